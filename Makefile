@@ -28,7 +28,6 @@ test-faults: .venv/installed
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	mkdir -p .cache/path && ln -sfn ../../core .cache/path/frozenlab  # mypy does not see what an editable install maps
 	$(BIN)/mypy
 
 audit: .venv-audit/installed

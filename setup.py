@@ -3,12 +3,12 @@
 from pathlib import Path
 from shutil import copy, rmtree
 
-from setuptools import find_packages, setup
+from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 SHOWN = ("streamlit_app.py", ".streamlit/config.toml", "pages/*.py", "assets/**/*", "sessions/example-*/**/*")
-"""Files of the checkout that a wheel carries inside the package, under the same names; core/places.py finds them."""
+"""Files of the checkout that a wheel carries inside the package, under the same names; core/frozenlab/base/places.py finds them."""
 
 
 class BuildWithShown(build_py):
@@ -37,10 +37,7 @@ class WheelWithBill(bdist_wheel):
 
 
 setup(
-    packages=["frozenlab", *(f"frozenlab.{package}" for package in find_packages("core"))],
-    package_dir={"frozenlab": "core"},
     package_data={"": ["*.js", "*.css", "*.html", "data/*"]},
-    py_modules=["mapf_frozenlake"],
     cmdclass={"build_py": BuildWithShown, "bdist_wheel": WheelWithBill},
     options={"build": {"build_base": ".cache/build"}},
 )

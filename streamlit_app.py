@@ -7,10 +7,10 @@ import sys
 
 import streamlit as st
 
-from frozenlab.errors import LabError
+from frozenlab.app.ui import nav, server, theme
+from frozenlab.app.ui.live.route import routes
+from frozenlab.base.errors import LabError
 from frozenlab.tasks import background
-from frozenlab.ui import nav, server, theme
-from frozenlab.ui.live.route import routes
 
 if __name__ == "__main__":
     theme.frame()

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from frozenlab import seeds
+from frozenlab.app.views.lake.share import encode
+from frozenlab.base import seeds
 from frozenlab.lake.board import FROZEN, HOLE, Agent, Board
-from frozenlab.tasks.lake.view.share import encode
 from tests.browser.conftest import App, _free_port
 
 PATIENCE = 120_000  # milliseconds

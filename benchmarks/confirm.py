@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from frozenlab.cells import Config, evenly
-from frozenlab.files import write_text
-from frozenlab.students.menu import misled, usual_config
-from frozenlab.students.recipe import Recipe
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.on_students import SMALLEST_EFFECT, TRAINING, oracle_arm, short_stage
-from frozenlab.studies.spec import StudySpec
+from frozenlab.base.cells import Config, evenly
+from frozenlab.base.files import write_text
+from frozenlab.experiments.students.menu import misled, usual_config
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.on_students import SMALLEST_EFFECT, TRAINING, oracle_arm, short_stage
+from frozenlab.experiments.studies.spec import StudySpec
 
 WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",), "d": ("2@doors6",)}
 """Student -> the cells that it was misled about."""

@@ -19,11 +19,11 @@ from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.animation import open_board
 from benchmarks.server_cpu import cpu_of
-from frozenlab.loop.page.present.deck import html_file, talk
-from frozenlab.loop.page.present.scenes import scenes_of
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.play.choices import FIRST_BOARD
-from frozenlab.tasks.lake.view.share import encode
+from frozenlab.app.play.choices import FIRST_BOARD
+from frozenlab.app.present.deck import html_file, talk
+from frozenlab.app.present.scenes import scenes_of
+from frozenlab.app.views.lake.share import encode
+from frozenlab.session.store import SessionStore
 from tests.browser.conftest import AT_REST, App, _free_port
 
 EXAMPLE = "example-quick"

@@ -7,7 +7,7 @@ The model has the shape of the real one and random weights: nothing is downloade
 length, and a step costs the same whoever writes. It never solves a board either, so rewards are drawn: what it learns is nothing, but the
 gradient is computed. A stage runs from its boards to its checkpoint, through the classes that a session uses, each writer in a process of
 its own. The first step, in which memory is made ready, is not counted. Beside the measured memory stands what
-:mod:`frozenlab.loop.footprint` tells a user before the start. Two runs that differ in one option tell what it is worth.
+:mod:`frozenlab.session.footprint` tells a user before the start. Two runs that differ in one option tell what it is worth.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
-from frozenlab import seeds
+from frozenlab.base import seeds
 from frozenlab.engineer.engineers.fixed import FixedEngineer
 from frozenlab.jobs.gpus import gpus
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.lake.words.answers import prompt
-from frozenlab.loop.footprint import GIB, checkpoints, footprint
-from frozenlab.loop.model_shape import QWEN3, Shape
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
-from frozenlab.training.runs.language_grpo import LanguageGRPORun
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage import train_stage
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.settings import LanguageSettings, Lora, Vllm
+from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage import train_stage
+from frozenlab.session.footprint import GIB, checkpoints, footprint
+from frozenlab.session.model_shape import QWEN3, Shape
+from frozenlab.session.spec import SessionSpec
 
 SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True)}
 """``tiny`` is for the test of this benchmark."""

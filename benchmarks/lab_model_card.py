@@ -14,18 +14,18 @@ from typing import Any
 import pandas as pd
 import torch
 
-from frozenlab import seeds
+from frozenlab.base import seeds
+from frozenlab.base.intervals import rates, wilson
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
-from frozenlab.intervals import rates, wilson
+from frozenlab.experiments.lab_model import tutor
+from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.folders import policy_folder
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.policy import Sampling
-from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
-from frozenlab.tasks.lake.lab_model import tutor
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.folders import policy_folder
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.policy import Sampling
+from frozenlab.tasks.vocabulary import CONFIG
 
 SAMPLED_SEED = 1
 CONTEXTS = 500

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import cpu_seconds
-from frozenlab import seeds
+from frozenlab.base import seeds
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import PLACEMENTS
 from frozenlab.lake.draw.generator import random_instances

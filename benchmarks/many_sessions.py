@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from frozenlab import places
-from frozenlab.loop.index import INDEX
-from frozenlab.loop.store import SessionStore
+from frozenlab.base import places
+from frozenlab.session.index import INDEX
+from frozenlab.session.store import SessionStore
 
 EXAMPLE = "example-quick"
 PAGES = ("home", "runs", "train", "story", "present", "help")
@@ -77,8 +77,8 @@ def page(name: str, root: Path) -> None:
 
 
 def listing(root: Path, again: bool) -> None:
-    from frozenlab.loop.runs import runs
-    from frozenlab.loop.shelf import why_kept
+    from frozenlab.experiments.shelf.shelf import why_kept
+    from frozenlab.session.runs import runs
 
     store = SessionStore(root)
     clock("list, in another new process" if again else "list, without an index", store.listed)

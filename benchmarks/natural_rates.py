@@ -1,4 +1,4 @@
-"""Measures how often random boards have a solution and how often those need a WAIT, and writes core/lake/data/natural_rates.csv.
+"""Measures how often random boards have a solution and how often those need a WAIT, and writes core/frozenlab/lake/data/natural_rates.csv.
 
     python -m benchmarks.natural_rates [LAYOUT ...]
 
@@ -13,7 +13,7 @@ import argparse
 import csv
 from itertools import product
 
-from frozenlab.errors import GenerationError
+from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import PAPER_SIZES, Placement
 from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.draw.rates import RATES

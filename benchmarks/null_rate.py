@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from frozenlab.studies.effects import contrast
-from frozenlab.studies.statistics import CLEAR, holm
-from frozenlab.studies.store import outcomes
+from frozenlab.experiments.studies.effects import contrast
+from frozenlab.experiments.studies.statistics import CLEAR, holm
+from frozenlab.experiments.studies.store import outcomes
 
 
 def main() -> None:

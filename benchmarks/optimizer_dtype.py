@@ -36,12 +36,12 @@ def measure(kind: str, steps: int) -> dict[str, float]:
 
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.draw.generator import generate
-    from frozenlab.loop.presets import preset_spec
-    from frozenlab.policy.folders import LAB_MODEL
-    from frozenlab.policy.lab.policy import LabPolicy
-    from frozenlab.training import optimizers
-    from frozenlab.training.runs.imitation import ImitationRun
-    from frozenlab.training.stage_run import Stage
+    from frozenlab.models.folders import LAB_MODEL
+    from frozenlab.models.lab.policy import LabPolicy
+    from frozenlab.models.training import optimizers
+    from frozenlab.models.training.runs.imitation import ImitationRun
+    from frozenlab.models.training.stage_run import Stage
+    from frozenlab.session.presets import preset_spec
 
     torch.set_num_threads(1)
     if kind == "bfloat16":

@@ -22,12 +22,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pandas as pd
 
-from frozenlab import places
-from frozenlab.files import write_parquet, write_text
-from frozenlab.loop.presets import PRESETS
-from frozenlab.loop.session import Session
-from frozenlab.studies.effect_words import points
-from frozenlab.studies.statistics import over_seeds
+from frozenlab.base import places
+from frozenlab.base.files import write_parquet, write_text
+from frozenlab.experiments.studies.effect_words import points
+from frozenlab.experiments.studies.statistics import over_seeds
+from frozenlab.session.presets import PRESETS
+from frozenlab.session.session import Session
 
 KEPT = places.ROOT / "assets" / "preset_seeds"
 README = places.ROOT / "README.md"

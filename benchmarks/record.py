@@ -26,10 +26,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from frozenlab import places
+from frozenlab.base import places
 from frozenlab.jobs.worker import LOCK_FILE
-from frozenlab.loop.session import Session
-from frozenlab.training.checkpoints import RESUME_FILES
+from frozenlab.models.training.checkpoints import RESUME_FILES
+from frozenlab.session.session import Session
 
 
 class Recording(NamedTuple):

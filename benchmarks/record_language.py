@@ -22,33 +22,33 @@ import pandas as pd
 import torch
 
 from benchmarks.tiny_qwen3 import build
-from frozenlab import seeds
-from frozenlab.cells import Config
+from frozenlab.base import seeds
+from frozenlab.base.cells import Config
+from frozenlab.base.intervals import wilson
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.plain import percent_key, render_request
 from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.engineer.sections import behaviour
-from frozenlab.intervals import wilson
+from frozenlab.experiments.lab_model.proposals import draw_lines
 from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.rules import walk
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.launch import claim
-from frozenlab.loop.loop import suites_of
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.loop.worker import work
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import Decoding, LanguageSettings
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.settings import Decoding, LanguageSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.warm_start import Row, WarmStart, as_row, learn, learnt
+from frozenlab.session.launch import claim
+from frozenlab.session.loop import suites_of
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
+from frozenlab.session.worker import work
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.lake.lab_model.proposals import draw_lines
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.warm_start import Row, WarmStart, as_row, learn, learnt
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)

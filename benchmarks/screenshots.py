@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
+from frozenlab.base.places import ROOT
 from frozenlab.lake.kernels import warm_up
-from frozenlab.places import ROOT
 from tests.browser.conftest import AT_REST, App, _free_port
 
 FOLDER = ROOT / "assets" / "screens"

@@ -20,24 +20,24 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from frozenlab import seeds
-from frozenlab.cells import evenly
-from frozenlab.diagnosis.asking import WIDE_OPEN, shares
-from frozenlab.diagnosis.scoring import rate, score
+from frozenlab.base import seeds
+from frozenlab.base.cells import evenly
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.asking_itself import ASKED
 from frozenlab.engineer.engineers.base import BaseEngineer
 from frozenlab.engineer.engineers.policy import PolicyEngineer
 from frozenlab.engineer.evidence import describe
+from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
+from frozenlab.experiments.diagnosis.scoring import rate, score
+from frozenlab.experiments.students.menu import usual_config
+from frozenlab.experiments.students.store import open_student
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.self_assessment import assess
-from frozenlab.policy.loading import load_policy
-from frozenlab.students.menu import usual_config
-from frozenlab.students.store import open_student
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.self_assessment import assess
+from frozenlab.models.loading import load_policy
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import family_of
 
 SEED = 77

@@ -32,12 +32,12 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SUITES, build_suite, held_out
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.folders import policy_folder
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.runs.grpo import GRPORun
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_run import Stage
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.folders import policy_folder
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.runs.grpo import GRPORun
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_run import Stage
 
 TURNS, STEPS = 3, 3
 """Turns of each side, and steps in a turn; the first step of a turn, in which memory is made ready, is not counted."""

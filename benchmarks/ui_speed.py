@@ -37,13 +37,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchmarks.animation import animation
 from benchmarks.flows import flows
 from benchmarks.server_cpu import cpu_of
-from frozenlab import places
-from frozenlab.files import append_line, write_text
+from frozenlab.app.ui.nav import PAGES
+from frozenlab.app.views.lake.share import encode
+from frozenlab.base import places
+from frozenlab.base.files import append_line, write_text
 from frozenlab.jobs.state import own_process
 from frozenlab.lake.board import Board
 from frozenlab.lake.kernels import warm_up
-from frozenlab.tasks.lake.view.share import encode
-from frozenlab.ui.nav import PAGES
 from tests.browser.conftest import App, _free_port
 
 CROSSING = Board.from_text("S F F\nF F F\ns F g\nF F G")

@@ -15,13 +15,13 @@ from dataclasses import replace
 import torch
 
 from benchmarks.timing import cpu_seconds
-from frozenlab import seeds
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.lab_model.auxiliary import insight
-from frozenlab.tasks.lake.lab_model.courses import TEAMS, SolvedBoards, boards
-from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
-from frozenlab.tasks.lake.lab_model.warm_start import WarmStartSettings, train
+from frozenlab.base import seeds
+from frozenlab.experiments.lab_model.auxiliary import insight
+from frozenlab.experiments.lab_model.courses import TEAMS, SolvedBoards, boards
+from frozenlab.experiments.lab_model.guises import guise, plan_example
+from frozenlab.experiments.lab_model.warm_start import WarmStartSettings, train
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
 
 
 def boards_a_second(settings: WarmStartSettings, course: SolvedBoards) -> float:

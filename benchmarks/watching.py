@@ -33,12 +33,12 @@ import psutil
 from playwright.async_api import Browser, Page, async_playwright
 
 from benchmarks.light_client import LightClient
-from frozenlab.files import read_lines
+from frozenlab.base.files import read_lines
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.lake.kernels import warm_up
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.browser.conftest import App, _free_port
 
 EXAMPLE = "example-quick"

@@ -1,7 +1,7 @@
 """Benchmark: how good is a checkpoint, compared with others and with the paper?"""
 
-from frozenlab.benchmark.page.page import page
-from frozenlab.ui import nav
+from frozenlab.app.benchmark.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

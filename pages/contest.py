@@ -1,7 +1,7 @@
 """Beat the engineer: write the next config better than the engineer does."""
 
-from frozenlab.contests.page.page import page
-from frozenlab.ui import nav
+from frozenlab.app.contests.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Design: what should the model train on?"""
 
-from frozenlab.tasks.lake.page.design.page import page
-from frozenlab.ui import nav
+from frozenlab.app.design.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Headroom: what can be won here?"""
 
-from frozenlab.headroom.page.page import page
-from frozenlab.ui import nav
+from frozenlab.app.headroom.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Help: how does the lab work?"""
 
-from frozenlab.loop.page.help import page
-from frozenlab.ui import nav
+from frozenlab.app.help import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Home: what FrozenLab is, and the sessions on this machine."""
 
-from frozenlab.loop.page.home import page
-from frozenlab.ui import nav
+from frozenlab.app.home import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

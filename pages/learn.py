@@ -1,7 +1,7 @@
 """Learn: how do many agents find their way at once?"""
 
-from frozenlab.tasks.lake.page.learn.page import page
-from frozenlab.ui import nav
+from frozenlab.app.learn.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

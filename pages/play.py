@@ -1,7 +1,7 @@
 """Play: how does the model plan on this board, and what is optimal?"""
 
-from frozenlab.tasks.lake.page.play.page import page
-from frozenlab.ui import nav
+from frozenlab.app.play.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Present: a session as a talk."""
 
-from frozenlab.loop.page.present.page import page
-from frozenlab.ui import nav
+from frozenlab.app.present.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Replay: what would others have proposed from the same evidence?"""
 
-from frozenlab.replays.page.page import page
-from frozenlab.ui import nav
+from frozenlab.app.replays.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

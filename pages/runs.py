@@ -1,7 +1,7 @@
 """Runs: all experiments in one table, and up to six of them side by side."""
 
-from frozenlab.loop.page.runs.page import page
-from frozenlab.ui import nav
+from frozenlab.app.runs.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

@@ -1,7 +1,7 @@
 """Story: what did the model change, and was it right?"""
 
-from frozenlab.loop.page.story.page import page
-from frozenlab.ui import nav
+from frozenlab.app.story.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

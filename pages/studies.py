@@ -1,7 +1,7 @@
 """Studies: what makes a good engineer?"""
 
-from frozenlab.studies.page.page import page
-from frozenlab.ui import nav
+from frozenlab.app.studies.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

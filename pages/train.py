@@ -1,7 +1,7 @@
 """Train: start a session and watch it."""
 
-from frozenlab.loop.page.train.page import page
-from frozenlab.ui import nav
+from frozenlab.app.train.page import page
+from frozenlab.app.ui import nav
 
 nav.ensure_nav()
 page()

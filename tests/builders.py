@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from frozenlab.benchmark.report import Measured
-from frozenlab.benchmark.results import Result, results_folder, save_result
+from frozenlab.base.files import append_line, write_parquet, write_text
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers.rules import propose
@@ -18,7 +17,9 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
-from frozenlab.files import append_line, write_parquet, write_text
+from frozenlab.experiments.benchmark.lake.report import LakeReport
+from frozenlab.experiments.benchmark.report import Measured
+from frozenlab.experiments.benchmark.results import Result, results_folder, save_result
 from frozenlab.jobs.state import Status
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.config import EnvironmentConfig
@@ -27,18 +28,17 @@ from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.records import EnvironmentRecord
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.state import State, ValidRate
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.evaluation import answer_row, frame
-from frozenlab.policy.policy import Completion
-from frozenlab.tasks.lake.benchmark.report import LakeReport
+from frozenlab.models.evaluation import answer_row, frame
+from frozenlab.models.policy import Completion
+from frozenlab.models.training.methods import BY_NAME
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.records import EnvironmentRecord
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import State, ValidRate
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.training.methods import BY_NAME
-from frozenlab.training.settings import TrainingSettings
 
 BEGAN = 1_780_000_000.0
 """When built sessions began (unix seconds)."""

@@ -11,11 +11,11 @@ from safetensors.torch import load_file
 from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.folders import weights_file
-from frozenlab.policy.settings import LanguageSettings, Lora
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.folders import weights_file
+from frozenlab.models.settings import LanguageSettings, Lora
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
 
 STEPS = 3
 LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}

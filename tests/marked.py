@@ -11,23 +11,23 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
+from frozenlab.base.files import write_parquet, write_text
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
-from frozenlab.files import write_parquet, write_text
+from frozenlab.experiments.benchmark.lake.report import LakeReport
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.store import Answer, create_replay, write_answers
+from frozenlab.experiments.replays.task import ReplayTask, task_for
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import create_study
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.records import EnvironmentRecord, Event
-from frozenlab.loop.spec import Parent, SessionSpec
-from frozenlab.loop.state import State
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.settings import LanguageSettings
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import Answer, create_replay, write_answers
-from frozenlab.replays.task import ReplayTask, task_for
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import create_study
-from frozenlab.tasks.lake.benchmark.report import LakeReport
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.session.records import EnvironmentRecord, Event
+from frozenlab.session.spec import Parent, SessionSpec
+from frozenlab.session.state import State
+from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
 
 MODELS: dict[str, type[BaseModel]] = {

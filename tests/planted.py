@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 
+from frozenlab.experiments.students.certificate import CellRates, Certificate
+from frozenlab.experiments.students.menu import practised
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.store import Student, create_student
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.students.certificate import CellRates, Certificate
-from frozenlab.students.menu import practised
-from frozenlab.students.recipe import Recipe
-from frozenlab.students.store import Student, create_student
+from frozenlab.models.folders import LAB_MODEL
+from frozenlab.session.store import SessionStore
 
 CONFIG = EnvironmentConfig.uniform((3, 4, 5), agents=2)
 

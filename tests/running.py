@@ -14,9 +14,9 @@ from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.watch import dispatcher_of
 from frozenlab.jobs.state import process_alive, worker_alive
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
-from frozenlab.loop.worker import work
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
+from frozenlab.session.worker import work
 
 
 def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from frozenlab.docstrings import describe_fields, field_docs
+from frozenlab.base.docstrings import describe_fields, field_docs
 
 
 class Base(BaseModel):

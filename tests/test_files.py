@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.files import (
+from frozenlab.base.files import (
     MAX_TEXT,
     TextError,
     append_line,

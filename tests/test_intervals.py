@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.intervals import mean_of_rates, paired_change, rates, wilson
+from frozenlab.base.intervals import mean_of_rates, paired_change, rates, wilson
 
 
 @pytest.mark.parametrize(

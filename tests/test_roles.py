@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab import files, limits, roles
-from frozenlab.limits import Allowance, LimitError, Purse
-from frozenlab.roles import NotAllowedError, Person, Role
+from frozenlab.base import files, limits, roles
+from frozenlab.base.limits import Allowance, LimitError, Purse
+from frozenlab.base.roles import NotAllowedError, Person, Role
 
 VIEWER = Person(Role.VIEWER, "somebody")
 

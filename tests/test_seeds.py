@@ -1,4 +1,4 @@
-"""Every random draw of the lab comes from :mod:`frozenlab.seeds`, and no two uses share a key."""
+"""Every random draw of the lab comes from :mod:`frozenlab.base.seeds`, and no two uses share a key."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frozenlab import seeds
+from frozenlab.base import seeds
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("core", "pages", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
 MAKERS = {
     "default_rng", "RandomState", "SeedSequence", "Philox", "PCG64", "MT19937", "SFC64", "Random", "SystemRandom", "Generator", "seed",
 }  # fmt: skip
-"""Calls that make or seed a generator of numpy, Python or torch; ``core/seeds.py`` alone may."""
+"""Calls that make or seed a generator of numpy, Python or torch; ``core/frozenlab/base/seeds.py`` alone may."""
 GLOBAL = ("np.random.", "numpy.random.", "random.", "torch.rand")
 """What begins so draws from a generator that belongs to everybody."""
 TAKERS = {"manual_seed", "manual_seed_all", "set_seed"}
@@ -69,7 +69,7 @@ def wrong(name: str, call: ast.Call) -> bool:
 def test_only_seeds_makes_generators() -> None:
     elsewhere = [path for path in SOURCES if not path.samefile(seeds.__file__)]
     made = [f"{path.relative_to(ROOT)}:{call.lineno} {name}" for path in elsewhere for name, call in calls(path) if wrong(name, call)]
-    assert made == [], "use frozenlab.seeds"
+    assert made == [], "use frozenlab.base.seeds"
 
 
 @pytest.mark.parametrize(

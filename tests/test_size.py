@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.record import RECORDINGS
-from frozenlab.places import CHECKOUT, SESSIONS
+from frozenlab.base.places import CHECKOUT, SESSIONS
 
 MOST = 48 * 2**20
 """Bytes of all tracked files."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from frozenlab.places import CHECKOUT
+from frozenlab.base.places import CHECKOUT
 from tests.loop.test_loop import small_spec
 
 pytestmark = pytest.mark.xdist_group("wheel")
@@ -61,7 +61,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def test_it_is_the_installed_package_that_runs(installed: Installed) -> None:
-    where = installed.run("python", "-c", "import frozenlab.places as p; print(p.CHECKOUT, p.ROOT)").stdout.split()
+    where = installed.run("python", "-c", "import frozenlab.base.places as p; print(p.CHECKOUT, p.ROOT)").stdout.split()
     assert where[0] == "None" and Path(where[1]).is_relative_to(installed.bin.parent)
 
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from frozenlab.benchmark.api_model import ApiModel
-from frozenlab.benchmark.measuring import measure
-from frozenlab.benchmark.results import report_type
-from frozenlab.benchmark.task import task_for
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.server import Server as Address
+from frozenlab.experiments.benchmark.api_model import ApiModel
+from frozenlab.experiments.benchmark.measuring import measure
+from frozenlab.experiments.benchmark.results import report_type
+from frozenlab.experiments.benchmark.task import task_for
 from frozenlab.lake.words.answers import write_answer
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.policy import Sampling
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.policy import Sampling
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.family import LAKE
 from tests.api_server import Server, fails, serving
 from tests.cli.calls import answer

@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.benchmark.report import Measured, Tally
-from frozenlab.benchmark.results import Result, results, results_folder, save_result
-from frozenlab.intervals import wilson
+from frozenlab.base.intervals import wilson
+from frozenlab.experiments.benchmark.lake.report import LakeReport
+from frozenlab.experiments.benchmark.report import Measured, Tally
+from frozenlab.experiments.benchmark.results import Result, results, results_folder, save_result
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import FAULTS
 from frozenlab.lake.suites import build_suite
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.answer import COLUMNS
-from frozenlab.tasks.lake.benchmark.report import LakeReport
 from tests.builders import answers, small_spec
 
 MEASURED = Measured(title="Built", model="built model", suite="built")

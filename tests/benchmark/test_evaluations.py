@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.benchmark.evaluations import Evaluation, create, evaluations
-from frozenlab.benchmark.evaluations import start as start_evaluation
-from frozenlab.benchmark.results import Result, results, results_folder
-from frozenlab.benchmark.task import EvaluationError, Task, task_for
+from frozenlab.experiments.benchmark.evaluations import Evaluation, create, evaluations
+from frozenlab.experiments.benchmark.evaluations import start as start_evaluation
+from frozenlab.experiments.benchmark.results import Result, results, results_folder
+from frozenlab.experiments.benchmark.task import EvaluationError, Task, task_for
+from frozenlab.experiments.shelf.shelf import ShelfError, delete, restore
 from frozenlab.jobs.launcher import LaunchError, stop, submit
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.shelf import ShelfError, delete, restore
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.running import end_workers, wait_for
 

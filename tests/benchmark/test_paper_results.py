@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.intervals import wilson
+from frozenlab.base.intervals import wilson
+from frozenlab.experiments.benchmark.lake.paper_results import paper_results
 from frozenlab.lake.suites import SUITES
-from frozenlab.tasks.lake.benchmark.paper_results import paper_results
 
 
 def test_the_papers_rows_as_printed() -> None:

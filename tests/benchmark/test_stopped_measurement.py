@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from frozenlab.benchmark.measuring import FORGOTTEN_AFTER, measure
-from frozenlab.benchmark.report import Report
-from frozenlab.benchmark.task import Task, task_for
+from frozenlab.experiments.benchmark.measuring import FORGOTTEN_AFTER, measure
+from frozenlab.experiments.benchmark.report import Report
+from frozenlab.experiments.benchmark.task import Task, task_for
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.language.writers import TransformersWriter
+from frozenlab.models.language.writers import TransformersWriter
+from frozenlab.session.store import SessionStore
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.gpu_stage import SHAPES, build_model, main, options_of, run_stage, spec_of
-from frozenlab.training.runs.lean_grpo import LeanGRPOTrainer
-from frozenlab.training.runs.teaching import Batch, teaches
+from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
+from frozenlab.models.training.runs.teaching import Batch, teaches
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 SMALL = ["--shape", "tiny", "--steps", "2", "--boards", "4", "--plans", "4", "--max-tokens", "16", "--rows", "4"]

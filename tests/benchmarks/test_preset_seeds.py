@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from benchmarks import preset_seeds
-from frozenlab.loop.presets import PRESETS
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.presets import PRESETS
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 
 

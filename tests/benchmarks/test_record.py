@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import record
-from frozenlab import places
-from frozenlab.loop.session import Session
+from frozenlab.base import places
+from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
 
 

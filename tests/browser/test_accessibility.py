@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from frozenlab.ui.nav import PAGES
+from frozenlab.app.ui.nav import PAGES
 from tests.browser.axe import violations
 from tests.browser.conftest import AT_REST
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from frozenlab.benchmark.results import Result
+from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from tests.builders import build_result
 

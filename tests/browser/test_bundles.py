@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from frozenlab.bundles.found import find
-from frozenlab.bundles.writing import export
-from frozenlab.loop.store import SessionStore
+from frozenlab.experiments.bundles.found import find
+from frozenlab.experiments.bundles.writing import export
+from frozenlab.session.store import SessionStore
 from tests.browser.conftest import App
 from tests.browser.test_foreign_text import trap as trap
 from tests.builders import build_session, small_spec

@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from frozenlab.contests import launch
-from frozenlab.contests.store import contests
-from frozenlab.loop.store import SessionStore
+from frozenlab.experiments.contests import launch
+from frozenlab.experiments.contests.store import contests
+from frozenlab.session.store import SessionStore
 from tests.browser.conftest import App
 from tests.contests.builders import tiny_contest
 from tests.running import end_workers, wait_for

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from frozenlab import seeds
+from frozenlab.app.views.lake import drawing, engine
+from frozenlab.app.views.lake.tracks import SENTENCES, fault_sentence
+from frozenlab.base import seeds
 from frozenlab.lake.board import MOVES, Board, Plan
 from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.rules import Verdict, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective, search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.tasks.lake.view import drawing, engine
-from frozenlab.tasks.lake.view.tracks import SENTENCES, fault_sentence
 
 MAX_NODES = 300
 HERE = """

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from frozenlab.ui.components.connection import UNREACHABLE
-from frozenlab.ui.nav import PAGES
+from frozenlab.app.ui.components.connection import UNREACHABLE
+from frozenlab.app.ui.nav import PAGES
 from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:

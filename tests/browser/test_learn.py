@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from frozenlab.app.learn import boards
+from frozenlab.app.learn.chapters import CHAPTERS, Chapter
+from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Steering
+from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.tasks.lake.page.learn import boards
-from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS, Chapter
-from frozenlab.tasks.lake.page.learn.exercises import Choice, Exercise, Ordering, Steering
-from frozenlab.tasks.lake.view.share import encode
 from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Page, expect
 
-from frozenlab import places
+from frozenlab.app.views.lake.share import encode
+from frozenlab.base import places
 from frozenlab.lake.board import read_board
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.tasks.lake.view.share import encode
 from tests.builders import build_result
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from frozenlab.app.play.choices import random_board
+from frozenlab.app.views.lake.editor.templates import TEMPLATES
+from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.tasks.lake.page.play.choices import random_board
-from frozenlab.tasks.lake.view.editor.templates import TEMPLATES
-from frozenlab.tasks.lake.view.share import decode, encode
 from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from frozenlab import places
-from frozenlab.loop.page.present.deck import html_file, talk
-from frozenlab.loop.page.present.scenes import PARTS, scenes_of
-from frozenlab.loop.page.present.talks import Preparation, prepare, prepared
-from frozenlab.loop.store import SessionStore
+from frozenlab.app.present.deck import html_file, talk
+from frozenlab.app.present.scenes import PARTS, scenes_of
+from frozenlab.app.present.talks import Preparation, prepare, prepared
+from frozenlab.base import places
+from frozenlab.session.store import SessionStore
 from tests.browser.axe import violations
 from tests.browser.conftest import AT_REST
 

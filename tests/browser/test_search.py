@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.views.lake import drawing, engine
+from frozenlab.app.views.lake import search as view
+from frozenlab.app.views.lake.search import COSTS, MAX_NODES, Solved, solved_of, worth_watching
+from frozenlab.app.views.lake.share import encode
+from frozenlab.app.views.lake.tracks import SENTENCES
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.solvers.solver import Solution, solve
-from frozenlab.tasks.lake.view import drawing, engine
-from frozenlab.tasks.lake.view import search as view
-from frozenlab.tasks.lake.view.search import COSTS, MAX_NODES, Solved, solved_of, worth_watching
-from frozenlab.tasks.lake.view.share import encode
-from frozenlab.tasks.lake.view.tracks import SENTENCES
-from frozenlab.ui.components import text_of
 from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.jobs.state import worker_alive
-from frozenlab.loop.session import Session
-from frozenlab.loop.state import State
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.session import Session
+from frozenlab.session.state import State
+from frozenlab.session.store import SessionStore
 from tests.browser.conftest import AT_REST
 from tests.builders import build_session, small_spec
 from tests.running import end_workers

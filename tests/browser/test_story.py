@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Page, expect
 
-from frozenlab.loop.session import Session
+from frozenlab.session.session import Session
 from tests.builders import build_session
 
 if TYPE_CHECKING:

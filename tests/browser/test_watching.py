@@ -7,10 +7,10 @@ import time
 
 from playwright.sync_api import Page, WebSocket, expect
 
-from frozenlab.files import append_line, write_text
+from frozenlab.app.ui.live.route import PATH
+from frozenlab.base.files import append_line, write_text
 from frozenlab.jobs.state import own_process
-from frozenlab.loop.session import Session
-from frozenlab.ui.live.route import PATH
+from frozenlab.session.session import Session
 from tests.browser.conftest import App
 from tests.builders import build_session
 from tests.running import wait_for

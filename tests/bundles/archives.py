@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from frozenlab.bundles.archive import DEFLATED, DIRECTORY, END, LOCAL, STORED, UTF8
-from frozenlab.bundles.layout import folder_of
-from frozenlab.bundles.manifest import MANIFEST_FILE
+from frozenlab.experiments.bundles.archive import DEFLATED, DIRECTORY, END, LOCAL, STORED, UTF8
+from frozenlab.experiments.bundles.layout import folder_of
+from frozenlab.experiments.bundles.manifest import MANIFEST_FILE
 
 FILE = (stat.S_IFREG | 0o644) << 16
 

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from frozenlab.bundles import limits
-from frozenlab.bundles.archive import STORED
+from frozenlab.experiments.bundles import limits
+from frozenlab.experiments.bundles.archive import STORED
 from tests.builders import small_spec
 from tests.bundles.archives import FILE, Part, archive, bundle, deflated, extra, job, manifest, parts_of
 

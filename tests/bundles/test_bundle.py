@@ -10,30 +10,30 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab.bundles.beside import free_id
-from frozenlab.bundles.cleaning import cleaned, cleaned_json
-from frozenlab.bundles.found import Found, find, needs
-from frozenlab.bundles.importing import TAG, take_in
-from frozenlab.bundles.layout import FILES, allowed
-from frozenlab.bundles.manifest import BundleError
-from frozenlab.bundles.reading import opened
-from frozenlab.bundles.writing import export, files_of, size_of
+from frozenlab.base.files import append_line, write_parquet, write_text
+from frozenlab.base.places import ASSETS, SESSIONS
 from frozenlab.cli.main import main
 from frozenlab.engineer.schema import Proposal
-from frozenlab.files import append_line, write_parquet, write_text
+from frozenlab.experiments.bundles.beside import free_id
+from frozenlab.experiments.bundles.cleaning import cleaned, cleaned_json
+from frozenlab.experiments.bundles.found import Found, find, needs
+from frozenlab.experiments.bundles.importing import TAG, take_in
+from frozenlab.experiments.bundles.layout import FILES, allowed
+from frozenlab.experiments.bundles.manifest import BundleError
+from frozenlab.experiments.bundles.reading import opened
+from frozenlab.experiments.bundles.writing import export, files_of, size_of
+from frozenlab.experiments.shelf import shelf
 from frozenlab.jobs.imported import ImportedError, imported, make_own
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.launcher import LaunchError, check_folder
 from frozenlab.jobs.worker import work_alone
-from frozenlab.loop import shelf
-from frozenlab.loop.forks import fork
-from frozenlab.loop.labels import Labels
-from frozenlab.loop.launch import check_resumable
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.places import ASSETS, SESSIONS
-from frozenlab.training.checkpoints import SEAL, checksum, damage
+from frozenlab.models.training.checkpoints import SEAL, checksum, damage
+from frozenlab.session.forks import fork
+from frozenlab.session.labels import Labels
+from frozenlab.session.launch import check_resumable
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.bundles.archives import bundle as made_by_hand
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from frozenlab.bundles import download, limits
-from frozenlab.bundles.download import connected, fetch, host_of
-from frozenlab.bundles.manifest import BundleError
+from frozenlab.experiments.bundles import download, limits
+from frozenlab.experiments.bundles.download import connected, fetch, host_of
+from frozenlab.experiments.bundles.manifest import BundleError
 
 
 def answering(*answers: bytes) -> tuple[Callable[[str], socket.socket], list[bytes]]:

@@ -9,10 +9,10 @@ from typing import NoReturn
 
 import pytest
 
-from frozenlab.bundles.importing import take_in
-from frozenlab.bundles.manifest import BundleError
-from frozenlab.bundles.reading import opened
-from frozenlab.loop.store import SessionStore
+from frozenlab.experiments.bundles.importing import take_in
+from frozenlab.experiments.bundles.manifest import BundleError
+from frozenlab.experiments.bundles.reading import opened
+from frozenlab.session.store import SessionStore
 from tests.bundles.archives import bundle
 from tests.bundles.hostile import CORPUS, TARGET, Hostile, sound
 

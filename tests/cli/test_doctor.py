@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab import doctor
+from frozenlab.cli import doctor
 from frozenlab.jobs.gpus import Gpu, gpus
-from frozenlab.loop.footprint import GIB
-from frozenlab.loop.presets import PRESETS
+from frozenlab.session.footprint import GIB
+from frozenlab.session.presets import PRESETS
 from tests.cli.calls import answer
 
 
@@ -23,7 +23,7 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize(("fast", "found"), [(True, "the processor has instructions for it"), (False, "so float32 is used")])
 def test_doctor_says_whether_the_processor_has_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.training.optimizers.fast_bfloat16", lambda: fast)
+    monkeypatch.setattr("frozenlab.models.training.optimizers.fast_bfloat16", lambda: fast)
     assert doctor.bfloat16().endswith(found)
 
 

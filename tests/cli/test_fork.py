@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.base.files import write_text
 from frozenlab.cli.main import main
-from frozenlab.files import write_text
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.session import Session
-from frozenlab.loop.state import State
+from frozenlab.session.session import Session
+from frozenlab.session.state import State
 from tests.builders import build_session
 from tests.cli.calls import reason
 

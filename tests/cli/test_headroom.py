@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.headroom.report import report_of, save_report
+from frozenlab.experiments.headroom.report import report_of, save_report
 from tests.cli.calls import answer, reason
 from tests.headroom.builders import built
 from tests.headroom.test_report import gains_with

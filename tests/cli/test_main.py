@@ -15,14 +15,14 @@ from frozenlab.cli.main import COMMANDS, main
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED
 from frozenlab.engineer.sections import USUAL
+from frozenlab.experiments.replays.arms import KINDS
+from frozenlab.experiments.studies.presets import STUDIES, engineers_study
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
 from frozenlab.lake.suites import SUITES
-from frozenlab.loop.presets import PRESETS
-from frozenlab.replays.arms import KINDS
-from frozenlab.studies.presets import STUDIES, engineers_study
-from frozenlab.training.methods import NAMES as METHODS
-from frozenlab.training.schedule import SCHEDULES
+from frozenlab.models.training.methods import NAMES as METHODS
+from frozenlab.models.training.schedule import SCHEDULES
+from frozenlab.session.presets import PRESETS
 from tests.builders import build_session
 from tests.cli.calls import reason
 from tests.loop.test_loop import small_spec
@@ -156,7 +156,7 @@ def test_a_fault_of_ours_is_not_reported_as_bad_input(monkeypatch: pytest.Monkey
     def fails(*_: object) -> None:
         raise KeyError("a list of ours")
 
-    monkeypatch.setattr("frozenlab.loop.store.SessionStore.open", fails)
+    monkeypatch.setattr("frozenlab.session.store.SessionStore.open", fails)
     assert main(["status", "any"]) == 70
     said = capsys.readouterr().err
     assert "Traceback" in said and "KeyError" in said and "this is a fault of FrozenLab" in said

@@ -13,14 +13,14 @@ import pytest
 
 from frozenlab.cli.common import worked_on_here
 from frozenlab.cli.main import main
+from frozenlab.experiments.students.store import create_student
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import LaunchError, counted
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.queue import look, machine
 from frozenlab.jobs.queue.book import Book, Ended
 from frozenlab.jobs.state import WorkerState, store_state
-from frozenlab.loop.store import SessionStore
-from frozenlab.students.store import create_student
+from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
 from tests.students.test_making import RECIPE
 

@@ -10,9 +10,9 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.jobs.gpus import gpus
-from frozenlab.loop.events import event_words
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.events import event_words
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.store import SessionStore
 from tests.cli.calls import reason
 
 

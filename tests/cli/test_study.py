@@ -8,8 +8,8 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.studies.arms import engineer_arms
-from frozenlab.studies.presets import engineers_study
+from frozenlab.experiments.studies.arms import engineer_arms
+from frozenlab.experiments.studies.presets import engineers_study
 from tests.cli.calls import answer
 from tests.loop.test_loop import small_spec
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from frozenlab.contests.store import BASE, Contest, create_contest
-from frozenlab.contests.task import Entry, task_against
-from frozenlab.contests.worker import create_side
-from frozenlab.files import write_parquet, write_text
+from frozenlab.base.files import write_parquet, write_text
+from frozenlab.experiments.contests.store import BASE, Contest, create_contest
+from frozenlab.experiments.contests.task import Entry, task_against
+from frozenlab.experiments.contests.worker import create_side
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import answers, build_session
 from tests.planted import CONFIG as PLANTED
 from tests.planted import planted

@@ -9,18 +9,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab.cells import evenly
-from frozenlab.contests import worker
-from frozenlab.contests.scores import between, label_of, scores, table_of
-from frozenlab.contests.store import create_contest, open_contest, side_id
-from frozenlab.contests.task import ContestError, Entry, opponents, task_against
+from frozenlab.base.cells import evenly
+from frozenlab.experiments.contests import worker
+from frozenlab.experiments.contests.scores import between, label_of, scores, table_of
+from frozenlab.experiments.contests.store import create_contest, open_contest, side_id
+from frozenlab.experiments.contests.task import ContestError, Entry, opponents, task_against
+from frozenlab.experiments.studies.on_students import best_for
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import WEIGHTS
-from frozenlab.studies.on_students import best_for
-from frozenlab.training.checkpoints import checksum
+from frozenlab.models.folders import WEIGHTS
+from frozenlab.models.training.checkpoints import checksum
+from frozenlab.session.store import SessionStore
 from tests.contests.builders import CONFIG, measured_contest, tiny_contest, trained
 from tests.running import end_workers
 

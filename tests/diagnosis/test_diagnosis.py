@@ -7,15 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab.diagnosis import worker
-from frozenlab.diagnosis.report import DiagnosisReport, lines, report_of, table, write_report
-from frozenlab.diagnosis.store import Diagnosis, create_diagnosis, diagnoses
-from frozenlab.diagnosis.task import DiagnosisError, obstacle, task_for
 from frozenlab.engineer.engineers import engineer_of
+from frozenlab.experiments.diagnosis import worker
+from frozenlab.experiments.diagnosis.report import DiagnosisReport, lines, report_of, table, write_report
+from frozenlab.experiments.diagnosis.store import Diagnosis, create_diagnosis, diagnoses
+from frozenlab.experiments.diagnosis.task import DiagnosisError, obstacle, task_for
+from frozenlab.experiments.shelf.shelf import delete
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED
-from frozenlab.loop.shelf import delete
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.store import SessionStore
 from tests.planted import planted
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from frozenlab.cells import Cell
+from frozenlab.base.cells import Cell
 from frozenlab.engineer.schema import Context, Evidence
+from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 MIXED = EnvironmentConfig.of(
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.cells import evenly
+from frozenlab.base.cells import evenly
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.asking_itself import beliefs, told
 from frozenlab.engineer.engineers import engineer_of
@@ -13,9 +13,9 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections.behaviour import cell_line
-from frozenlab.loop.presets import preset_spec
-from frozenlab.policy.loading import load_policy
-from frozenlab.students.menu import usual_config
+from frozenlab.experiments.students.menu import usual_config
+from frozenlab.models.loading import load_policy
+from frozenlab.session.presets import preset_spec
 from frozenlab.tasks.families import family_of
 
 CONFIG = evenly(usual_config())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.cells import diff
+from frozenlab.base.cells import diff
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_proposal
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, PolicyEngineer, engineer_of, titled, who_is

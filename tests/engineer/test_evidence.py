@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.cells import KnobChange
+from frozenlab.base.cells import KnobChange
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import GuardReport, ProposalRecord

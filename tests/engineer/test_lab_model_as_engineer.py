@@ -8,9 +8,9 @@ import pytest
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.policy.loading import load_policy
-from frozenlab.tasks.lake.lab_model import tutor
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.experiments.lab_model import tutor
+from frozenlab.experiments.lab_model.proposals import draw_context
+from frozenlab.models.loading import load_policy
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
 

@@ -12,7 +12,7 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.store import SessionStore
 from tests.engineer.builders import context_of, one_cell
 from tests.loop.test_loop import small_spec
 from tests.running import finish

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from frozenlab.cells import KnobChange
+from frozenlab.base.cells import KnobChange
 from frozenlab.engineer.schema import Claim, Context, Evidence, ProposalRecord, Repair
 from frozenlab.lake.config import EnvironmentConfig
 

@@ -10,9 +10,9 @@ from frozenlab.engineer.dialects.lab import READABLE, render_context
 from frozenlab.engineer.dialects.plain import render_request
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections import BY_NAME, NAMES, SECTIONS, Section, help_of
-from frozenlab.loop.presets import preset_spec
-from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.tasks.lake.dialects import vocabulary as v
+from frozenlab.models.folders import LAB_MODEL
+from frozenlab.session.presets import preset_spec
+from frozenlab.tasks import vocabulary as v
 from tests.engineer.builders import of_sizes
 
 

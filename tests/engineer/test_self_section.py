@@ -7,15 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab import places
+from frozenlab.app.session.evidence import boards_behind
+from frozenlab.base import places
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.dialects.plain import render_request
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.sections import BY_NAME, NAMES, USUAL, help_of
 from frozenlab.engineer.sections.self import group_line, groups
-from frozenlab.loop.page.evidence import boards_behind
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.engineer.builders import one_cell
 from tests.loop.test_loop import small_spec
 from tests.running import finish

@@ -27,8 +27,8 @@ from types import FrameType
 from unittest.mock import patch
 
 import frozenlab
-from frozenlab import places
-from frozenlab.errors import LabError
+from frozenlab.base import places
+from frozenlab.base.errors import LabError
 from tests.faults.mutations import damaged, remove
 from tests.faults.readers import PAGES, READERS
 from tests.faults.whole import MAIN, NAME, PLACES, built, trained

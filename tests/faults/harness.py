@@ -23,12 +23,12 @@ import pandas as pd
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.health.alerts import of_worker
-from frozenlab.loop.session import Session, SessionError
-from frozenlab.loop.soundness import problems_of
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.health.alerts import of_worker
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.soundness import problems_of
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.faults.zygote import Order
 
 STAGES, STEPS = 2, 12

@@ -19,20 +19,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from frozenlab.base.errors import LabError
+from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.errors import LabError
-from frozenlab.files import write_text
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.store import Replay, create_replay
+from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import RunSettings, Study, create_study
 from frozenlab.jobs.state import worker_alive
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import Replay, create_replay
-from frozenlab.replays.task import task_for
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import RunSettings, Study, create_study
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.faults.harness import DAMAGES, Outcome, Zygote, differences, timeless, tiny_spec
 from tests.faults.zygote import FORKED, Order
 from tests.running import end_queue

@@ -26,8 +26,17 @@ from pathlib import Path
 import pandas as pd
 from websockets.sync.client import ClientConnection
 
-from frozenlab.benchmark import evaluations
-from frozenlab.benchmark.task import task_for as evaluation_task
+from frozenlab.base.places import ROOT
+from frozenlab.experiments.benchmark import evaluations
+from frozenlab.experiments.benchmark.task import task_for as evaluation_task
+from frozenlab.experiments.replays import launch as replays
+from frozenlab.experiments.replays.arms import Arm
+from frozenlab.experiments.replays.task import task_for as replay_task
+from frozenlab.experiments.students import launch as students
+from frozenlab.experiments.students.menu import practised
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.studies.grid import Arm as StudyArm
+from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.book import Book, Entry
 from frozenlab.jobs.queue.look import look
@@ -36,20 +45,11 @@ from frozenlab.jobs.state import WorkerState, process_alive, read_state, store_s
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop import launch
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.places import ROOT
-from frozenlab.replays import launch as replays
-from frozenlab.replays.arms import Arm
-from frozenlab.replays.task import task_for as replay_task
-from frozenlab.students import launch as students
-from frozenlab.students.menu import practised
-from frozenlab.students.recipe import Recipe
-from frozenlab.studies.grid import Arm as StudyArm
-from frozenlab.studies.presets import engineers_study
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session import launch
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.running import end_queue
 from tests.ui.door.talk import button, free_port, run, stream, wait_until_up
 

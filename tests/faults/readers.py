@@ -13,32 +13,32 @@ from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
-from frozenlab.benchmark.evaluations import evaluations
-from frozenlab.benchmark.results import results
 from frozenlab.cli import main
 from frozenlab.cli.main import parse
 from frozenlab.cli.replay import print_replay
 from frozenlab.cli.study import print_study
-from frozenlab.contests.store import contests
-from frozenlab.diagnosis.store import diagnoses
 from frozenlab.engineer.evidence import describe
-from frozenlab.headroom.report import report_of as headroom_report
-from frozenlab.headroom.store import measurements
+from frozenlab.experiments.benchmark.evaluations import evaluations
+from frozenlab.experiments.benchmark.results import results
+from frozenlab.experiments.contests.store import contests
+from frozenlab.experiments.diagnosis.store import diagnoses
+from frozenlab.experiments.headroom.report import report_of as headroom_report
+from frozenlab.experiments.headroom.store import measurements
+from frozenlab.experiments.replays.store import open_replay, replays
+from frozenlab.experiments.replays.task import validated_stages
+from frozenlab.experiments.shelf.housekeeping import IN_TRASH, RULES, disk_use, removals
+from frozenlab.experiments.shelf.needed import needed_by
+from frozenlab.experiments.shelf.shelf import in_trash, why_kept
+from frozenlab.experiments.students.store import open_student, students
+from frozenlab.experiments.studies.store import open_study, studies
 from frozenlab.jobs.queue.taking_up import queued_here
-from frozenlab.loop.forks import forked_spec
-from frozenlab.loop.housekeeping import IN_TRASH, RULES, disk_use, removals
-from frozenlab.loop.ledger import predictions
-from frozenlab.loop.needed import needed_by
-from frozenlab.loop.reproduce import compare, spec_to_reproduce
-from frozenlab.loop.runs import runs
-from frozenlab.loop.session import Session
-from frozenlab.loop.shelf import in_trash, why_kept
-from frozenlab.loop.soundness import problems_of
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays.store import open_replay, replays
-from frozenlab.replays.task import validated_stages
-from frozenlab.students.store import open_student, students
-from frozenlab.studies.store import open_study, studies
+from frozenlab.session.forks import forked_spec
+from frozenlab.session.ledger import predictions
+from frozenlab.session.reproduce import compare, spec_to_reproduce
+from frozenlab.session.runs import runs
+from frozenlab.session.session import Session
+from frozenlab.session.soundness import problems_of
+from frozenlab.session.store import SessionStore
 
 Reader = Callable[[Path, str], object]
 

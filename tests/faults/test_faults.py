@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.health.alerts import of_machine, of_worker
-from frozenlab.loop.session import Session, SessionError
+from frozenlab.session.health.alerts import of_machine, of_worker
+from frozenlab.session.session import Session, SessionError
 from tests.faults.harness import Bench, small_disk
 from tests.faults.jobs import JobBench
 from tests.running import wait_for

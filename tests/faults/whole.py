@@ -8,18 +8,26 @@ from pathlib import Path
 
 import numpy as np
 
-from frozenlab.benchmark.evaluations import create
-from frozenlab.benchmark.task import Task
-from frozenlab.benchmark.task import task_for as evaluation_of
-from frozenlab.diagnosis.store import create_diagnosis
-from frozenlab.diagnosis.task import task_for as diagnosis_of
+from frozenlab.base.files import write_text
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.faithfulness import check
-from frozenlab.files import write_text
-from frozenlab.headroom.report import report_of as headroom_report
-from frozenlab.headroom.report import save_report as save_headroom
+from frozenlab.experiments.benchmark.evaluations import create
+from frozenlab.experiments.benchmark.task import Task
+from frozenlab.experiments.benchmark.task import task_for as evaluation_of
+from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
+from frozenlab.experiments.headroom.report import report_of as headroom_report
+from frozenlab.experiments.headroom.report import save_report as save_headroom
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.store import Answer, Replay, create_replay, write_answers
+from frozenlab.experiments.replays.task import ReplayTask, spec_of, task_for
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.report import report_of, save_report
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import RunSettings, create_study
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.origin import origin_here
@@ -27,18 +35,10 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.labels import Labels
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import Answer, Replay, create_replay, write_answers
-from frozenlab.replays.task import ReplayTask, spec_of, task_for
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.report import report_of, save_report
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import RunSettings, create_study
+from frozenlab.session.labels import Labels
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
 from tests.contests.builders import measured_contest
 from tests.headroom.builders import built as built_headroom

@@ -54,10 +54,6 @@ class Order:
 def main() -> None:
     import numpy as np  # noqa: F401
 
-    import frozenlab.loop.loop
-    import frozenlab.replays.asking
-    import frozenlab.studies.worker
-    import frozenlab.training.stage  # noqa: F401
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.draw.generator import generate
 
@@ -106,9 +102,9 @@ def into_log(folder: Path) -> None:
 
 def fork_it(order: Order) -> int:
     """The first stage is kept; then another engineer decides."""
-    from frozenlab.loop.forks import fork
-    from frozenlab.loop.session import Session
-    from frozenlab.loop.store import SessionStore
+    from frozenlab.session.forks import fork
+    from frozenlab.session.session import Session
+    from frozenlab.session.store import SessionStore
 
     parent = Session(Path(order.folder))
     watch_all(order)
@@ -148,7 +144,7 @@ def disk_of(folder: Path) -> Path:
 
 
 def watch(order: Order) -> None:
-    from frozenlab.loop.recorder import Recorder
+    from frozenlab.session.recorder import Recorder
 
     ending = False
     calls: list[str] = []

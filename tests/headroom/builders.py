@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from frozenlab.headroom.menu import menu_of
-from frozenlab.headroom.spec import Forks, HeadroomSpec, Probes, probes_of
-from frozenlab.headroom.store import FIGURES, Headroom, Influence, create_headroom, write_influence, write_outcomes
+from frozenlab.experiments.headroom.menu import menu_of
+from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, probes_of
+from frozenlab.experiments.headroom.store import FIGURES, Headroom, Influence, create_headroom, write_influence, write_outcomes
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.store import SessionStore
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 SUITE = SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=4)

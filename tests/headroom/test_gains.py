@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from frozenlab.headroom.gains import (
+from frozenlab.base.intervals import ComparisonError
+from frozenlab.experiments.headroom.gains import (
     best_less_worst,
     chosen_elsewhere,
     clustered,
@@ -17,7 +18,6 @@ from frozenlab.headroom.gains import (
     rank_correlation,
     spread,
 )
-from frozenlab.intervals import ComparisonError
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
 """Six targets and four judges, from Shrout & Fleiss (1979), table 2."""

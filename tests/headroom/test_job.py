@@ -12,17 +12,17 @@ import pandas as pd
 import pytest
 import torch
 
-from frozenlab.headroom import worker
-from frozenlab.headroom.gradients import gradients
-from frozenlab.headroom.store import Headroom, create_headroom
+from frozenlab.experiments.headroom import worker
+from frozenlab.experiments.headroom.gradients import gradients
+from frozenlab.experiments.headroom.store import Headroom, create_headroom
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.loading import load_policy
+from frozenlab.models.loading import load_policy
+from frozenlab.models.training.runs.grpo import GRPORun
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_run import Stage
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.training.runs.grpo import GRPORun
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_run import Stage
 from tests.headroom.builders import CONFIG, tiny_spec
 
 pytestmark = pytest.mark.training

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from frozenlab.headroom.menu import alone, menu_of
-from frozenlab.headroom.spec import HeadroomSpec, probes_of
+from frozenlab.experiments.headroom.menu import alone, menu_of
+from frozenlab.experiments.headroom.spec import HeadroomSpec, probes_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.between import between
 from frozenlab.tasks.lake.family import LAKE

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frozenlab.headroom.known import measured_before
-from frozenlab.headroom.report import gain_table, read_report, report_of, save_report
-from frozenlab.headroom.report_tables import HeadroomReport
-from frozenlab.headroom.spec import HeadroomError
-from frozenlab.headroom.store import create_headroom
-from frozenlab.loop.store import SessionStore
+from frozenlab.experiments.headroom.known import measured_before
+from frozenlab.experiments.headroom.report import gain_table, read_report, report_of, save_report
+from frozenlab.experiments.headroom.report_tables import HeadroomReport
+from frozenlab.experiments.headroom.spec import HeadroomError
+from frozenlab.experiments.headroom.store import create_headroom
+from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
 from tests.headroom.builders import CONFIG, built, tiny_spec
 

@@ -11,16 +11,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from frozenlab.benchmark.evaluations import create
-from frozenlab.benchmark.task import Task
+from frozenlab.experiments.benchmark.evaluations import create
+from frozenlab.experiments.benchmark.task import Task
 from frozenlab.jobs import disk, launcher
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop import launch, recorder
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.loop.worker import work
+from frozenlab.session import launch, recorder
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+from frozenlab.session.worker import work
 from tests.builders import small_spec
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -37,7 +37,7 @@ def test_a_session_on_a_full_disk_says_so_and_how_to_continue(session: Session, 
         assert (session.dir / disk.RESERVE).stat().st_size == disk.RESERVED
         raise RuntimeError("PytorchStreamWriter failed writing file") from FULL
 
-    monkeypatch.setitem(sys.modules, "frozenlab.loop.loop", SimpleNamespace(run=run))  # the real one imports torch
+    monkeypatch.setitem(sys.modules, "frozenlab.session.loop", SimpleNamespace(run=run))  # the real one imports torch
     assert run_job(Recorder(session), work) == 1
     state = Session(session.dir).state()
     assert state.status == "failed"

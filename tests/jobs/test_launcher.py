@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab import places
-from frozenlab.files import write_text
+from frozenlab.base import places
+from frozenlab.base.files import write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.launcher import LaunchError, end_after_grace, release, stop
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.state import own_process, worker_alive
-from frozenlab.loop.launch import claim, reclaim, resume, start
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.state import State
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.launch import claim, reclaim, resume, start
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import State
+from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import end_workers, wait_for, worker_pid
 
@@ -94,8 +94,9 @@ def test_a_run_in_a_terminal_takes_its_part_of_the_machine(tmp_path: Path, monke
 
 def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:
     script = (
-        "import sys; from pathlib import Path; from frozenlab.loop.launch import start; from frozenlab.loop.store import SessionStore;"
-        "from frozenlab.loop.spec import SessionSpec; spec = SessionSpec.model_validate_json(sys.stdin.read());"
+        "import sys; from pathlib import Path; from frozenlab.session.launch import start;"
+        "from frozenlab.session.store import SessionStore;"
+        "from frozenlab.session.spec import SessionSpec; spec = SessionSpec.model_validate_json(sys.stdin.read());"
         "print(start(spec, SessionStore(Path(sys.argv[1]))).id)"
     )
     done = subprocess.run(
@@ -137,6 +138,6 @@ def test_the_spec_names_what_starts_its_processes(launcher: dict | None, words: 
         paper = preset_spec("paper")
         spec = SessionSpec.model_validate(paper.model_dump() | {"language": {"rows": 1, "launcher": launcher}})
     command = SessionStore(tmp_path).create(spec, "told").command()
-    module = ["frozenlab.loop.processes"] if words else ["frozenlab.jobs", "session"]
+    module = ["frozenlab.session.processes"] if words else ["frozenlab.jobs", "session"]
     assert command[0] == sys.executable and command[-len(module) - 2 :] == ["-m", *module, str(tmp_path / "told")]
     assert all(word in command for word in words) and (len(words) > 0) == (len(command) > 5)

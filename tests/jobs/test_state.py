@@ -11,7 +11,7 @@ import time
 import psutil
 
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, as_observed, own_process
-from frozenlab.loop.state import State
+from frozenlab.session.state import State
 
 
 def mine(**fields: object) -> State:

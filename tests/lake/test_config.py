@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.cells import diff
+from frozenlab.base.cells import diff
 from frozenlab.lake.config import PLACEMENTS, EnvironmentConfig, WaitDefinition
 from frozenlab.lake.config_cell import LAYOUTS, BoardKind, CellConfig
 from frozenlab.lake.config_file import ConfigError

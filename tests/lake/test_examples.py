@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pytest
 
-from frozenlab import places
+from frozenlab.base import places
 
 MODULES = (
     "", "board", "config", "rules", "reward", "draw.generator", "draw.feasible", "draw.hashes", "formats", "solvers.solver",

@@ -13,16 +13,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import MOVES, Agent, Board, BoardError
-from frozenlab.lake.formats import (
-    FORMATS,
-    Entry,
-    Source,
-    file_stems,
-    read,
-    recognise,
-    suffix_format,
-    write,
-)
+from frozenlab.lake.formats import FORMATS, Entry, Source, file_stems, read, recognise, suffix_format, write
 from frozenlab.lake.formats.entry import from_xy, plan_of, swap_up_down, to_xy, trimmed
 from frozenlab.lake.formats.movingai import octile_distance
 from frozenlab.lake.instance import Instance

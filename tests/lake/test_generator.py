@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.cells import quotas
-from frozenlab.errors import GenerationError
+from frozenlab.base.cells import quotas
+from frozenlab.base.errors import GenerationError
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig, Placement
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig, Layout

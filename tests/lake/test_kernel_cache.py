@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab import places
+from frozenlab.base import places
 from frozenlab.lake.kernels import cache as kernel_cache
 from frozenlab.lake.kernels.cache import GROUPS, note, progress
 

@@ -10,11 +10,11 @@ import pytest
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop import launch
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session import launch
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.api_server import fails, fills_in_the_schema, serving
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("api")]

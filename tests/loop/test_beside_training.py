@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from frozenlab.jobs.gpus import Gpu
-from frozenlab.loop import planner
+from frozenlab.session import planner
 
 
 @pytest.mark.parametrize(("gpus", "language", "refused"), [(1, True, True), (0, True, False), (1, False, False), (1, None, False)])

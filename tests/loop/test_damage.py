@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from frozenlab.benchmark.results import Result
 from frozenlab.engineer.evidence import describe
+from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.loop.session import Session, SessionError
-from frozenlab.loop.soundness import problems_of
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.soundness import problems_of
+from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
 
 JUNK: tuple[Any, ...] = (None, True, [1], {}, "7", "x", 1e300, -1, 10**30, float("nan"), float("inf"), "")

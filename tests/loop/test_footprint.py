@@ -10,12 +10,12 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from frozenlab.jobs.gpus import Gpu, gpus
-from frozenlab.loop import footprint as module
-from frozenlab.loop.footprint import GIB, checkpoints, footprint, shortfalls
-from frozenlab.loop.model_shape import QWEN3, Shape, shape_of
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
+from frozenlab.models.settings import LanguageSettings, Lora, Vllm
+from frozenlab.session import footprint as module
+from frozenlab.session.footprint import GIB, checkpoints, footprint, shortfalls
+from frozenlab.session.model_shape import QWEN3, Shape, shape_of
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.spec import SessionSpec
 
 LORA = Lora(rank=8)
 H200 = Gpu("NVIDIA H200", 141 * GIB)

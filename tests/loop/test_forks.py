@@ -13,13 +13,13 @@ from safetensors.torch import load_file
 from frozenlab.engineer.engineers import PolicyEngineer
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop.forks import DECIDED, fork
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session, SessionError
-from frozenlab.loop.store import SessionStore
-from frozenlab.loop.worker import work
-from frozenlab.policy.settings import LanguageSettings
-from frozenlab.training.checkpoints import drop_resume_files
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.models.training.checkpoints import drop_resume_files
+from frozenlab.session.forks import DECIDED, fork
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.store import SessionStore
+from frozenlab.session.worker import work
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.files import append_line
-from frozenlab.loop import reading
-from frozenlab.loop.reading import GrowingLines, sound_lines
-from frozenlab.loop.records import Figures
+from frozenlab.base.files import append_line
+from frozenlab.session import reading
+from frozenlab.session.reading import GrowingLines, sound_lines
+from frozenlab.session.records import Figures
 
 
 def test_of_a_growing_file_only_new_lines_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

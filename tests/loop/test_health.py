@@ -14,19 +14,19 @@ from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop import recorder as recorder_module
-from frozenlab.loop.events import event_words
-from frozenlab.loop.health import alerts as health
-from frozenlab.loop.health.alerts import alerts, of_machine, of_results, of_steps, of_suite
-from frozenlab.loop.health.rules import NAMES, STEPS
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.runs import runs
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session import recorder as recorder_module
+from frozenlab.session.events import event_words
+from frozenlab.session.health import alerts as health
+from frozenlab.session.health.alerts import alerts, of_machine, of_results, of_steps, of_suite
+from frozenlab.session.health.rules import NAMES, STEPS
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.runs import runs
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.language_sessions import tiny_spec
 from tests.running import finish

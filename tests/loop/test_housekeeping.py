@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.loop.forks import fork
-from frozenlab.loop.housekeeping import KINDS, disk_use, other_uses, removals, remove
-from frozenlab.loop.session import Session
-from frozenlab.loop.soundness import problems_of
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.store import create_study
+from frozenlab.experiments.shelf.housekeeping import KINDS, disk_use, other_uses, removals, remove
+from frozenlab.experiments.studies.store import create_study
+from frozenlab.session.forks import fork
+from frozenlab.session.session import Session
+from frozenlab.session.soundness import problems_of
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.contests.builders import tiny_contest
 from tests.loop.test_loop import small_spec

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from frozenlab.jobs.kept import signature
-from frozenlab.loop import index
-from frozenlab.loop.glance import FILES, glance
-from frozenlab.loop.index import INDEX, Index
-from frozenlab.loop.labels import LABELS_FILE
+from frozenlab.session import index
+from frozenlab.session.glance import FILES, glance
+from frozenlab.session.index import INDEX, Index
+from frozenlab.session.labels import LABELS_FILE
 
 opened: list[str] = []
 sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)

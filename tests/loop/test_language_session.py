@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 import torch
 
+from frozenlab.app.play.asking import plans
 from frozenlab.cli.main import main
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance, write_instances
 from frozenlab.lake.suites import build_suite
-from frozenlab.loop.planner import Planner
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.lake.page.play.asking import plans
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.session.planner import Planner
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.language_sessions import LORA, tiny_spec, trained_weights
 from tests.running import finish
 

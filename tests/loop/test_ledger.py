@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.intervals import paired_change
-from frozenlab.loop.ledger import FEWEST, changes, ledger_of, predictions, score, scores, source
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
+from frozenlab.base.intervals import paired_change
+from frozenlab.session.ledger import FEWEST, changes, ledger_of, predictions, score, scores, source
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab.files import append_line, write_parquet
+from frozenlab.base.files import append_line, write_parquet
 from frozenlab.jobs import launcher
 from frozenlab.jobs.folders import LinkError
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import sole_worker, work_alone
-from frozenlab.loop import launch
-from frozenlab.loop.forks import fork
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.loop.worker import main
+from frozenlab.session import launch
+from frozenlab.session.forks import fork
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+from frozenlab.session.worker import main
 from tests.builders import build_session, small_spec
 
 

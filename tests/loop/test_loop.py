@@ -11,18 +11,18 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from frozenlab.errors import GenerationError
+from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.loop import boards_of, suites_of
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.folders import LAB_MODEL
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.loop import boards_of, suites_of
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.running import finish
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from frozenlab.loop import measuring
-from frozenlab.loop.loop import suites_of
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.policy import GREEDY, Completion
-from frozenlab.policy.settings import Launcher
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.policy import GREEDY, Completion
+from frozenlab.models.settings import Launcher
+from frozenlab.session import measuring
+from frozenlab.session.loop import suites_of
 from frozenlab.tasks.lake.family import LAKE
 from tests.language_sessions import tiny_spec
 

@@ -9,11 +9,11 @@ import pytest
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.ledger import predictions
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.ledger import predictions
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.language_sessions import tiny_spec
 from tests.running import finish
 

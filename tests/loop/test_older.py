@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from frozenlab import places
+from frozenlab.base import places
 from frozenlab.engineer.engineers import ApiEngineer, BaseEngineer, PolicyEngineer, RulesEngineer
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.replays.task import ReplayTask
-from frozenlab.studies.spec import StudySpec
+from frozenlab.experiments.replays.task import ReplayTask
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.spec import SessionSpec
 
 SERVER = {"base_url": "http://127.0.0.1:8000/v1", "model": "some", "guidance": False, "temperature": 0.2}
 QWEN = {"guidance": False, "proposal_tokens": 512, "proposal_temperature": 0.9, "context": 4096, "max_tokens": 256}

@@ -13,8 +13,8 @@ from frozenlab.jobs.origin import ORIGIN_FILE, Origin, origin_here
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
 from tests.planted import planted
 
@@ -44,7 +44,7 @@ def test_it_names_no_folder_host_or_user() -> None:
 
 
 def test_without_git_the_version_is_the_origin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.places.CHECKOUT", None)
+    monkeypatch.setattr("frozenlab.base.places.CHECKOUT", None)
     here = origin_here()
     assert here.commit is None and not here.changed
     assert here.code.endswith("installed without git")

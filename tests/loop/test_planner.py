@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from frozenlab.loop.planner import Planner
+from frozenlab.session.planner import Planner
 
 MODEL = Path("some-model")
 
@@ -31,7 +31,7 @@ def test_the_process_is_started_once_and_loads_the_model(commands: list[list[str
     planner = Planner()
     planner.warm_up(MODEL)
     planner.warm_up(Path("another-model"))
-    assert [command[-2:] for command in commands] == [["frozenlab.policy.serve", str(MODEL)]]
+    assert [command[-2:] for command in commands] == [["frozenlab.models.serve", str(MODEL)]]
 
 
 def test_a_warm_up_does_not_wait_for_a_plan_in_progress(commands: list[list[str]]) -> None:
@@ -42,6 +42,6 @@ def test_a_warm_up_does_not_wait_for_a_plan_in_progress(commands: list[list[str]
 
 
 def test_a_model_that_cannot_be_loaded_is_reported_on_the_first_request(tmp_path: Path) -> None:
-    from frozenlab.policy import serve
+    from frozenlab.models import serve
 
     serve.warm_up(str(tmp_path))

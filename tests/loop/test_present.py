@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.app.present.deck import html_file, talk
+from frozenlab.app.present.page import preparation_of
+from frozenlab.app.present.scenes import PARTS, TalkError, chosen, scenes_of
+from frozenlab.app.present.talks import NAMES, Preparation, file_of, prepare, prepared
+from frozenlab.app.ui.figures import overall, percent
 from frozenlab.cli.main import main
-from frozenlab.loop.page.present.deck import html_file, talk
-from frozenlab.loop.page.present.page import preparation_of
-from frozenlab.loop.page.present.scenes import PARTS, TalkError, chosen, scenes_of
-from frozenlab.loop.page.present.talks import NAMES, Preparation, file_of, prepare, prepared
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.ui.figures import overall, percent
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 
 RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation", "example-language")

@@ -9,12 +9,12 @@ from pydantic import ValidationError
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import held_out
-from frozenlab.loop.loop import suites_of
-from frozenlab.loop.presets import PRESETS, preset_spec
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.training.methods import BY_NAME as METHOD_OF
-from frozenlab.training.methods import NAMES as METHODS
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.models.training.methods import BY_NAME as METHOD_OF
+from frozenlab.models.training.methods import NAMES as METHODS
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.loop import suites_of
+from frozenlab.session.presets import PRESETS, preset_spec
+from frozenlab.session.spec import SessionSpec
 
 LAB = [name for name, preset in PRESETS.items() if preset.language is None]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.cli.session import verdict
-from frozenlab.loop.forks import fork
-from frozenlab.loop.reproduce import compare
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.forks import fork
+from frozenlab.session.reproduce import compare
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.cli.calls import reason
 from tests.loop import test_loop

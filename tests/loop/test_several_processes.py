@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from frozenlab.jobs import launcher
-from frozenlab.loop import launch
-from frozenlab.loop.loop import suites_of
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import Launcher
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.settings import Launcher
+from frozenlab.session import launch
+from frozenlab.session.loop import suites_of
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]

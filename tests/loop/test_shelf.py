@@ -10,25 +10,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from frozenlab.benchmark.evaluations import create as create_evaluation
-from frozenlab.benchmark.task import task_for as evaluation_of
-from frozenlab.diagnosis.store import create_diagnosis
-from frozenlab.diagnosis.task import task_for as diagnosis_of
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.headroom.store import create_headroom
+from frozenlab.experiments.benchmark.evaluations import create as create_evaluation
+from frozenlab.experiments.benchmark.task import task_for as evaluation_of
+from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
+from frozenlab.experiments.headroom.store import create_headroom
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.store import create_replay
+from frozenlab.experiments.replays.task import task_for as replay_of
+from frozenlab.experiments.shelf.shelf import TRASH, ShelfError, delete, empty_trash, in_trash, label, restore, why_kept
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.store import create_study
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.forks import fork
-from frozenlab.loop.labels import LABELS_FILE, Labels
-from frozenlab.loop.runs import Wanted, runs
-from frozenlab.loop.session import Session
-from frozenlab.loop.shelf import TRASH, ShelfError, delete, empty_trash, in_trash, label, restore, why_kept
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import create_replay
-from frozenlab.replays.task import task_for as replay_of
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.store import create_study
+from frozenlab.session.forks import fork
+from frozenlab.session.labels import LABELS_FILE, Labels
+from frozenlab.session.runs import Wanted, runs
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.contests.builders import tiny_contest
 from tests.headroom.builders import tiny_spec
@@ -37,7 +37,7 @@ from tests.planted import planted
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    monkeypatch.setattr("frozenlab.places.SESSIONS", tmp_path / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", tmp_path / "recorded")
     return SessionStore(tmp_path)
 
 
@@ -71,7 +71,7 @@ def test_undo_restores_to_the_last_byte(store: SessionStore) -> None:
 @pytest.mark.parametrize("status", ["queued", "running"])
 def test_what_runs_is_neither_deleted_nor_archived(store: SessionStore, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
     session = small(store, status=status)
-    monkeypatch.setattr("frozenlab.loop.session.as_observed", lambda state: state)  # its worker lives
+    monkeypatch.setattr("frozenlab.session.session.as_observed", lambda state: state)  # its worker lives
     with pytest.raises(ShelfError, match="stop it"):
         delete(session, store)
     with pytest.raises(ShelfError, match="stop it"):

@@ -11,9 +11,9 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
-from frozenlab.loop import loop
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
+from frozenlab.session import loop
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
 
 

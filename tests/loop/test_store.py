@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import SessionError
-from frozenlab.loop.store import SCRATCH_AGE, SessionStore
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import SessionError
+from frozenlab.session.store import SCRATCH_AGE, SessionStore
 from tests.builders import build_session
 
 

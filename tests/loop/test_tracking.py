@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from frozenlab.jobs import environment
-from frozenlab.loop.events import event_words
-from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.tracking import tracking
+from frozenlab.session.events import event_words
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.tracking import tracking
 from tests.builders import build_session, small_spec
 
 

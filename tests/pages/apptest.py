@@ -7,9 +7,9 @@ import re
 
 from streamlit.testing.v1 import AppTest
 
-from frozenlab import places
-from frozenlab.ui import nav
-from frozenlab.ui.plain import JOINER
+from frozenlab.app.ui import nav
+from frozenlab.app.ui.plain import JOINER
+from frozenlab.base import places
 
 TIMEOUT = 120.0
 
@@ -50,5 +50,5 @@ def source(app: AppTest) -> str:
 
 
 def shown(markdown: str) -> str:
-    """Escaped words as a reader sees them, see :mod:`frozenlab.ui.plain`."""
+    """Escaped words as a reader sees them, see :mod:`frozenlab.app.ui.plain`."""
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown.replace(JOINER, ""))

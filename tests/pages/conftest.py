@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import pytest
 
-from frozenlab.loop import launch
-from frozenlab.loop.planner import Planner
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
+from frozenlab.session import launch
+from frozenlab.session.planner import Planner
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def no_planning_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty sessions folder, and no recorded ones beside it."""
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", tmp_path / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", tmp_path / "recorded")
     return tmp_path
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from frozenlab.loop.session import Session
+from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 

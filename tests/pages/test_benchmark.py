@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.benchmark.evaluations import Evaluation, create, evaluations
-from frozenlab.benchmark.results import Result, results_folder
-from frozenlab.benchmark.task import Task, task_for
-from frozenlab.files import write_text
+from frozenlab.app.benchmark.lake.address import NOBODY, Boards
+from frozenlab.app.benchmark.lake.behind import ALL, FILTERS, behind
+from frozenlab.app.benchmark.lake.changes import changes, in_words
+from frozenlab.app.benchmark.lake.figures import outcomes_figure, rates_figure
+from frozenlab.app.benchmark.lake.lines import as_table, first_choice, line_of, looks, paper_line, paper_models
+from frozenlab.app.benchmark.lake.tables import cells_table, changes_table, leaderboard, more_table
+from frozenlab.app.ui.theme import DARK, LIGHT, Palette
+from frozenlab.base.files import write_text
+from frozenlab.experiments.benchmark.evaluations import Evaluation, create, evaluations
+from frozenlab.experiments.benchmark.lake.paper_results import paper_results
+from frozenlab.experiments.benchmark.results import Result, results_folder
+from frozenlab.experiments.benchmark.task import Task, task_for
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.benchmark.page.address import NOBODY, Boards
-from frozenlab.tasks.lake.benchmark.page.behind import ALL, FILTERS, behind
-from frozenlab.tasks.lake.benchmark.page.changes import changes, in_words
-from frozenlab.tasks.lake.benchmark.page.figures import outcomes_figure, rates_figure
-from frozenlab.tasks.lake.benchmark.page.lines import as_table, first_choice, line_of, looks, paper_line, paper_models
-from frozenlab.tasks.lake.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table
-from frozenlab.tasks.lake.benchmark.paper_results import paper_results
-from frozenlab.ui.theme import DARK, LIGHT, Palette
+from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session
 from tests.pages.apptest import open_page, shown, words
 from tests.ui.test_contrast import contrast
@@ -53,8 +53,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, suite: list[Instance]) -> P
 def only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The results of this module, none that ship with the project, and no recorded session."""
     use(folder, monkeypatch)
-    monkeypatch.setattr("frozenlab.benchmark.results.SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr("frozenlab.places.SESSIONS", tmp_path / "recorded")
+    monkeypatch.setattr("frozenlab.experiments.benchmark.results.SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", tmp_path / "recorded")
 
 
 def use(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +307,7 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
 def test_an_empty_lab_offers_to_measure_the_lab_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
     started: list[Task] = []
-    monkeypatch.setattr("frozenlab.benchmark.page.measure.start_evaluation", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.app.benchmark.measure.start_evaluation", lambda task, store: started.append(task))
     app = open_page("benchmark")
     assert not app.exception
     assert any("No checkpoint has been measured yet" in info.value for info in app.info)
@@ -361,7 +361,7 @@ def lab(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Task] = []
-    monkeypatch.setattr("frozenlab.benchmark.page.measure.start_evaluation", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.app.benchmark.measure.start_evaluation", lambda task, store: started.append(task))
     app = open_page("benchmark")
     app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
     app.button(key="measure").click().run()
@@ -374,7 +374,7 @@ def test_a_refusal_is_shown(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) 
     def refuse(task: Task, store: SessionStore) -> Evaluation:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.benchmark.page.measure.start_evaluation", refuse)
+    monkeypatch.setattr("frozenlab.app.benchmark.measure.start_evaluation", refuse)
     app = open_page("benchmark").button(key="measure").click().run()
     app.button(key="measure-start").click().run()
     assert "a session is running" in app.error[0].value

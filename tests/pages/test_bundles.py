@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.bundles.found import Found, find
-from frozenlab.bundles.importing import take_in
-from frozenlab.bundles.page import exporting
-from frozenlab.bundles.page.importing import LARGEST, TAKEN
-from frozenlab.bundles.reading import opened
-from frozenlab.bundles.writing import export
+from frozenlab.app.bundles import exporting
+from frozenlab.app.bundles.importing import LARGEST, TAKEN
+from frozenlab.base.places import ROOT
+from frozenlab.experiments.bundles.found import Found, find
+from frozenlab.experiments.bundles.importing import take_in
+from frozenlab.experiments.bundles.reading import opened
+from frozenlab.experiments.bundles.writing import export
 from frozenlab.jobs.imported import imported, make_own
-from frozenlab.loop.store import SessionStore
-from frozenlab.places import ROOT
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.bundles.archives import Part, archive, bundle, job, manifest, parts_of
 from tests.bundles.hostile import sound
@@ -29,8 +29,8 @@ from tests.pages.test_foreign_text import TRAP, is_made_of, texts
 
 def dialog() -> None:
     """What the dialog holds: AppTest closes a dialog with the next run."""
-    from frozenlab.bundles.page.importing import choose
-    from frozenlab.ui import sessions
+    from frozenlab.app.bundles.importing import choose
+    from frozenlab.app.ui import sessions
 
     choose(sessions.store())
 
@@ -88,7 +88,7 @@ def test_imported_words_of_a_stranger_stay_words(tmp_path: Path, monkeypatch: py
     export([find(name, theirs) for name in names], tmp_path / "out.zip")
     ours = SessionStore(tmp_path / "ours")
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(ours.root))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", ours.root / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", ours.root / "recorded")
     with opened(tmp_path / "out.zip", ours, marker.mark("file")[:150]) as found:
         assert len(take_in(found, ours)) == len(names)
     mark = marker.mark("report")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.contests import launch
-from frozenlab.contests.store import Contest, create_contest, open_contest
-from frozenlab.contests.task import ContestTask
-from frozenlab.loop.store import SessionStore
+from frozenlab.experiments.contests import launch
+from frozenlab.experiments.contests.store import Contest, create_contest, open_contest
+from frozenlab.experiments.contests.task import ContestTask
+from frozenlab.session.store import SessionStore
 from tests.contests.builders import measured_contest, trained
 from tests.pages.apptest import open_page, words
 from tests.pages.conftest import note_starts

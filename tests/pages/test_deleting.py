@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.benchmark.results import SHIPPED
-from frozenlab.diagnosis.store import create_diagnosis
-from frozenlab.diagnosis.task import task_for
+from frozenlab.experiments.benchmark.results import SHIPPED
+from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.task import task_for
+from frozenlab.experiments.shelf import shelf
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.store import create_study
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop import shelf
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.store import create_study
+from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
 from tests.contests.builders import tiny_contest
 from tests.pages.apptest import open_page

@@ -10,11 +10,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.design import drafts
+from frozenlab.app.design.controls import slider
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.design import drafts
-from frozenlab.tasks.lake.page.design.controls import slider
+from frozenlab.session.store import SessionStore
 from tests.pages.apptest import bare_page, shown
 
 

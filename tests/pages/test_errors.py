@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.errors import LabError
+from frozenlab.base.errors import LabError
 from tests.pages.apptest import open_page
 
 
@@ -14,7 +14,7 @@ def raising(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("frozenlab.ui.theme.question", fails)
+    monkeypatch.setattr("frozenlab.app.ui.theme.question", fails)
 
 
 def test_an_error_that_people_can_fix_is_a_message(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

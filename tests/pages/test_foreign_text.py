@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from markdown_it import MarkdownIt
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.store import SessionStore
 from tests.marked import FORMS, Marker, strangers
 from tests.pages.apptest import open_page
 
@@ -60,9 +60,9 @@ def marked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_no_page_makes_anything_of_it(visit: dict[str, str], marked: tuple[Path, Marker], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, marker = marked
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", folder / "recorded")
-    monkeypatch.setattr("frozenlab.benchmark.results.SHIPPED", folder / "shipped")
-    monkeypatch.setattr("frozenlab.replays.store.SHIPPED", folder / "shipped-replays")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", folder / "recorded")
+    monkeypatch.setattr("frozenlab.experiments.benchmark.results.SHIPPED", folder / "shipped")
+    monkeypatch.setattr("frozenlab.experiments.replays.store.SHIPPED", folder / "shipped-replays")
     if "evidence" in visit:
         visit = visit | {"evidence": SessionStore(folder).open("lab").context(0).lines[0].id}
     app = open_page(**visit)

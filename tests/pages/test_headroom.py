@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.headroom.page.figures import matrix_figure, short
-from frozenlab.headroom.report import read_report, report_of, save_report
-from frozenlab.headroom.report_tables import Matrix
-from frozenlab.headroom.store import Headroom, create_headroom, shipped
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.page.figures import Ink
+from frozenlab.app.headroom.figures import matrix_figure, short
+from frozenlab.app.studies.figures import Ink
+from frozenlab.experiments.headroom.report import read_report, report_of, save_report
+from frozenlab.experiments.headroom.report_tables import Matrix
+from frozenlab.experiments.headroom.store import Headroom, create_headroom, shipped
+from frozenlab.session.store import SessionStore
 from tests.headroom.builders import built, tiny_spec
 from tests.headroom.test_report import gains_with
 from tests.pages.apptest import open_page, words

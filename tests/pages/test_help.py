@@ -6,11 +6,11 @@ import json
 import re
 from pathlib import Path
 
+from frozenlab.app.learn.chapters import CHAPTERS
+from frozenlab.app.learn.page import with_emphasis
+from frozenlab.app.ui.glossary import GLOSSARY, explained
 from frozenlab.lake.rules import FAULTS
-from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
-from frozenlab.tasks.lake.page.learn.page import with_emphasis
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.ui.glossary import GLOSSARY, explained
 from tests.pages.apptest import open_page, words
 
 

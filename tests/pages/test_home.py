@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.app.ui.glossary import GLOSSARY
 from frozenlab.jobs import launcher
-from frozenlab.loop import launch
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.ui.glossary import GLOSSARY
+from frozenlab.session import launch
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, shown, source, words
 

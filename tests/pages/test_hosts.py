@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import frozenlab.loop.launch
-import frozenlab.replays.launch
-import frozenlab.studies.launch
+import frozenlab.experiments.replays.launch
+import frozenlab.experiments.studies.launch
+import frozenlab.session.launch
+from frozenlab.base.files import write_text
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer, RulesEngineer
-from frozenlab.files import write_text
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.store import create_replay, replays
+from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.store import RunSettings, create_study, studies
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import create_replay, replays
-from frozenlab.replays.task import task_for
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.store import RunSettings, create_study, studies
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -30,7 +30,7 @@ API = ApiEngineer(base_url=f"https://{HOST}/v1", model="m")
 @pytest.fixture(autouse=True)
 def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sessions, a study and a replay of somebody else, which all ask a server."""
-    monkeypatch.setattr("frozenlab.replays.store.SHIPPED", sessions_folder / "shipped")
+    monkeypatch.setattr("frozenlab.experiments.replays.store.SHIPPED", sessions_folder / "shipped")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
     store = SessionStore(sessions_folder)
@@ -95,13 +95,13 @@ def test_nothing_starts_whatever_the_page_does(folder: Path) -> None:
     session, study, replay = store.open("built"), studies(store)[0], replays(store)[0]
     before = sorted(folder.rglob("*"))
     for start in (
-        lambda: frozenlab.loop.launch.start(session.spec, store),
-        lambda: frozenlab.loop.launch.resume(session, store),
-        lambda: frozenlab.loop.launch.start_fork(session, 0, store),
-        lambda: frozenlab.studies.launch.start(study.spec, store, RunSettings()),
-        lambda: frozenlab.studies.launch.resume(study, store, RunSettings()),
-        lambda: frozenlab.replays.launch.start(replay.task, store),
-        lambda: frozenlab.replays.launch.resume(replay, store),
+        lambda: frozenlab.session.launch.start(session.spec, store),
+        lambda: frozenlab.session.launch.resume(session, store),
+        lambda: frozenlab.session.launch.start_fork(session, 0, store),
+        lambda: frozenlab.experiments.studies.launch.start(study.spec, store, RunSettings()),
+        lambda: frozenlab.experiments.studies.launch.resume(study, store, RunSettings()),
+        lambda: frozenlab.experiments.replays.launch.start(replay.task, store),
+        lambda: frozenlab.experiments.replays.launch.resume(replay, store),
     ):
         with pytest.raises(hosts.HostError, match=f"{HOST} has not been allowed on this machine yet: --allow-host {HOST} allows it"):
             start()

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.learn import boards, records
+from frozenlab.app.learn.chapters import CHAPTERS
+from frozenlab.app.ui import nav
+from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.learn import boards, records
-from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
-from frozenlab.tasks.lake.view.share import encode
-from frozenlab.ui import nav
+from frozenlab.session.store import SessionStore
 from tests.pages.apptest import open_page, shown, words
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page
 
@@ -71,8 +71,8 @@ def test_a_list_opens_only_what_has_changed(sessions_folder: Path) -> None:
 
 
 def test_an_older_session_opens_by_its_id(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.ui.sessions.OFFERED", 1)
-    monkeypatch.setattr("frozenlab.loop.page.story.page.OFFERED", 1)
+    monkeypatch.setattr("frozenlab.app.ui.sessions.OFFERED", 1)
+    monkeypatch.setattr("frozenlab.app.story.page.OFFERED", 1)
     spec = small_spec(stages=1, sizes=(3,), boards_per_size=4, title="The old one")
     old = build_session(sessions_folder, spec, "old")
     shutil.copytree(old.dir, sessions_folder / "new")

@@ -8,12 +8,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.design import drafts
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.design import drafts
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import bare_page, open_page, words
 from tests.pages.test_design import button, choose, group, table
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def sessions_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", folder / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", folder / "recorded")
 
 
 @pytest.fixture

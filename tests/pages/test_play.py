@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.play import asking, choices
+from frozenlab.app.play.asking import PlannedAnswer
+from frozenlab.app.play.state import DESK
+from frozenlab.app.views.lake.desk import mode_of
+from frozenlab.app.views.lake.search import worth_watching
+from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve_all
-from frozenlab.loop.planner import Planner, PlannerError
-from frozenlab.loop.session import Checkpoint
-from frozenlab.policy.policy import Sampling
-from frozenlab.tasks.lake.page.play import asking, choices
-from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
-from frozenlab.tasks.lake.page.play.state import DESK
-from frozenlab.tasks.lake.view.desk import mode_of
-from frozenlab.tasks.lake.view.search import worth_watching
-from frozenlab.tasks.lake.view.share import encode
+from frozenlab.models.policy import Sampling
+from frozenlab.session.planner import Planner, PlannerError
+from frozenlab.session.session import Checkpoint
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
@@ -389,7 +389,7 @@ def test_a_board_on_which_they_meet_often_comes_with_its_controls(page: AppTest)
 def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the page has shown by the time the model is asked."""
     seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.tasks.lake.view.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
+    monkeypatch.setattr("frozenlab.app.views.lake.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
     answers = asking.plans
 
     def plans(planner: Planner, checkpoint: Path, board: Board, sampling: Sampling, **settings: Any) -> list[PlannedAnswer]:
@@ -413,7 +413,7 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
 
 def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.tasks.lake.view.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
+    monkeypatch.setattr("frozenlab.app.views.lake.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
     page.query_params["board"] = encode(Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
     page.run()
     assert not page.exception
@@ -421,9 +421,7 @@ def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: 
 
 
 def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "frozenlab.tasks.lake.page.play.optimum.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL"))
-    )
+    monkeypatch.setattr("frozenlab.app.play.optimum.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL")))
     page.query_params["board"] = encode(read_board("S F G\nH F F\ng F s"))
     page.run()
     assert not page.exception and any("gave up on this one" in caption.value for caption in page.caption)

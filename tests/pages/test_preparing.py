@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import frozenlab.tasks.lake.benchmark.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
+import frozenlab.experiments.benchmark.lake.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
+from frozenlab.app.views.lake import preparing
 from frozenlab.lake.kernels.cache import Group, Progress
-from frozenlab.tasks.lake.view import preparing
 from tests.builders import build_session
 from tests.pages.apptest import open_page, words
 

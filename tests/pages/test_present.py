@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.loop.page.present.talks import Preparation, prepare
-from frozenlab.loop.store import SessionStore
+from frozenlab.app.present.talks import Preparation, prepare
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.pages.apptest import open_page, words
 

@@ -11,7 +11,7 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.queue import look
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.state import Alarm, own_process, store_state
-from frozenlab.loop.store import SessionStore
+from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
 from tests.pages.apptest import open_page, words
 

@@ -9,19 +9,19 @@ from typing import Any
 import psutil
 import pytest
 
+from frozenlab.app.replays.figures import panels_of, proposals_figure, traces
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
 from frozenlab.engineer.engineers import UNATTENDED, engineer_of
 from frozenlab.engineer.sections import USUAL
+from frozenlab.experiments.replays import launch, worker
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.report import compared, proposals, sentences
+from frozenlab.experiments.replays.store import Replay, create_replay, shipped
+from frozenlab.experiments.replays.task import ReplayTask, task_for
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays import launch, worker
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.page.figures import panels_of, proposals_figure, traces
-from frozenlab.replays.report import compared, proposals, sentences
-from frozenlab.replays.store import Replay, create_replay, shipped
-from frozenlab.replays.task import ReplayTask, task_for
-from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, source, words
 from tests.pages.conftest import note_starts
@@ -32,7 +32,7 @@ ENGINEERS = ("rules", "random", "fixed")
 @pytest.fixture
 def alone(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty sessions folder, and no recorded replays beside it."""
-    monkeypatch.setattr("frozenlab.replays.store.SHIPPED", sessions_folder / "shipped")
+    monkeypatch.setattr("frozenlab.experiments.replays.store.SHIPPED", sessions_folder / "shipped")
     return sessions_folder
 
 
@@ -93,7 +93,7 @@ def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone
 def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(alone, answers=7)
     resumed: list[Replay] = []
-    monkeypatch.setattr("frozenlab.replays.launch.resume", lambda replay, store: resumed.append(replay))
+    monkeypatch.setattr("frozenlab.experiments.replays.launch.resume", lambda replay, store: resumed.append(replay))
     app = open_page("replay", replay="mine")
     assert "This replay stopped, with 7 of 12 answers" in words(app)
     assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]
@@ -189,7 +189,7 @@ def test_a_refusal_is_shown(alone: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.replays.launch.start", refuse)
+    monkeypatch.setattr("frozenlab.experiments.replays.launch.start", refuse)
     build_session(alone)
     app = open_page("replay", session="built", stage="1")
     app.button(key="replay-start").click().run()

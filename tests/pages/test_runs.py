@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.files import write_parquet
-from frozenlab.loop.labels import Labels
-from frozenlab.loop.page.runs.differences import spec_rows
-from frozenlab.loop.page.runs.overlay import over_steps
-from frozenlab.loop.page.runs.shared_boards import disagreed, measured, pairs, shared
-from frozenlab.loop.page.runs.table import DONE, Deed, Done
-from frozenlab.loop.session import Session
-from frozenlab.loop.shelf import delete, label
-from frozenlab.loop.store import SessionStore
+from frozenlab.app.runs.differences import spec_rows
+from frozenlab.app.runs.overlay import over_steps
+from frozenlab.app.runs.shared_boards import disagreed, measured, pairs, shared
+from frozenlab.app.runs.table import DONE, Deed, Done
+from frozenlab.base.files import write_parquet
+from frozenlab.experiments.shelf.shelf import delete, label
+from frozenlab.session.labels import Labels
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -66,7 +66,7 @@ def test_the_table_finds_runs_by_every_word_said_about_them(three: list[Session]
 
 
 def test_many_runs_come_page_by_page_in_an_order_of_all(three: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.loop.page.runs.table.ROWS", 2)
+    monkeypatch.setattr("frozenlab.app.runs.table.ROWS", 2)
     app = open_page("runs", order="by name")
     names = table(app)
     assert "1 to 2 of 3" in words(app)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.experiments.studies.effect_words import points
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.ledger import predictions, score
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session
-from frozenlab.studies.effect_words import points
+from frozenlab.session.ledger import predictions, score
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def sessions_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", folder / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", folder / "recorded")
 
 
 def whole(folder: Path) -> Session:
@@ -297,7 +297,7 @@ def test_the_map_is_coloured_by_what_the_link_says() -> None:
 
 def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
-    monkeypatch.setattr("frozenlab.loop.launch.submit", started.append)
+    monkeypatch.setattr("frozenlab.session.launch.submit", started.append)
     record = whole(folder).proposal(0)
     cell = next(change.cell for change in record.changes if change.knob == "hole_ratio")
     app = open_page("story", session="whole", stage="1", part="wrote")
@@ -321,7 +321,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
 def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     started = []
-    monkeypatch.setattr("frozenlab.loop.launch.submit", started.append)
+    monkeypatch.setattr("frozenlab.session.launch.submit", started.append)
     spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).changed(engineer="human")
     session = build_session(tmp_path, spec, "asked", finished_stages=1)
     (session.stage_dir(0) / "proposal.json").unlink()

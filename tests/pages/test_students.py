@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.diagnosis import worker
-from frozenlab.diagnosis.page.figure import diagnosis_figure
-from frozenlab.diagnosis.report import report_of
-from frozenlab.diagnosis.store import create_diagnosis, open_diagnosis
-from frozenlab.diagnosis.task import DiagnosisTask, task_for
+from frozenlab.app.diagnosis.figure import diagnosis_figure
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.students.secret import NoSecretError, candidates, hide
-from frozenlab.students.store import students
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import RunSettings, Study, create_study
+from frozenlab.experiments.diagnosis import worker
+from frozenlab.experiments.diagnosis.report import report_of
+from frozenlab.experiments.diagnosis.store import create_diagnosis, open_diagnosis
+from frozenlab.experiments.diagnosis.task import DiagnosisTask, task_for
+from frozenlab.experiments.students.secret import NoSecretError, candidates, hide
+from frozenlab.experiments.students.store import students
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import RunSettings, Study, create_study
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 from tests.pages.conftest import note_starts
@@ -99,7 +99,7 @@ def test_the_first_figure_of_studies_is_the_diagnosis(sessions_folder: Path) -> 
 
 
 def test_a_diagnosis_starts_from_the_page(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from frozenlab.diagnosis import launch
+    from frozenlab.experiments.diagnosis import launch
 
     planted(SessionStore(), "never-saw-4", ("4",))
     asked: list[DiagnosisTask] = note_starts(monkeypatch, launch, create_diagnosis)
@@ -123,7 +123,7 @@ def test_a_study_on_students_is_started_from_the_form(sessions_folder: Path, mon
         asked.append(spec)
         return create_study(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.studies.launch.start", start)
+    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", start)
     app = open_page("studies")
     app.session_state["study-kind"] = "students"
     app = app.button(key="study-new").click().run()

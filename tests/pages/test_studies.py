@@ -12,18 +12,18 @@ import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.studies.figures import Ink, curves_figure, sizes_figure
+from frozenlab.app.studies.page import confirmed
+from frozenlab.experiments.studies.effect_words import points
+from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.presets import SEEDS, engineers_study
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import RunSettings, Study, create_study, shipped
+from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.jobs import launcher
 from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.effect_words import points
-from frozenlab.studies.noise import detectable_effect
-from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
-from frozenlab.studies.page.page import confirmed
-from frozenlab.studies.presets import SEEDS, engineers_study
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import RunSettings, Study, create_study, shipped
-from frozenlab.studies.tables import StudyReport
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -41,7 +41,7 @@ CHARTS = {"effects": 1, "arms": 2, "sizes": 1}
 @pytest.fixture(autouse=True)
 def no_recorded_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its figure and table stand above every study; here only those of studies are counted."""
-    monkeypatch.setattr("frozenlab.diagnosis.page.section.recorded", lambda: None)
+    monkeypatch.setattr("frozenlab.app.diagnosis.section.recorded", lambda: None)
 
 
 def recorded(folder: Path) -> StudyReport:
@@ -100,7 +100,7 @@ def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.Mon
     folder = tmp_path / "old"
     folder.mkdir()
     (folder / "report.json").write_text(json.dumps(old))
-    monkeypatch.setattr("frozenlab.studies.page.known.shipped", lambda: [folder])
+    monkeypatch.setattr("frozenlab.app.studies.known.shipped", lambda: [folder])
     app = open_page("studies", study="recorded-old", view="sizes")
     assert not app.exception and str(app.query_params["view"]) == "effects"
     assert app.segmented_control(key="study-view").options == ["Effects", "Learning"], "its predictions were scored by hits"
@@ -163,7 +163,7 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
     study = create_study(engineers_study(2), SessionStore(sessions_folder), "mine")
     (study.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
     resumed: list[Study] = []
-    monkeypatch.setattr("frozenlab.studies.launch.resume", lambda study, store, run: resumed.append(study))
+    monkeypatch.setattr("frozenlab.experiments.studies.launch.resume", lambda study, store, run: resumed.append(study))
     app = open_page("studies")
     assert app.query_params["study"] == "mine"
     assert "Nothing can be compared yet" in app.info[0].value
@@ -198,7 +198,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[StudySpec, int]]:
         asked.append((spec, run.jobs or 0))
         return create_study(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.studies.launch.start", start)
+    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", start)
     return asked
 
 
@@ -304,7 +304,7 @@ def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.studies.launch.start", refuse)
+    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", refuse)
     app = open_page("studies").button(key="study-new").click().run()
     app.button(key="study-start").click().run()
     assert "a session is running" in app.error[0].value

@@ -13,8 +13,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.session.curves import training_curves
+from frozenlab.app.train.first_minute import steps
+from frozenlab.app.train.language_form import TRANSFORMERS
+from frozenlab.app.train.watch import WAITED
+from frozenlab.app.ui.live.route import address
+from frozenlab.base.files import append_line, write_text
 from frozenlab.engineer.engineers import ApiEngineer
-from frozenlab.files import append_line, write_text
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.needs import Level
@@ -23,17 +28,12 @@ from frozenlab.jobs.queue.taking_up import entry_for
 from frozenlab.jobs.state import Status, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
-from frozenlab.loop import launch
-from frozenlab.loop.page.curves import training_curves
-from frozenlab.loop.page.first_minute import steps
-from frozenlab.loop.page.language_form import TRANSFORMERS
-from frozenlab.loop.page.train.watch import WAITED
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.state import Phase, State
-from frozenlab.loop.store import SessionStore
-from frozenlab.ui.live.route import address
+from frozenlab.session import launch
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import Phase, State
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -94,7 +94,7 @@ def test_a_preset_fills_the_form_for_each_method(name: str, method: str, launche
 def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frozenlab.loop.page.obstacles.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.session.obstacles.shortfalls", lambda spec: [])
     app = open_page("train")
     app.selectbox(key="form_method").set_value("imitation").run()
     app.selectbox(key="form_preset").set_value("paper").run()
@@ -129,7 +129,7 @@ def test_back_from_a_language_model_to_the_lab_model(launched: list[SessionSpec]
 
 
 def test_shortfalls_of_this_machine_are_shown_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.loop.page.obstacles.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
+    monkeypatch.setattr("frozenlab.app.session.obstacles.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
     app = open_page("train")
     app.selectbox(key="form_preset").set_value("qwen3-0.6b").run()
     assert "It needs a GPU, and there is none" in app.error[0].value
@@ -172,7 +172,7 @@ def test_the_form_says_when_a_session_would_begin_and_lets_it_begin_at_once(sess
         Book(sessions_folder).add(replace(entry_for(other), running=True, pid=os.getpid(), began=time.time()))
     monkeypatch.setattr("frozenlab.jobs.queue.look.wake_if_needed", lambda root: None)
     started = []
-    monkeypatch.setattr("frozenlab.loop.launch.submit", lambda session, level: started.append((session, level)))
+    monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, level: started.append((session, level)))
     app = open_page("train", session="other-0")
     app.button(key="new").click().run()
     assert f"This machine is at work: {os.cpu_count()} running. This session is queued and begins in about" in app.info[0].value
@@ -450,7 +450,7 @@ def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) 
 def test_figures_of_a_live_session_are_drawn_once_for_all_viewers(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr(
-        "frozenlab.loop.page.train.watch.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named)
+        "frozenlab.app.train.watch.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named)
     )
     session = build_session(sessions_folder, status="running", finished_stages=1)
     for _ in range(3):

@@ -18,33 +18,34 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from frozenlab import limits, roles
-from frozenlab.benchmark import evaluations
-from frozenlab.benchmark.task import task_for
-from frozenlab.contests import launch as contest_launch
-from frozenlab.contests.task import task_against
-from frozenlab.diagnosis.store import create_diagnosis
-from frozenlab.diagnosis.task import task_for as diagnosis_of
+from frozenlab.app import allowances
+from frozenlab.app.learn import records
+from frozenlab.app.ui import nav
+from frozenlab.base import limits, roles
+from frozenlab.base.roles import NotAllowedError, Person, Role
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.headroom.store import create_headroom
+from frozenlab.experiments.benchmark import evaluations
+from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.contests import launch as contest_launch
+from frozenlab.experiments.contests.task import task_against
+from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
+from frozenlab.experiments.headroom.store import create_headroom
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.store import Answer, create_replay, write_answers
+from frozenlab.experiments.replays.task import task_for as replay_of
+from frozenlab.experiments.shelf import shelf
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.store import create_study
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import store_state, stored_state
-from frozenlab.loop import launch, shelf
-from frozenlab.loop.labels import Labels
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Checkpoint, Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.settings import LanguageSettings
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import Answer, create_replay, write_answers
-from frozenlab.replays.task import task_for as replay_of
-from frozenlab.roles import NotAllowedError, Person, Role
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.store import create_study
-from frozenlab.tasks.lake.page import allowances
-from frozenlab.tasks.lake.page.learn import records
-from frozenlab.ui import nav
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.session import launch
+from frozenlab.session.labels import Labels
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Checkpoint, Session
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.contests.builders import tiny_contest
 from tests.headroom.builders import tiny_spec
@@ -247,7 +248,7 @@ def test_no_button_changes_anything_for_a_viewer(name: str, of_operators: set[st
 
 @pytest.mark.usefixtures("halted", "as_viewer")
 def test_whatever_has_ended_waits_for_an_operator(refused: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.loop.page.runs.table.table", lambda shown, columns: shown[:1])  # as if the first were ticked
+    monkeypatch.setattr("frozenlab.app.runs.table.table", lambda shown, columns: shown[:1])  # as if the first were ticked
     assert press_all(refused, "train", session="half") == {"resume", "resume-allow-far.example"}
     assert press_all(refused, "runs") == {"import", "restore", "empty-trash", "archive", "delete", "save-labels", *QUEUE}
     assert press_all(refused, "studies") == {"diagnosis-go-on", "diagnosis-delete", "diagnosis-start", "study-go-on", "study-delete"}
@@ -272,8 +273,8 @@ def test_whatever_runs_is_stopped_by_operators(refused: list[str]) -> None:
 
 
 def nothing_measured() -> None:
-    from frozenlab.loop.store import SessionStore
-    from frozenlab.tasks.lake.benchmark.page.page import nothing_yet
+    from frozenlab.app.benchmark.lake.page import nothing_yet
+    from frozenlab.session.store import SessionStore
 
     nothing_yet(SessionStore())
 
@@ -287,7 +288,7 @@ def test_a_viewer_may_do_everything_here(name: str) -> None:
 @pytest.mark.usefixtures("as_viewer")
 def test_a_viewer_is_not_offered_to_let_a_large_language_model_plan(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     large = Checkpoint(label="large", stage=None, path=session.dir, language=LanguageSettings())
-    monkeypatch.setattr("frozenlab.tasks.lake.page.play.choices.models", lambda store: {"large": large})
+    monkeypatch.setattr("frozenlab.app.play.choices.models", lambda store: {"large": large})
     assert greyed(open_page("play")) == {"play_plan"}
 
 

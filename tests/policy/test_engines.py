@@ -12,11 +12,11 @@ import torch
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.policy.language import engines
-from frozenlab.policy.language.engines import TOGETHER, Engine, merged_weights, published
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.policy import Sampling
-from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
+from frozenlab.models.language import engines
+from frozenlab.models.language.engines import TOGETHER, Engine, merged_weights, published
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.policy import Sampling
+from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
@@ -60,7 +60,7 @@ def test_what_is_sent_is_base_and_change_to_half_a_step(tiny_model: Path) -> Non
 def test_a_revision_is_given_to_the_engine_as_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """vLLM would load the main branch's config, tokenizer and weights."""
     asked = []
-    monkeypatch.setattr("frozenlab.policy.language.engines.snapshot_download", lambda name, **how: asked.append((name, how)) or "folder")
+    monkeypatch.setattr("frozenlab.models.language.engines.snapshot_download", lambda name, **how: asked.append((name, how)) or "folder")
     assert published("Qwen/Qwen3-4B", "abc") == "folder"
     assert asked[0][0] == "Qwen/Qwen3-4B" and asked[0][1]["revision"] == "abc"
     assert published("Qwen/Qwen3-4B", None) == "Qwen/Qwen3-4B" and published(str(tmp_path), "abc") == str(tmp_path)

@@ -13,10 +13,10 @@ import pytest
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.policy.evaluation import answer_row, evaluate, frame
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.policy import Completion, Sampling
+from frozenlab.models.evaluation import answer_row, evaluate, frame
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.policy import Completion, Sampling
 from frozenlab.tasks.lake.dialects.lab import parse_plan
 from frozenlab.tasks.lake.family import LAKE
 
@@ -79,6 +79,6 @@ def test_evaluate_judges_every_board_in_order() -> None:
 
 
 def test_reading_rows_needs_no_torch() -> None:
-    modules = "frozenlab.policy.evaluation, frozenlab.tasks.lake.dialects.lab"
+    modules = "frozenlab.models.evaluation, frozenlab.tasks.lake.dialects.lab"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

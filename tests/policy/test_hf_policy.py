@@ -18,10 +18,10 @@ from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.sections import failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.language.policy import HFPolicy, adapters_in, attention, user
-from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import PolicyError, Sampling
-from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.models.language.policy import HFPolicy, adapters_in, attention, user
+from frozenlab.models.loading import load_policy
+from frozenlab.models.policy import PolicyError, Sampling
+from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import context_of, of_sizes
 from tests.tiny_models import boards, build
@@ -213,13 +213,13 @@ def test_processes_wait_for_each_other_as_long_as_answers_take(tiny_model: Path,
         asked.append(how)
         return state(**how)
 
-    monkeypatch.setattr("frozenlab.policy.language.policy.PartialState", begun)
+    monkeypatch.setattr("frozenlab.models.language.policy.PartialState", begun)
     HFPolicy.load(str(tiny_model), settings(), to_train=True)
     assert asked[0]["timeout"] >= timedelta(hours=2)
 
 
 def test_a_model_without_anything_to_train_is_refused(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.policy.language.policy.get_peft_model", lambda model, config: model.requires_grad_(requires_grad=False))
+    monkeypatch.setattr("frozenlab.models.language.policy.get_peft_model", lambda model, config: model.requires_grad_(requires_grad=False))
     with pytest.raises(PolicyError, match="no weights that training could change"):
         HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4)), to_train=True)
 
@@ -303,7 +303,7 @@ def test_code_that_comes_with_a_model_is_never_run(tiny_model: Path, tmp_path: P
 def test_attention_follows_from_the_card(
     capability: tuple[int, int], fields: dict[str, str], used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frozenlab.policy.language.policy.is_flash_attn_2_available", lambda: True)
+    monkeypatch.setattr("frozenlab.models.language.policy.is_flash_attn_2_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
     assert attention(settings(**({"dtype": "float16", "device": "auto"} | fields))) == used

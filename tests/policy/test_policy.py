@@ -10,14 +10,14 @@ import torch
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.folders import LAB_MODEL, is_lab_model
-from frozenlab.policy.lab.model import build_network, build_tokenizer, grown
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import PolicyError, Sampling
+from frozenlab.models.folders import LAB_MODEL, is_lab_model
+from frozenlab.models.lab.model import build_network, build_tokenizer, grown
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.loading import load_policy
+from frozenlab.models.policy import PolicyError, Sampling
 from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects.lab import max_plan_words, parse_plan, render_board
-from frozenlab.tasks.lake.dialects.vocabulary import CELLS, END, WORDS
+from frozenlab.tasks.vocabulary import CELLS, END, WORDS
 
 BOARDS = [
     Board.from_text("S F G\ns F g"),

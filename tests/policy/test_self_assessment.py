@@ -10,13 +10,13 @@ import torch
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.loop.presets import preset_spec
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.self_assessment import assess, loss, question
-from frozenlab.training.runs.grpo import GRPORun
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_run import Stage
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.self_assessment import assess, loss, question
+from frozenlab.models.training.runs.grpo import GRPORun
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_run import Stage
+from frozenlab.session.presets import preset_spec
 
 pytestmark = [pytest.mark.training]
 BOARDS = generate(EnvironmentConfig.uniform((3, 6), agents=2), 16, seed=0)

@@ -15,21 +15,21 @@ import pytest
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, FixedEngineer, RulesEngineer, engineer_of
 from frozenlab.engineer.schema import Attempt
 from frozenlab.engineer.sections import USUAL
+from frozenlab.experiments.replays import launch, worker
+from frozenlab.experiments.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
+from frozenlab.experiments.replays.asking import replay
+from frozenlab.experiments.replays.cost import estimate
+from frozenlab.experiments.replays.report import compared, faithful_claims, proposals, sentences, sign_flips
+from frozenlab.experiments.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, write_answers
+from frozenlab.experiments.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
+from frozenlab.experiments.shelf.shelf import ShelfError, delete
+from frozenlab.experiments.studies.arms import section_arms
+from frozenlab.experiments.studies.grid import Arm
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, stop
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session, SessionError
-from frozenlab.loop.shelf import ShelfError, delete
-from frozenlab.loop.store import SessionStore
-from frozenlab.replays import launch, worker
-from frozenlab.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
-from frozenlab.replays.asking import replay
-from frozenlab.replays.cost import estimate
-from frozenlab.replays.report import compared, faithful_claims, proposals, sentences, sign_flips
-from frozenlab.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, write_answers
-from frozenlab.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
-from frozenlab.studies.arms import section_arms
-from frozenlab.studies.grid import Arm
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.running import end_workers, wait_for, worker_pid
 

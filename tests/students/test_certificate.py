@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from frozenlab.cells import Cell
-from frozenlab.intervals import paired_change, wilson
-from frozenlab.students.certificate import CellRates, Certificate, change, pooled, rates, refusal
+from frozenlab.base.cells import Cell
+from frozenlab.base.intervals import paired_change, wilson
+from frozenlab.experiments.students.certificate import CellRates, Certificate, change, pooled, rates, refusal
 
 CELLS = tuple(Cell(name=name, words=f"cell {name}", place={"name": name}) for name in ("a", "b", "none"))
 

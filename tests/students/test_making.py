@@ -10,24 +10,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.benchmark.task import EvaluationError, task_for
+from frozenlab.experiments.benchmark.task import EvaluationError, task_for
+from frozenlab.experiments.students import worker
+from frozenlab.experiments.students.making import certified_tasks, practised_tasks
+from frozenlab.experiments.students.menu import practised
+from frozenlab.experiments.students.recipe import Recipe, StudentError
+from frozenlab.experiments.students.store import Student, chosen, create_student, open_student, students
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hashes
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import LAB_MODEL, WEIGHTS, on_hub, policy_folder
-from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import PolicyError
-from frozenlab.students import worker
-from frozenlab.students.making import certified_tasks, practised_tasks
-from frozenlab.students.menu import practised
-from frozenlab.students.recipe import Recipe, StudentError
-from frozenlab.students.store import Student, chosen, create_student, open_student, students
+from frozenlab.models.folders import LAB_MODEL, WEIGHTS, on_hub, policy_folder
+from frozenlab.models.loading import load_policy
+from frozenlab.models.policy import PolicyError
+from frozenlab.models.training.checkpoints import checksum, damage
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.teacher import Attempt
-from frozenlab.training.checkpoints import checksum, damage
 from tests.builders import small_spec
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)

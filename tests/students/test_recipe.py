@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from frozenlab.experiments.students.menu import axes, corners, practised, recipes, usual_config
+from frozenlab.experiments.students.recipe import Recipe, StudentError
+from frozenlab.experiments.students.store import id_of
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.students.menu import axes, corners, practised, recipes, usual_config
-from frozenlab.students.recipe import Recipe, StudentError
-from frozenlab.students.store import id_of
 
 TEAMS = EnvironmentConfig.uniform((3, 4), agents=(1, 2))
 

@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from frozenlab import places
+from frozenlab.base import places
+from frozenlab.base.files import write_text
 from frozenlab.cli.main import main as frozenlab
-from frozenlab.files import write_text
+from frozenlab.experiments.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
+from frozenlab.experiments.studies.grid import StudyError
+from frozenlab.experiments.studies.runner import Runner
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import RunSettings, Study, create_study
+from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.jobs.launcher import launch, queue
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import worker_alive
 from frozenlab.jobs.worker import HELD, LOCK_FILE, JobHeldError, run_job, sole_worker
-from frozenlab.loop import worker
-from frozenlab.loop.forks import fork
-from frozenlab.loop.session import Session
-from frozenlab.loop.state import State
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.settings import LanguageSettings, Launcher
-from frozenlab.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
-from frozenlab.studies.grid import StudyError
-from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import RunSettings, Study, create_study
-from frozenlab.studies.tables import StudyReport
+from frozenlab.models.settings import LanguageSettings, Launcher
+from frozenlab.session import worker
+from frozenlab.session.forks import fork
+from frozenlab.session.session import Session
+from frozenlab.session.state import State
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.loop.test_loop import tensors
 from tests.running import finish, wait_for
@@ -188,7 +188,7 @@ def test_an_unreachable_cluster_fails_the_study_with_the_reason(tmp_path: Path) 
 
 def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("frozenlab.studies.cluster.find_spec", lambda name: None)
+    monkeypatch.setattr("frozenlab.experiments.studies.cluster.find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r'pip install "frozenlab\[cluster\]"'):
         require_ray()
     assert frozenlab(["study", "engineers", "--cluster", "auto"]) == 2

@@ -9,16 +9,16 @@ from pydantic import ValidationError
 
 from frozenlab.engineer.controls.placebo import PlaceboEngineer
 from frozenlab.engineer.controls.schedule import ScheduleEngineer
+from frozenlab.experiments.studies.design import design
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.runner import Runner
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import Study, create_study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.design import design
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import Study, create_study
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 
 EASY = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.1, wait_ratio=0.1)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from frozenlab.studies.effect_words import sentence
-from frozenlab.studies.effects import (
+from frozenlab.experiments.studies.effect_words import sentence
+from frozenlab.experiments.studies.effects import (
     Effect,
     against,
     board_bootstrap,
@@ -26,7 +26,7 @@ from frozenlab.studies.effects import (
     smaller_than,
     without_contrast,
 )
-from frozenlab.studies.statistics import holm, over_seeds, smallest_visible
+from frozenlab.experiments.studies.statistics import holm, over_seeds, smallest_visible
 
 
 def table(**values: list[float]) -> pd.DataFrame:

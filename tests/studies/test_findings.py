@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from frozenlab.places import ROOT
-from frozenlab.studies.page.page import FINDINGS
+from frozenlab.app.studies.page import FINDINGS
+from frozenlab.base.places import ROOT
 
 
 def test_readme_tells_what_the_page_tells() -> None:

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from frozenlab.headroom.known import measured_before
-from frozenlab.headroom.store import shipped
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.headroom_share import shares_of_headroom
-from frozenlab.studies.statistics import ratio_of_means
+from frozenlab.experiments.headroom.known import measured_before
+from frozenlab.experiments.headroom.store import shipped
+from frozenlab.experiments.studies.headroom_share import shares_of_headroom
+from frozenlab.experiments.studies.statistics import ratio_of_means
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.store import SessionStore
 
 
 def table_of(students: int, seeds: int, share: float, room: float = 0.1, noise: float = 0.01, draw: int = 0) -> pd.DataFrame:

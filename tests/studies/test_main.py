@@ -15,19 +15,19 @@ from scipy import stats
 from frozenlab.cli.main import parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import ApiEngineer
+from frozenlab.experiments.studies.finals import finals_of, measure_finals, result_of
+from frozenlab.experiments.studies.main_picture import main_picture
+from frozenlab.experiments.studies.main_table import MainTable, as_frame, as_latex, main_table, rows_by_arm
+from frozenlab.experiments.studies.presets import engineers_study, main_study
+from frozenlab.experiments.studies.report import report_of
+from frozenlab.experiments.studies.report_page import html_page
+from frozenlab.experiments.studies.runner import Runner
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import create_study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop.presets import PRESETS, preset_spec
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.finals import finals_of, measure_finals, result_of
-from frozenlab.studies.main_picture import main_picture
-from frozenlab.studies.main_table import MainTable, as_frame, as_latex, main_table, rows_by_arm
-from frozenlab.studies.presets import engineers_study, main_study
-from frozenlab.studies.report import report_of
-from frozenlab.studies.report_page import html_page
-from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import create_study
+from frozenlab.session.presets import PRESETS, preset_spec
+from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 
 COLUMNS = ("agents", "size")
@@ -109,7 +109,7 @@ def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeyp
     study = create_study(spec, SessionStore(tmp_path), "main")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0
     assert all(result_of(study, cell) is not None for cell in study.cells)
-    monkeypatch.setattr("frozenlab.benchmark.measuring.measure", None)
+    monkeypatch.setattr("frozenlab.experiments.benchmark.measuring.measure", None)
     measure_finals(study, lambda: None)  # nothing is left to do
     found = finals_of(study)
     assert found is not None and found.arms == ["uniform", "fixed"] and all(one.n == 2 for one in found.rates)

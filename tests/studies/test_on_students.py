@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.cells import evenly
+from frozenlab.base.cells import evenly
 from frozenlab.cli.main import parse
 from frozenlab.cli.study import study_spec
-from frozenlab.loop.store import SessionStore
-from frozenlab.students.store import open_student
-from frozenlab.studies.arms import CONTROLS, control_arms
-from frozenlab.studies.grid import StudyError
-from frozenlab.studies.noise import detectable_effect
-from frozenlab.studies.on_students import best_for, students_study
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.student_noise import student_noise
+from frozenlab.experiments.students.store import open_student
+from frozenlab.experiments.studies.arms import CONTROLS, control_arms
+from frozenlab.experiments.studies.grid import StudyError
+from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.on_students import best_for, students_study
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.student_noise import student_noise
+from frozenlab.session.store import SessionStore
 from tests.planted import CONFIG, planted
 
 

@@ -11,16 +11,16 @@ import pytest
 from pydantic import ValidationError
 from scipy import stats
 
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.effects import contrast
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.registration import is_registered, register
-from frozenlab.studies.report import confirmatory, measured
-from frozenlab.studies.report_page import html_page
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.statistics import holm
-from frozenlab.studies.store import create_study, outcomes, shipped
-from frozenlab.studies.tables import StudyReport
+from frozenlab.experiments.studies.effects import contrast
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.registration import is_registered, register
+from frozenlab.experiments.studies.report import confirmatory, measured
+from frozenlab.experiments.studies.report_page import html_page
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.statistics import holm
+from frozenlab.experiments.studies.store import create_study, outcomes, shipped
+from frozenlab.experiments.studies.tables import StudyReport
+from frozenlab.session.store import SessionStore
 
 PRIMARY = ({"arm": "uniform", "than": "rules"}, {"arm": "uniform", "than": "fixed", "outcome": "optimal"})
 

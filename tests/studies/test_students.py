@@ -11,18 +11,18 @@ import pytest
 from pydantic import ValidationError
 from scipy import stats
 
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.effects import contrast
-from frozenlab.studies.grid import StudyError
-from frozenlab.studies.launch import check_students
-from frozenlab.studies.noise import recorded_noise
-from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.report import measured, save_report
-from frozenlab.studies.report_page import html_page
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.statistics import clustered, mean_of
-from frozenlab.studies.store import create_study, outcomes
-from frozenlab.studies.tables import StudyReport
+from frozenlab.experiments.studies.effects import contrast
+from frozenlab.experiments.studies.grid import StudyError
+from frozenlab.experiments.studies.launch import check_students
+from frozenlab.experiments.studies.noise import recorded_noise
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.report import measured, save_report
+from frozenlab.experiments.studies.report_page import html_page
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.statistics import clustered, mean_of
+from frozenlab.experiments.studies.store import create_study, outcomes
+from frozenlab.experiments.studies.tables import StudyReport
+from frozenlab.session.store import SessionStore
 
 STUDENTS = ("lab-model", "student:weak-at-waits", "/checkpoints/mine")
 LABELS = ("lab-model", "weak-at-waits", "mine")
@@ -148,5 +148,5 @@ def test_the_report_says_how_many_students_and_seeds(tmp_path: Path, monkeypatch
     assert "students lab-model, weak-at-waits, mine" in page and "95 % over students" in page
     assert create_study(spec, SessionStore(tmp_path), "students").spec == spec
     save_report(tmp_path / "recorded", report, imagined(spec, dict.fromkeys(LABELS, 0.1)))
-    monkeypatch.setattr("frozenlab.studies.noise.shipped", lambda: [tmp_path / "recorded"])
+    monkeypatch.setattr("frozenlab.experiments.studies.noise.shipped", lambda: [tmp_path / "recorded"])
     assert not dict(recorded_noise()), "its noise is not that of the lab model"

@@ -12,24 +12,24 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from frozenlab import places
+from frozenlab.base import places
 from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
 from frozenlab.engineer.sections import USUAL
+from frozenlab.experiments.studies.arms import FORMER_NAMES, only_one, section_arms, without_one
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.launch import submit_with
+from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
+from frozenlab.experiments.studies.runner import LocalWorkers, Runner
+from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
+from frozenlab.experiments.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
 from frozenlab.jobs.launcher import held, launch, stop
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import HELD, run_job
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.arms import FORMER_NAMES, only_one, section_arms, without_one
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.launch import submit_with
-from frozenlab.studies.noise import detectable_effect
-from frozenlab.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
-from frozenlab.studies.runner import LocalWorkers, Runner
-from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
-from frozenlab.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import worker_pid
 
@@ -137,7 +137,7 @@ def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_pat
         (session.dir / "state.json").write_text(state.model_dump_json())  # type: ignore[attr-defined]
 
     monkeypatch.setattr(LocalWorkers, "start", lambda self, session: fail(session))
-    monkeypatch.setattr("frozenlab.studies.runner.POLL", 0.0)
+    monkeypatch.setattr("frozenlab.experiments.studies.runner.POLL", 0.0)
     assert run(study) == 1
     assert sorted(started) == ["uniform-s0"] * 3 + ["uniform-s1"] * 3
     assert "4 cells are not done" in (study.state().error or "")
@@ -203,7 +203,7 @@ def test_the_guidance_study_works_for_an_api() -> None:
 
 
 def test_the_guidance_study_works_for_a_language_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"engineer"})
+    monkeypatch.setattr("frozenlab.experiments.studies.spec.CHANGEABLE", {"engineer"})
     spec = guidance_study(1, LANGUAGE)
     cells = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
     assert [cell.guidance for cell in cells] == [True, False]
@@ -217,7 +217,7 @@ def test_no_other_engineer_reads_instructions_in_words(engineer: str, who: str) 
 
 
 def test_an_arm_that_could_not_be_forked_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"sections"})
+    monkeypatch.setattr("frozenlab.experiments.studies.spec.CHANGEABLE", {"sections"})
     with pytest.raises(ValidationError, match="the arm strict changes 'guard', but arms are forks"):
         guard_study()
 
@@ -326,7 +326,7 @@ def test_the_command_line_says_first_what_a_study_can_see(
         said.append(capsys.readouterr().out)
         return create_study(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.studies.launch.start", start)
+    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
     assert said == [detectable_effect(engineers_study(3)) + "\n"], "before anything runs"
 

@@ -13,23 +13,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from frozenlab.experiments.studies.arms import only_one, without_one
+from frozenlab.experiments.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
+from frozenlab.experiments.studies.effects import contrast, smaller_than
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.noise import detectable_effect, noise_of, visible
+from frozenlab.experiments.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
+from frozenlab.experiments.studies.presets import engineers_study, guard_study, sections_study
+from frozenlab.experiments.studies.report import measured, report_of, save_report
+from frozenlab.experiments.studies.report_page import html_page
+from frozenlab.experiments.studies.rows import EffectRow
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.statistics import holm, smallest_visible
+from frozenlab.experiments.studies.store import Configs, Study, StudyError, create_study, outcomes, shipped
+from frozenlab.experiments.studies.tables import MeasureReport, StudyReport
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import SessionStore
-from frozenlab.studies.arms import only_one, without_one
-from frozenlab.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
-from frozenlab.studies.effects import contrast, smaller_than
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.noise import detectable_effect, noise_of, visible
-from frozenlab.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
-from frozenlab.studies.presets import engineers_study, guard_study, sections_study
-from frozenlab.studies.report import measured, report_of, save_report
-from frozenlab.studies.report_page import html_page
-from frozenlab.studies.rows import EffectRow
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.statistics import holm, smallest_visible
-from frozenlab.studies.store import Configs, Study, StudyError, create_study, outcomes, shipped
-from frozenlab.studies.tables import MeasureReport, StudyReport
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.answer import upgraded
 from tests.builders import build_session, small_spec
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import PolicyError
-from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.models.evaluation import evaluate
+from frozenlab.models.loading import load_policy
+from frozenlab.models.policy import PolicyError
+from frozenlab.models.settings import LanguageSettings, Lora
+from frozenlab.models.training.reward import reward
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage import make_run, train_stage
 from frozenlab.tasks import families
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import ROW_COLUMNS
-from frozenlab.training.reward import reward
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage import make_run, train_stage
 from tests.tasks.toy import SUMS, Sum, SumConfig, Sums, SumSuite
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]

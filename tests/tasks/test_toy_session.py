@@ -6,30 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.benchmark import worker as evaluate
-from frozenlab.benchmark.evaluations import create as create_evaluation
-from frozenlab.benchmark.report import PlainReport
-from frozenlab.benchmark.results import Result, read_report
-from frozenlab.benchmark.task import task_for as evaluation_of
+from frozenlab.app.story.config_map import axes_of, map_figure, stops
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
+from frozenlab.experiments.benchmark import worker as evaluate
+from frozenlab.experiments.benchmark.evaluations import create as create_evaluation
+from frozenlab.experiments.benchmark.report import PlainReport
+from frozenlab.experiments.benchmark.results import Result, read_report
+from frozenlab.experiments.benchmark.task import task_for as evaluation_of
+from frozenlab.experiments.replays import worker
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.report import compared, proposals
+from frozenlab.experiments.replays.store import Replay, create_replay
+from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.runner import Runner
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import Study, create_study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop.page.config_map import axes_of, map_figure, stops
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.settings import LanguageSettings, Lora
-from frozenlab.replays import worker
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.report import compared, proposals
-from frozenlab.replays.store import Replay, create_replay
-from frozenlab.replays.task import task_for
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import Study, create_study
+from frozenlab.models.settings import LanguageSettings, Lora
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks import families
-from frozenlab.training.settings import TrainingSettings
 from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.toy import SUMS, SumConfig, SumSuite
@@ -146,7 +146,7 @@ def test_its_checkpoint_is_measured(result: Result) -> None:
 @pytest.mark.parametrize("page", ["home", "story", "train", "replay", "studies", "benchmark", "design", "play", "help"])
 def test_its_pages_open(page: str, session: Session, result: Result, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", store.root / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", store.root / "recorded")
     query = {"story": {"session": "sums"}, "train": {"session": "sums"}, "replay": {"replay": "asked"}, "studies": {"study": "adders"}}
     app = open_page(page, **query.get(page, {}))
     assert not app.exception and words(app)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from frozenlab import seeds
+from frozenlab.base import seeds
 from frozenlab.tasks.configs import PlainCell, PlainConfig, PlainSuite
 from frozenlab.tasks.family import TaskFamily
 from frozenlab.tasks.knobs import SHARE, Knob, Outcome, by_name

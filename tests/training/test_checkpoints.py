@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from frozenlab.training.checkpoints import SEAL, damage, drop_resume_files, keep_checkpoint, newest_checkpoint, seal
+from frozenlab.models.training.checkpoints import SEAL, damage, drop_resume_files, keep_checkpoint, newest_checkpoint, seal
 
 RESUME = ["optimizer.pt", "rng_state.pth", "scheduler.pt", "trainer_state.json"]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.loading import load_policy
-from frozenlab.training.methods import BY_NAME, NAMES
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage import make_run
+from frozenlab.models.loading import load_policy
+from frozenlab.models.training.methods import BY_NAME, NAMES
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage import make_run
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import finish
 

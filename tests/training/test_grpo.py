@@ -11,11 +11,11 @@ from trl import GRPOTrainer
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.runs.grpo import GRPORun, PackedGRPOTrainer, group_figures
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_run import Stage
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.runs.grpo import GRPORun, PackedGRPOTrainer, group_figures
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_run import Stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("grpo")]
 

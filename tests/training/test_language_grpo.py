@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import Vllm
-from frozenlab.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.settings import Vllm
+from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from tests.language_sessions import tiny_spec
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]

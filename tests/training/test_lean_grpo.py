@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from benchmarks.lean_trainer import Made, compare, run
-from frozenlab.training.runs.lean_grpo import in_passes
+from frozenlab.models.training.runs.lean_grpo import in_passes
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 

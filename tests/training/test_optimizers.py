@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from frozenlab.training.optimizers import Muon, MuonAndAdamW, fast_bfloat16, orthogonal
+from frozenlab.models.training.optimizers import Muon, MuonAndAdamW, fast_bfloat16, orthogonal
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 MUON = {"lr": 0.01, "weight_decay": 0.1, "adjust_lr_fn": "match_rms_adamw"}

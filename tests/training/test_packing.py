@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.training.runs.packing import IGNORED, Pack, Text, pack
+from frozenlab.models.training.runs.packing import IGNORED, Pack, Text, pack
 
 CPU = torch.device("cpu")
 tokens = st.lists(st.integers(2, 9), min_size=1, max_size=6).map(tuple)

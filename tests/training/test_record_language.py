@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import record_language
-from frozenlab.loop.session import Session
+from frozenlab.session.session import Session
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 

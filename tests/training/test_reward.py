@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Verdict, judge
+from frozenlab.models.training.reward import reward
 from frozenlab.tasks.lake.answer import judged
-from frozenlab.training.reward import reward
 
 BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_settings import share_of_rate
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_settings import share_of_rate
 
 
 def shares(steps: int, stages: int = 2, **settings: int) -> list[float]:

@@ -14,32 +14,32 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from frozenlab.errors import Stopped
+from frozenlab.base.errors import Stopped
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.policy.lab.generation import sample
-from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.models.folders import LAB_MODEL
+from frozenlab.models.lab.generation import sample
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training import stage as training_stage
+from frozenlab.models.training import stage_run
+from frozenlab.models.training.examples import ID_OF, Example
+from frozenlab.models.training.methods import BY_NAME as METHOD_OF
+from frozenlab.models.training.methods import NAMES as METHODS
+from frozenlab.models.training.runs.expert_iteration import ExpertIterationRun, best_plans
+from frozenlab.models.training.runs.imitation import ImitationRun
+from frozenlab.models.training.schedule import Schedule
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage import make_run, train_stage
+from frozenlab.models.training.stage_run import Stage
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects.lab import CELL_OF, parse_plan
-from frozenlab.tasks.lake.dialects.vocabulary import END, MOVES, WORDS
 from frozenlab.tasks.lake.teacher import Cut, cut
-from frozenlab.training import stage as training_stage
-from frozenlab.training import stage_run
-from frozenlab.training.examples import ID_OF, Example
-from frozenlab.training.methods import BY_NAME as METHOD_OF
-from frozenlab.training.methods import NAMES as METHODS
-from frozenlab.training.runs.expert_iteration import ExpertIterationRun, best_plans
-from frozenlab.training.runs.imitation import ImitationRun
-from frozenlab.training.schedule import Schedule
-from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage import make_run, train_stage
-from frozenlab.training.stage_run import Stage
+from frozenlab.tasks.vocabulary import END, MOVES, WORDS
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from frozenlab.training.stage_run import step_figures
+from frozenlab.models.training.stage_run import step_figures
 
 
 def test_step_figures_tell_sizes_apart() -> None:

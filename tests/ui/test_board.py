@@ -6,15 +6,15 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from frozenlab.app.ui.theme import DARK, LIGHT, Palette
+from frozenlab.app.views.lake import tracks
+from frozenlab.app.views.lake.editor import _read_edit
+from frozenlab.app.views.lake.gif import board_gif
+from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
-from frozenlab.tasks.lake.view import tracks
-from frozenlab.tasks.lake.view.editor import _read_edit
-from frozenlab.tasks.lake.view.gif import board_gif
-from frozenlab.tasks.lake.view.pictures import board_svg
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.ui.theme import DARK, LIGHT, Palette
 
 BOARD = read_board("S F F\nH F F\ng s G")
 

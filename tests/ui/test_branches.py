@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from frozenlab.loop.forks import fork
-from frozenlab.loop.page.branches import branches_figure, family
-from frozenlab.loop.spec import Parent
-from frozenlab.loop.store import SessionStore
+from frozenlab.app.story.branches import branches_figure, family
+from frozenlab.session.forks import fork
+from frozenlab.session.spec import Parent
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.errors import LabError
+from frozenlab.app.play import choices
+from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Agent, Board, BoardError, read_board
 from frozenlab.lake.formats import Source, read
 from frozenlab.lake.rules import judge_paths, walk
-from frozenlab.tasks.lake.page.play import choices
 
 GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
 SMALL = read_board("S F G\nF F F\ng F s")

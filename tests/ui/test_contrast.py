@@ -8,14 +8,14 @@ from dataclasses import asdict
 
 import pytest
 
+from frozenlab.app.benchmark.lake.lines import OUR_COLORS, PAPER_COLOR
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
+from frozenlab.app.ui.theme import DARK, LIGHT, Palette
+from frozenlab.app.views.lake import player
+from frozenlab.base.places import ROOT
 from frozenlab.lake.picture import AGENT_COLORS, BoardColors, ink_on
-from frozenlab.places import ROOT
-from frozenlab.tasks.lake.benchmark.page.lines import OUR_COLORS, PAPER_COLOR
-from frozenlab.tasks.lake.view import player
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.ui.components import text_of
-from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
-from frozenlab.ui.theme import DARK, LIGHT, Palette
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 LETTERS, SHAPES = 4.5, 3.0

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.app.design import drafts
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind
 from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.feasible import infeasible
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.design import drafts
+from frozenlab.session.store import SessionStore
 
 CONFIG = EnvironmentConfig.uniform((4, 6, 9), agents=3)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.app.session.evidence import boards_behind, line_of, section_tokens
+from frozenlab.app.story.config_map import Stop, axes_of, map_figure, stops
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.schema import Attempt
-from frozenlab.loop.page.config_map import Stop, axes_of, map_figure, stops
-from frozenlab.loop.page.evidence import boards_behind, line_of, section_tokens
-from frozenlab.loop.session import Session, SessionError
+from frozenlab.session.session import Session, SessionError
 from frozenlab.tasks.lake.family import LAKE
 from tests.builders import build_session
 

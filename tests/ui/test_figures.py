@@ -5,13 +5,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from frozenlab.app.session.curves import StageCurve, rates_over_stages, training_curves, valid_by_cell
+from frozenlab.app.ui.components.timeline import stage_name
+from frozenlab.app.ui.figures import Rate, Series, faults_by_cell, overall, rates_by_cell
+from frozenlab.base.places import ROOT
 from frozenlab.lake.rules import FAULTS
-from frozenlab.loop.page.curves import StageCurve, rates_over_stages, training_curves, valid_by_cell
-from frozenlab.loop.session import Session
-from frozenlab.places import ROOT
+from frozenlab.session.session import Session
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import Rate, Series, faults_by_cell, overall, rates_by_cell
 from tests.builders import build_session
 
 
@@ -103,5 +103,5 @@ def test_all_figures_have_words(session: Session, tmp_path: Path) -> None:
 
 
 def test_every_figure_is_drawn_in_one_place_which_gives_it_a_camera() -> None:
-    sources = [path for folder in ("core/ui", "pages") for path in (ROOT / folder).glob("*.py")]
+    sources = [path for folder in ("core/frozenlab/app/ui", "pages") for path in (ROOT / folder).glob("*.py")]
     assert [path.name for path in sources if "plotly_chart(" in path.read_text(encoding="utf-8")] == ["theme.py"]

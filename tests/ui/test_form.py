@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.ui.form import parts_of
+from frozenlab.app.ui.form import parts_of
 
 
 class Settings(BaseModel):
@@ -23,7 +23,7 @@ class Settings(BaseModel):
 def form() -> None:
     import streamlit as st
 
-    from frozenlab.ui.form import fields
+    from frozenlab.app.ui.form import fields
     from tests.ui.test_form import Settings
 
     st.session_state["values"] = fields(Settings, Settings.model_fields, key="f", steps={"rate": 1e-5})
@@ -52,8 +52,8 @@ def test_a_page_can_fill_the_form(app: AppTest) -> None:
 
 
 def test_a_field_without_an_input_is_an_error() -> None:
-    from frozenlab.loop.spec import SessionSpec
-    from frozenlab.ui.form import field
+    from frozenlab.app.ui.form import field
+    from frozenlab.session.spec import SessionSpec
 
     assert parts_of(SessionSpec.model_fields["stages"])[0] is int
     with pytest.raises(TypeError, match=r"no input for SessionSpec\.sections"):

@@ -12,14 +12,14 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
-from frozenlab.files import append_line
+from frozenlab.app.ui import server
+from frozenlab.app.ui.live import feed as feeds
+from frozenlab.app.ui.live import route
+from frozenlab.app.ui.live.feed import DRAW, DRAWS_A_SECOND, Crowd, Feed, Seen, Told, files_of, revision_of
+from frozenlab.app.ui.live.route import UNKNOWN, address, revision, routes
+from frozenlab.base.files import append_line
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.loop.session import Session
-from frozenlab.ui import server
-from frozenlab.ui.live import feed as feeds
-from frozenlab.ui.live import route
-from frozenlab.ui.live.feed import DRAW, DRAWS_A_SECOND, Crowd, Feed, Seen, Told, files_of, revision_of
-from frozenlab.ui.live.route import UNKNOWN, address, revision, routes
+from frozenlab.session.session import Session
 from tests.builders import build_session
 
 OWN = {"origin": "http://127.0.0.1:8501", "host": "127.0.0.1:8501"}

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
+from frozenlab.app.session.claim_outcomes import Change, ClaimOutcome
+from frozenlab.app.session.claims_table import claims_table
+from frozenlab.app.session.config_rows import KnobRow, config_rows
+from frozenlab.app.session.config_tables import config_list, config_table, layouts_table, repairs_table
+from frozenlab.app.ui import markup
 from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
-from frozenlab.loop.page.claim_outcomes import Change, ClaimOutcome
-from frozenlab.loop.page.claims_table import claims_table
-from frozenlab.loop.page.config_rows import KnobRow, config_rows
-from frozenlab.loop.page.config_tables import config_list, config_table, layouts_table, repairs_table
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.ui import markup
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 

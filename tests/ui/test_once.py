@@ -9,8 +9,8 @@ from threading import Event
 import plotly.graph_objects as go
 import pytest
 
-from frozenlab.ui.chart import Chart
-from frozenlab.ui.once import once
+from frozenlab.app.ui.chart import Chart
+from frozenlab.app.ui.once import once
 from tests.builders import build_session
 
 

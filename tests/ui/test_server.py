@@ -16,10 +16,10 @@ from streamlit import net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server import app_discovery, server_util
 
-from frozenlab.places import ROOT
-from frozenlab.ui import server
-from frozenlab.ui.door.accounts import Accounts
-from frozenlab.ui.door.ways import DoorError
+from frozenlab.app.ui import server
+from frozenlab.app.ui.door.accounts import Accounts
+from frozenlab.app.ui.door.ways import DoorError
+from frozenlab.base.places import ROOT
 
 
 async def page(request: object) -> PlainTextResponse:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Agent, Board, BoardError
-from frozenlab.tasks.lake.view.share import decode, encode
 from tests.lake.boards import furnish
 
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from frozenlab import places
-from frozenlab.ui.components.shortcuts import SHORTCUTS
+from frozenlab.app.ui.components.shortcuts import SHORTCUTS
+from frozenlab.base import places
 
 SIGNS = {
     "arrowleft": "←", "arrowright": "→", "arrowup": "↑", "arrowdown": "↓", " ": "space", "pageup": "pgup", "pagedown": "pgdn",
@@ -15,11 +15,11 @@ SIGNS = {
 }  # fmt: skip
 """A key's name in the browser, in small letters -> how the sheet writes it."""
 LISTENERS = {
-    "Boards that play": "core/tasks/lake/view/player/player.js",
-    "Steering a team": "core/tasks/lake/view/steer/steer.js",
-    "Editing a board": "core/tasks/lake/view/editor/editor.js",
-    "Conflict-Based Search": "core/tasks/lake/view/search/search.js",
-    "In a talk": "core/loop/page/present/deck/deck.js",
+    "Boards that play": "core/frozenlab/app/views/lake/player/player.js",
+    "Steering a team": "core/frozenlab/app/views/lake/steer/steer.js",
+    "Editing a board": "core/frozenlab/app/views/lake/editor/editor.js",
+    "Conflict-Based Search": "core/frozenlab/app/views/lake/search/search.js",
+    "In a talk": "core/frozenlab/app/present/deck/deck.js",
 }
 WHERE = r"^  key\(event\) \{\n.*?^  \}\n|mark\.onkeydown = .*?\n.*?\n|^const (?:NEXT|SHORTCUTS) = .*?\n"
 """The places of a script where it says which keys it takes."""
@@ -44,6 +44,6 @@ def test_the_sheet_names_every_key_of_a_script_and_no_other(group: str) -> None:
 
 
 def test_the_sheet_names_the_keys_that_press_buttons() -> None:
-    pages = "".join(path.read_text(encoding="utf-8") for path in (places.ROOT / "core").rglob("page/**/*.py"))
+    pages = "".join(path.read_text(encoding="utf-8") for path in (places.PACKAGE / "app").rglob("*.py"))
     pressed = {key for told in re.findall(r"shortcuts\(\{(.*?)\}", pages) for key in re.findall(r'"(\w)":', told)}
     assert pressed == {key.lower() for group in SHORTCUTS if group not in LISTENERS for key in SHORTCUTS[group]} - {"?"}

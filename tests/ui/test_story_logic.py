@@ -3,14 +3,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from frozenlab.cells import diff
+from frozenlab.app.session.board_by_board import board_by_board, sign_test
+from frozenlab.app.session.claim_outcomes import claim_outcomes, judgement, signed, was_it_right
+from frozenlab.app.session.config_rows import config_rows, what_changed
+from frozenlab.app.views.lake.recorded import showcase
+from frozenlab.base.cells import diff
 from frozenlab.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
-from frozenlab.loop.page.board_by_board import board_by_board, sign_test
-from frozenlab.loop.page.claim_outcomes import claim_outcomes, judgement, signed, was_it_right
-from frozenlab.loop.page.config_rows import config_rows, what_changed
-from frozenlab.tasks.lake.view.recorded import showcase
 
 
 def table(valid: list[bool], size: int = 4, outcomes: list[str] | None = None) -> pd.DataFrame:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from frozenlab.loop.page.loop_picture import complete_stage, turn
-from frozenlab.loop.session import Session
-from frozenlab.ui.components.timeline import marks
+from frozenlab.app.loop_picture import complete_stage, turn
+from frozenlab.app.ui.components.timeline import marks
+from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
 
 

@@ -18,11 +18,11 @@ from trl.generation.vllm_client import VLLMClient
 
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.instance import Instance
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.language.engines import Served
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.policy import Sampling
-from frozenlab.policy.settings import LanguageSettings
+from frozenlab.models.language.engines import Served
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.policy import Sampling
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.session.store import SessionStore
 from tests.language_sessions import tiny_spec
 from tests.running import finish
 from tests.tiny_models import boards

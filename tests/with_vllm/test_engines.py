@@ -6,10 +6,10 @@ from pathlib import Path
 
 from benchmarks.gpu_stage import SHAPES, build_model, options_of, run_stage, spec_of
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.language.engines import engine_for
-from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.policy import Sampling
-from frozenlab.policy.settings import LanguageSettings
+from frozenlab.models.language.engines import engine_for
+from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.policy import Sampling
+from frozenlab.models.settings import LanguageSettings
 from tests.tiny_models import boards
 
 

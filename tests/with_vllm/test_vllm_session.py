@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import torch
 
-from frozenlab.loop import loop
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.language.engines import Engine, merged_weights
-from frozenlab.policy.language.policy import HFPolicy, user
-from frozenlab.policy.language.writers import Text
-from frozenlab.policy.policy import GREEDY, Sampling
-from frozenlab.policy.settings import Vllm
-from frozenlab.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.language.engines import Engine, merged_weights
+from frozenlab.models.language.policy import HFPolicy, user
+from frozenlab.models.language.writers import Text
+from frozenlab.models.policy import GREEDY, Sampling
+from frozenlab.models.settings import Vllm
+from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.session import loop
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from tests.language_sessions import tiny_spec, trained_weights
 from tests.running import finish
 
@@ -39,7 +39,7 @@ class Watched(LanguageGRPORun):
 def session(request: pytest.FixtureRequest, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     kind, dtype = request.param
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("frozenlab.training.runs.language_grpo.LanguageGRPORun", Watched)
+        patched.setattr("frozenlab.models.training.runs.language_grpo.LanguageGRPORun", Watched)
         patched.setattr(loop, "LanguageGRPORun", Watched)
         folder = SessionStore(tmp_path_factory.mktemp("vllm"))
         session = folder.create(tiny_spec(tiny_model, kind, vllm=Vllm(sleep=False), dtype=dtype), kind)

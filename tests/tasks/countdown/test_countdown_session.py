@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.benchmark import worker as evaluate
-from frozenlab.benchmark.evaluations import create as create_evaluation
-from frozenlab.benchmark.report import PlainReport
-from frozenlab.benchmark.results import Result
-from frozenlab.benchmark.task import task_for
 from frozenlab.engineer.engineers import FixedEngineer, RulesEngineer, UniformEngineer
+from frozenlab.experiments.benchmark import worker as evaluate
+from frozenlab.experiments.benchmark.evaluations import create as create_evaluation
+from frozenlab.experiments.benchmark.report import PlainReport
+from frozenlab.experiments.benchmark.results import Result
+from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.runner import Runner
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import create_study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.studies.grid import Arm
-from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import create_study
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.countdown.config import CountdownConfig, CountdownSuite
-from frozenlab.training.settings import TrainingSettings
 from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.test_toy_session import Here
@@ -77,7 +77,7 @@ def test_its_checkpoint_is_measured_and_pages_open(session: Session, store: Sess
     report = Result(evaluation.dir).report
     assert isinstance(report, PlainReport) and [(cell.cell, cell.n) for cell in report.cells] == [(cell, 50) for cell in CELLS]
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", store.root / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", store.root / "recorded")
     for page, query in (("story", {"session": "numbers"}), ("train", {"session": "numbers"}), ("benchmark", {}), ("home", {})):
         app = open_page(page, **query)
         assert not app.exception and words(app), page

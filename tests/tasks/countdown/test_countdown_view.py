@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.policy.evaluation import answer_row, frame
-from frozenlab.policy.policy import Completion
+from frozenlab.app.views.countdown.card import answer_card
+from frozenlab.app.views.countdown.view import CountdownView
+from frozenlab.models.evaluation import answer_row, frame
+from frozenlab.models.policy import Completion
 from frozenlab.tasks.countdown.drawing import CountdownTask
 from frozenlab.tasks.countdown.family import COUNTDOWN
-from frozenlab.tasks.countdown.view.card import answer_card
-from frozenlab.tasks.countdown.view.view import CountdownView
 
 TASK = CountdownTask.certified("one", "numbers4", (3, 7, 12, 5), 33)
 

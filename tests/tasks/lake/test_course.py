@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.app.learn import boards, pictures, recorded, records, sheet
+from frozenlab.app.learn.address import MOST_BOARDS, Lesson, codes_in
+from frozenlab.app.learn.chapters import CHAPTERS
+from frozenlab.app.learn.exercises import Choice, OnBoard, Ordering, Steering
+from frozenlab.app.learn.records import LessonError
+from frozenlab.app.views.lake.search import WORTH_WATCHING
+from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.learn import boards, pictures, recorded, records, sheet
-from frozenlab.tasks.lake.page.learn.address import MOST_BOARDS, Lesson, codes_in
-from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
-from frozenlab.tasks.lake.page.learn.exercises import Choice, OnBoard, Ordering, Steering
-from frozenlab.tasks.lake.page.learn.records import LessonError
-from frozenlab.tasks.lake.view.search import WORTH_WATCHING
-from frozenlab.tasks.lake.view.share import encode
+from frozenlab.session.store import SessionStore
 
 
 def orders_that_work(board: Board) -> list[tuple[int, ...]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from frozenlab.app.learn.boards import TWO_AIMS
+from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.view import cheaper_than_last
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.tasks.lake.page.learn.boards import TWO_AIMS
-from frozenlab.tasks.lake.view.tracks import Track
-from frozenlab.tasks.lake.view.view import cheaper_than_last
 
 
 def test_a_plan_with_a_smaller_sum_of_costs_than_the_fastest_is_noticed() -> None:

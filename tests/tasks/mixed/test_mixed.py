@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from frozenlab.cells import diff
+from frozenlab.base.cells import diff
 from frozenlab.engineer.guard import guard
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.policy.evaluation import answer_row, frame
-from frozenlab.policy.policy import Completion
+from frozenlab.models.evaluation import answer_row, frame
+from frozenlab.models.policy import Completion
 from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.families import FAMILIES, family_with_suite

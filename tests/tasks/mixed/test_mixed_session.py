@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.app.story.config_map import axes_of, stops
 from frozenlab.engineer.engineers import RulesEngineer, UniformEngineer
+from frozenlab.experiments.replays import worker
+from frozenlab.experiments.replays.arms import arms_of_engineers
+from frozenlab.experiments.replays.report import compared, proposals, sentences
+from frozenlab.experiments.replays.store import create_replay
+from frozenlab.experiments.replays.task import task_for
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.page.config_map import axes_of, stops
-from frozenlab.loop.session import Session
-from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.replays import worker
-from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.report import compared, proposals, sentences
-from frozenlab.replays.store import create_replay
-from frozenlab.replays.task import task_for
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart, MixedSuite
-from frozenlab.training.settings import TrainingSettings
 from tests.pages.apptest import open_page, words
 from tests.running import finish
 
@@ -114,7 +114,7 @@ def test_each_family_has_a_map(session: Session) -> None:
 @pytest.mark.parametrize("page", ["home", "story", "train", "replay", "benchmark", "help"])
 def test_its_pages_open(page: str, session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
-    monkeypatch.setattr("frozenlab.places.SESSIONS", store.root / "recorded")
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", store.root / "recorded")
     query = {"story": {"session": "both"}, "train": {"session": "both"}, "replay": {"replay": "asked"}}
     app = open_page(page, **query.get(page, {}))
     assert not app.exception and words(app)

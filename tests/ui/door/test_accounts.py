@@ -19,10 +19,10 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from frozenlab.roles import Role
-from frozenlab.ui.door import accounts as accounts_module
-from frozenlab.ui.door.accounts import Accounts, accounts
-from frozenlab.ui.door.ways import DoorError
+from frozenlab.app.ui.door import accounts as accounts_module
+from frozenlab.app.ui.door.accounts import Accounts, accounts
+from frozenlab.app.ui.door.ways import DoorError
+from frozenlab.base.roles import Role
 from tests.running import end_queue
 from tests.ui.door.provider import CLIENT, SECRET, Provider, provider
 from tests.ui.door.talk import START, button, free_port, run, started, stream, wait_until_up

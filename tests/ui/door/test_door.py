@@ -15,14 +15,14 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from frozenlab.limits import OF_ADDRESS
-from frozenlab.roles import Role
-from frozenlab.ui.door import door as door_module
-from frozenlab.ui.door import passes
-from frozenlab.ui.door.accounts import Accounts
-from frozenlab.ui.door.addresses import shared
-from frozenlab.ui.door.door import Door, safe
-from frozenlab.ui.door.ways import Ways, hashed
+from frozenlab.app.ui.door import door as door_module
+from frozenlab.app.ui.door import passes
+from frozenlab.app.ui.door.accounts import Accounts
+from frozenlab.app.ui.door.addresses import shared
+from frozenlab.app.ui.door.door import Door, safe
+from frozenlab.app.ui.door.ways import Ways, hashed
+from frozenlab.base.limits import OF_ADDRESS
+from frozenlab.base.roles import Role
 
 HERE, SOCKET = "http://127.0.0.1:8501", "ws://127.0.0.1:8501"
 PASSWORDS = {Role.OPERATOR: "an operator's password", Role.VIEWER: "a viewer's password"}
@@ -248,7 +248,7 @@ def test_the_page_of_the_door_loads_and_shows_nothing_foreign(client: TestClient
 
 
 def test_accounts_come_in_by_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.ui.door.accounts.get_cookie_secret", lambda: "a secret for tests")
+    monkeypatch.setattr("frozenlab.app.ui.door.accounts.get_cookie_secret", lambda: "a secret for tests")
     lists = {Role.OPERATOR: ("Teacher@uni.example",), Role.VIEWER: ("*@uni.example",)}
     accounts = Accounts({"default": "Sign in with your account"}, lists)
     assert accounts.person(signed_in("teacher@uni.example")).role is Role.OPERATOR

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from websockets.sync.client import ClientConnection
 
-from frozenlab.places import ROOT
+from frozenlab.base.places import ROOT
 from tests.running import end_queue
 from tests.ui.door.talk import START, button, free_port, run, started, stream, wait_until_up
 

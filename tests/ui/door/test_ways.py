@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.roles import Role
-from frozenlab.ui.door import passes, ways
-from frozenlab.ui.door.addresses import network
-from frozenlab.ui.door.passes import Left
-from frozenlab.ui.door.tries import FREE, LONGEST_WAIT, TOGETHER, Tries, delay
-from frozenlab.ui.door.ways import DoorError, Ways
+from frozenlab.app.ui.door import passes, ways
+from frozenlab.app.ui.door.addresses import network
+from frozenlab.app.ui.door.passes import Left
+from frozenlab.app.ui.door.tries import FREE, LONGEST_WAIT, TOGETHER, Tries, delay
+from frozenlab.app.ui.door.ways import DoorError, Ways
+from frozenlab.base.roles import Role
 
 OPERATOR, VIEWER = "an operator's password", "a viewer's password"
 

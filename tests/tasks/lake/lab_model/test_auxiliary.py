@@ -8,11 +8,20 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.experiments.lab_model.auxiliary import (
+    BLOCKED,
+    CLOSER,
+    FARTHER,
+    IGNORED,
+    STAY_AND_STEPS,
+    InsightHead,
+    insight,
+    nothing_to_see,
+)
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, random_instances
 from frozenlab.lake.rules import Paths, judge_paths, walk
-from frozenlab.tasks.lake.lab_model.auxiliary import BLOCKED, CLOSER, FARTHER, IGNORED, STAY_AND_STEPS, InsightHead, insight, nothing_to_see
 from frozenlab.tasks.lake.teacher import padded
 
 SOLVED: list[tuple[Board, Paths]] = [

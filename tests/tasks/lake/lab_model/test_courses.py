@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from frozenlab.experiments.lab_model import courses
+from frozenlab.experiments.lab_model.auxiliary import IGNORED
+from frozenlab.experiments.lab_model.courses import COURSES, SMALLER_TEAMS, TEAMS, Lesson, SolvedBoards, boards, countdown, drawn, proposals
+from frozenlab.experiments.lab_model.guises import guise
+from frozenlab.experiments.lab_model.proposals import demonstrations
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.rules import judge_paths
 from frozenlab.lake.suites import held_out
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.tasks.countdown.answer import Answer
 from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.dialects.lab import read_steps
@@ -22,22 +27,7 @@ from frozenlab.tasks.countdown.drawing import CountdownTask
 from frozenlab.tasks.countdown.drawing import held_out as countdown_held_out
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
-from frozenlab.tasks.lake.dialects.vocabulary import END, NUMBERS, WORDS
-from frozenlab.tasks.lake.lab_model import courses
-from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED
-from frozenlab.tasks.lake.lab_model.courses import (
-    COURSES,
-    SMALLER_TEAMS,
-    TEAMS,
-    Lesson,
-    SolvedBoards,
-    boards,
-    countdown,
-    drawn,
-    proposals,
-)
-from frozenlab.tasks.lake.lab_model.guises import guise
-from frozenlab.tasks.lake.lab_model.proposals import demonstrations
+from frozenlab.tasks.vocabulary import END, NUMBERS, WORDS
 
 LAYOUTS = {"scatter": TEAMS, "corridor": SMALLER_TEAMS, "oneway": SMALLER_TEAMS, "doors": SMALLER_TEAMS}
 FURNITURE = {"oneway": ARROWS, "doors": DOORS[: max(SMALLER_TEAMS)]}
@@ -126,7 +116,7 @@ def test_proposals_are_the_demonstrations_as_they_stand() -> None:
 
 def test_own_rates_are_those_of_the_models_sampled_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     easy = EnvironmentConfig.uniform((3,), hole_ratio=0.0, wait_ratio=0.0)
-    monkeypatch.setattr("frozenlab.tasks.lake.lab_model.own_rates.kinds", lambda: [easy, CountdownConfig()])
+    monkeypatch.setattr("frozenlab.experiments.lab_model.own_rates.kinds", lambda: [easy, CountdownConfig()])
     untrained = LabPolicy(build_network(hidden=32, layers=2, intermediate=64), build_tokenizer())
     course = drawn("own-rates", 12, 5, untrained)
     asked = [texts(course.lesson(np.random.default_rng(seed))) for seed in range(30)]

@@ -11,19 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.lake.board import Board
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import generate, random_instances
-from frozenlab.lake.draw.hashes import canonical_hash
-from frozenlab.lake.instance import Instance
-from frozenlab.lake.rules import Paths, judge_paths, walk
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
-from frozenlab.tasks.lake.dialects.vocabulary import END, WORDS
-from frozenlab.tasks.lake.lab_model.courses import SolvedBoards, Texts
-from frozenlab.tasks.lake.lab_model.guises import disguise, guise, plan_example
-from frozenlab.tasks.lake.lab_model.warm_start import (
+from frozenlab.experiments.lab_model.courses import SolvedBoards, Texts
+from frozenlab.experiments.lab_model.guises import disguise, guise, plan_example
+from frozenlab.experiments.lab_model.warm_start import (
     Progress,
     WarmStartSettings,
     batches,
@@ -34,8 +24,18 @@ from frozenlab.tasks.lake.lab_model.warm_start import (
     share_of_course,
     train,
 )
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate, random_instances
+from frozenlab.lake.draw.hashes import canonical_hash
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Paths, judge_paths, walk
+from frozenlab.models.lab.model import build_network, build_tokenizer
+from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.examples import Example, to_example
+from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
 from frozenlab.tasks.lake.teacher import padded, vary
-from frozenlab.training.examples import Example, to_example
+from frozenlab.tasks.vocabulary import END, WORDS
 
 torch.set_num_threads(1)  # as small a network is slower on several, all the more beside other tests
 QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, compiled=False)

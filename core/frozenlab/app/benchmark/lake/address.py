@@ -1,0 +1,168 @@
+"""Where the choice of the Benchmark page stands: in its address, all of it, so that a link shows the same to somebody else.
+
+Widgets show what the address says and write to it when they are changed; what it does not say is filled in and written down. Every change
+is one write, so that the browser's Back undoes it in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from frozenlab.app.benchmark.lake.behind import ALL, FILTERS, GAINED, LOST
+from frozenlab.app.benchmark.lake.lines import METRICS, MOST_RESULTS, PAPER_SUITE, Metric, first_choice, in_order, paper_models
+from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
+from frozenlab.experiments.benchmark.lake.report import LakeReport
+from frozenlab.lake.suites import SUITES
+
+NOBODY = "none"
+"""Stands for a choice of several that was emptied on purpose."""
+FIRST_ROWS = ("Qwen3-4B (base)", "Qwen3-4B + GRPO (random)", "Qwen3-4B + GRPO + Ours")
+"""Rows of the paper that are shown at first; the others can be added."""
+MOST_BESIDE = 4
+"""The most other plans next to the chosen one: with the optimal plan they are six boards in two rows."""
+Asked = Mapping[str, Sequence[str]]
+"""An address: name -> its values."""
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Whose answers to which boards are looked at."""
+
+    of: str
+    """A result."""
+    agents: int
+    size: int | None = None
+    """None: all map sizes."""
+    outcome: str = ALL
+    """One of FILTERS."""
+    versus: str | None = None
+    """The result that GAINED and LOST compare with."""
+    beside: tuple[str, ...] | None = None
+    """Results with plans for the same board to show as well; None: nobody has chosen."""
+    board: str | None = None
+    """None: the first."""
+
+    @property
+    def code(self) -> str:
+        """As it stands in the address."""
+        beside = "" if self.beside is None else ".".join(self.beside) or NOBODY
+        return "~".join([self.of, str(self.agents), str(self.size or ALL), self.outcome, self.versus or "", beside, self.board or ""])
+
+    @classmethod
+    def of_code(cls, code: str, here: Mapping[str, LakeReport]) -> Boards | None:
+        """Reads a code as far as it fits the results ``here``; None if it names none of them."""
+        of, agents, size, outcome, versus, beside, board = (code.split("~", 6) + [""] * 7)[:7]
+        if of not in here:
+            return None
+        teams = [team.agents for team in here[of].teams]
+        team = next((team for team in teams if str(team) == agents), teams[0])
+        sizes = (cell.size for cell in here[of].cells if cell.agents == team)
+        known = versus if versus in here and versus != of else None
+        fits = outcome in FILTERS and (known is not None or outcome not in (GAINED, LOST))
+        others = tuple(name for name in beside.split(".") if name in here and name != of)[:MOST_BESIDE]
+        return cls(
+            of, team, next((number for number in sizes if str(number) == size), None), outcome if fits else ALL, known,
+            others if beside else None, board or None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class View:
+    """What the page shows."""
+
+    suite: str
+    results: tuple[str, ...]
+    paper: tuple[str, ...]
+    metric: Metric
+    agents: int
+    pair: tuple[str, str] | None
+    """The two results of the paired comparison; None if fewer than two are chosen."""
+    boards: Boards | None
+    """None: the figures; else the boards behind one of them."""
+    unknown: tuple[str, ...]
+    """Results that the address names and that are not here."""
+
+
+def suites(reports: Sequence[LakeReport]) -> list[str]:
+    """The suites that have results, the paper's first, then the named ones in their own order."""
+    order = [PAPER_SUITE, *SUITES]
+    return sorted({report.suite for report in reports}, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def asked_now() -> Asked:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def read(reports: Sequence[LakeReport], paper: PaperResults, asked: Asked) -> View:
+    """The view that an address asks for, as far as it is possible, and the rest as it is at first. ``reports`` are at least one."""
+
+    def one(name: str) -> str | None:
+        return next(iter(asked.get(name, ())), None)
+
+    suite = next((name for name in suites(reports) if name == one("suite")), suites(reports)[0])
+    here = {report.id: report for report in in_order(reports) if report.suite == suite}
+    named = list(asked.get("result", ()))
+    chosen = [name for name in here if name in named][:MOST_RESULTS]
+    if not chosen and named != [NOBODY]:
+        chosen = [report.id for report in first_choice(list(here.values()))]
+    rows = asked.get("paper") or FIRST_ROWS
+    teams = sorted({team.agents for name in chosen or here for team in here[name].teams})
+    pair = None
+    if len(chosen) > 1:
+        before = next((name for name in chosen if name == one("before")), chosen[0])
+        others = [name for name in chosen if name != before]
+        best = max(others, key=lambda name: sum(team.mean_valid for team in here[name].teams))
+        pair = before, next((name for name in others if name == one("after")), best)
+    everything = {report.id for report in reports}
+    return View(
+        suite=suite,
+        results=tuple(chosen),
+        paper=tuple(name for name in paper_models(paper) if name in rows) if suite == PAPER_SUITE else (),
+        metric=next((metric for metric in METRICS if metric == one("metric")), METRICS[0]),
+        agents=next((team for team in teams if str(team) == one("agents")), teams[0]),
+        pair=pair,
+        boards=Boards.of_code(one("boards") or "", here),
+        unknown=tuple(name for name in named if name not in everything and name != NOBODY),
+    )
+
+
+def write(view: View) -> None:
+    """Puts the view into the address, in one write."""
+    full: dict[str, str | Iterable[str]] = {
+        "suite": [view.suite],
+        "result": list(view.results) or [NOBODY],
+        "metric": [view.metric],
+        "agents": [str(view.agents)],
+    }
+    if view.suite == PAPER_SUITE:
+        full["paper"] = list(view.paper) or [NOBODY]
+    if view.pair is not None:
+        full |= {"before": [view.pair[0]], "after": [view.pair[1]]}
+    if view.boards is not None:
+        full["boards"] = [view.boards.code]
+    if news := {name: value for name, value in full.items() if st.query_params.get_all(name) != value}:
+        st.query_params.update(news)
+
+
+def go(reports: Sequence[LakeReport], paper: PaperResults, /, **changes: list[str]) -> None:
+    """Changes a part of the view. For callbacks."""
+    write(read(reports, paper, {**asked_now(), **changes}))
+
+
+def add(result: str, suite: str) -> None:
+    """Chooses a result that has just come, if its suite is the one that is shown."""
+    if st.query_params.get("suite") == suite:
+        st.query_params["result"] = [*(name for name in st.query_params.get_all("result") if name != NOBODY), result]
+
+
+def follow(code: str) -> None:
+    """Goes to the boards of :attr:`Boards.code`."""
+    st.query_params["boards"] = code
+
+
+def leave() -> None:
+    """Goes back from boards to figures."""
+    st.query_params.pop("boards", None)

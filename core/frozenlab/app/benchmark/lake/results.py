@@ -1,0 +1,166 @@
+"""The chosen results: headline, leaderboards, figures, and differences on the same boards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import streamlit as st
+
+from frozenlab.app.benchmark.lake.address import View, follow
+from frozenlab.app.benchmark.lake.changes import changes, in_words
+from frozenlab.app.benchmark.lake.choose import Change
+from frozenlab.app.benchmark.lake.figures import outcomes_figure, rates_figure
+from frozenlab.app.benchmark.lake.lines import PAPER_SUITE, Line, as_table, teams
+from frozenlab.app.benchmark.lake.tables import cells_table, changes_table, leaderboard, more_table, team_title
+from frozenlab.app.ui import markup, theme
+from frozenlab.app.ui.chart import Chart
+from frozenlab.app.ui.components.scoreboard import scoreboard
+from frozenlab.app.ui.figures import percent
+from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
+from frozenlab.experiments.benchmark.results import Result
+from frozenlab.lake.suites import SUITES
+
+
+def show_results(view: View, lines: Sequence[Line], found: Mapping[str, Result], paper: PaperResults, change: Change) -> None:
+    """Everything about the chosen results, the answer first."""
+    headline(lines, view)
+    scoreboard(
+        [leaderboard(lines, agents, view.metric) for agents in teams(lines)], key="bench-leaders", label="Leaderboards", on_pick=follow
+    )
+    if view.paper:
+        difference_to_paper()
+    by_size(lines, view)
+    one_team(lines, view, change)
+    difference({line.id: line for line in lines}, view, found, change)
+    downloads(lines, view, paper)
+
+
+def headline(lines: Sequence[Line], view: View) -> None:
+    """The best of ours, and what the paper's best shown row has."""
+    panels = teams([line for line in lines if line.ours])
+
+    def all_means(line: Line) -> float:
+        return sum(line.means[agents, view.metric].value for agents in panels if (agents, view.metric) in line.means)
+
+    def in_percent(line: Line) -> str:
+        return " / ".join(percent(line.means[agents, view.metric].value).removesuffix(" %") for agents in panels) + " %"
+
+    best, theirs = (max((line for line in lines if line.ours is ours), key=all_means, default=None) for ours in (True, False))
+    if best is None:
+        return
+    of = " / ".join(map(str, panels)) + (" agents" if panels != [1] else " agent")
+    how = "solves" if view.metric == "valid" else "optimally solves"
+    note = f"The best result chosen here ({best.method}); means over the map sizes, intervals below."
+    if theirs is not None:
+        note += f" The best of the paper's rows, {theirs.name}, has {in_percent(theirs)} on the authors' boards."
+    name = escape(best.name[:1].upper() + best.name[1:])
+    st.html(f'<p class="fl-answer">{name} {how} <b>{in_percent(best)}</b> of boards with {of}.</p><p class="fl-note">{escape(note)}</p>')
+
+
+def difference_to_paper() -> None:
+    """Why our rows and the paper's are not the same test."""
+    spec = SUITES[PAPER_SUITE]
+    st.html(
+        "<p class='fl-note'><b>Not the same test.</b> The paper's rows are about the authors' own boards; ours are about "
+        f"{len(spec.cells) * spec.boards_per_cell:,} boards, {spec.boards_per_cell} a cell, that this project's generator drew in the "
+        "same shape. The lab model is small, was trained on plans of the exact solver and answers in a language of its own; the paper's "
+        "models are general language models that answer in English.</p>"
+    )
+
+
+def chart(drawn: Chart, key: str) -> None:
+    """A plot with points that lead to their boards."""
+
+    def picked() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        if points and points[0].get("customdata") and points[0]["customdata"][0]:
+            follow(points[0]["customdata"][0])
+
+    theme.chart(drawn, key, on_select=picked, selection_mode="points")
+
+
+def by_size(lines: Sequence[Line], view: View) -> None:
+    st.subheader(
+        "By map size", anchor=False,
+        help="Ours: solid lines, filled signs. The paper: broken lines, hollow signs. Bars are 95 % intervals. A click on a point of ours "
+        "shows its boards.",
+    )  # fmt: skip
+    chart(rates_figure(lines, view.metric), "rates")
+
+
+def one_team(lines: Sequence[Line], view: View, change: Change) -> None:
+    """Cells, faults and the other counts of one team size."""
+    shown = teams(lines)
+    head, switch = st.columns([3, 1], vertical_alignment="bottom")
+    head.subheader(
+        f"{team_title(view.agents)}: every cell, and what went wrong", anchor=False, help="A click on a figure shows the boards behind it."
+    )
+    if len(shown) > 1:
+        st.session_state["bench-agents"] = view.agents
+        switch.container(horizontal=True, horizontal_alignment="right").segmented_control(
+            "Team size", shown, key="bench-agents", required=True, format_func=team_title, label_visibility="collapsed",
+            on_change=lambda: change(agents=[str(st.session_state["bench-agents"])]),
+        )  # fmt: skip
+    scoreboard([cells_table(lines, view.agents, view.metric)], key="bench-cells", label="Rates by map size", on_pick=follow)
+    if any(line.team(view.agents) for line in lines):
+        left, right = st.columns([1, 1], gap="large")
+        with left:
+            st.markdown("**What became of the boards**")
+            chart(outcomes_figure(lines, view.agents, view.metric), "outcomes")
+        with right:
+            st.markdown("**What else was counted**")
+            scoreboard([more_table(lines, view.agents, view.metric)], key="bench-more", label="What else was counted", on_pick=follow)
+
+
+def difference(lines: Mapping[str, Line], view: View, found: Mapping[str, Result], change: Change) -> None:
+    """Two results on the same boards."""
+    if view.pair is None:
+        return
+    st.subheader(
+        "Two checkpoints on the same boards", anchor=False, help="Each board is compared with itself, which shows smaller changes."
+    )
+    pick = st.columns(2)
+    for column, name, label, other in zip(pick, ("before", "after"), ("First", "Second"), reversed(view.pair), strict=True):
+        key = f"bench-{name}"
+        st.session_state[key] = view.pair[0 if name == "before" else 1]
+        column.selectbox(
+            label, [one for one in view.results if one != other], key=key, format_func=lambda one: f"{lines[one].sign} {lines[one].name}",
+            on_change=lambda name=name, key=key: change(**{name: [st.session_state[key]]}),
+        )  # fmt: skip
+    before, after = (lines[name] for name in view.pair)
+    if before.report.boards_sha256 != after.report.boards_sha256:  # type: ignore[union-attr]
+        st.info("These two were measured on different boards, so that they cannot be compared board by board.")
+        return
+    tables = [found[name].rows for name in view.pair]
+    if tables[0] is None or tables[1] is None:
+        st.info("The boards of one of them cannot be read, so that they cannot be compared board by board.")
+        return
+    measured = changes(tables[0], tables[1], view.metric)
+    words, figures = st.columns([1, 1.1], gap="large", vertical_alignment="center")
+    lines_of_words = (markup.plain(in_words(one, before.name, after.name, view.metric)) for one in measured)
+    words.markdown("\n".join(f"- **{team_title(one.agents)}.** {line}" for one, line in zip(measured, lines_of_words, strict=True)))
+    with figures:
+        scoreboard([changes_table(measured, before, after)], key="bench-changes", label="Differences on the same boards", on_pick=follow)
+
+
+def downloads(lines: Sequence[Line], view: View, paper: PaperResults) -> None:
+    def as_json() -> str:
+        content = {
+            "suite": view.suite,
+            "results": [json.loads(line.report.model_dump_json()) for line in lines if line.report],
+            "paper": {"source": paper.source, "note": paper.note, "rows": [line.name for line in lines if not line.ours]},
+        }
+        return json.dumps(content, indent=1)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "CSV", lambda: as_table(lines, view.suite).to_csv(index=False), f"benchmark-{view.suite}.csv", "text/csv", on_click="ignore",
+            key="bench-csv", icon=":material/download:", help="All cells of all rows that are shown",
+        )  # fmt: skip
+        st.download_button(
+            "JSON", as_json, f"benchmark-{view.suite}.json", "application/json", on_click="ignore", key="bench-json",
+            icon=":material/download:", help="The reports of all results that are shown",
+        )  # fmt: skip
+        st.caption("The camera at the upper right of a figure saves it as SVG; beside it are PNG and its data.")

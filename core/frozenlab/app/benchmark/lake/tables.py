@@ -1,0 +1,139 @@
+"""The tables of the Benchmark page: leaderboards, cells, what else was counted, and the difference of two results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from frozenlab.app.benchmark.lake.address import Boards
+from frozenlab.app.benchmark.lake.behind import ALL, GAINED, LOST
+from frozenlab.app.benchmark.lake.changes import Change, points, signed
+from frozenlab.app.benchmark.lake.lines import METRICS, Line, Metric, ranked
+from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table
+from frozenlab.app.ui.figures import Rate, percent, size_label
+
+METRIC_HINTS = {
+    "valid": "Plans that break no rule and bring every agent to its goal: the mean over the map sizes (the paper's Sum).",
+    "optimal": "Valid plans of the fewest steps possible: the mean over the map sizes (the paper's Sum).",
+}
+
+
+def team_title(agents: int) -> str:
+    return f"{agents} agents" if agents > 1 else "1 agent"
+
+
+def leaderboard(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
+    """The lines that have this team size, the best first, with both means and their intervals."""
+    shown = ranked(lines, agents, metric)
+    counts = {line.means[agents, metric].n for line in shown}
+    sizes = {tuple(line.sizes(agents)) for line in shown}
+    alike = len(counts) == 1 and len(sizes) == 1
+    note = f"mean over {len(shown[0].sizes(agents))} map sizes, n = {counts.pop():,} boards each" if alike else "mean over the map sizes"
+    heads = [Head(""), *(Head(name, METRIC_HINTS[name]) for name in METRICS), *([] if alike else [Head("n", "Boards")])]
+    rows = []
+    for line in shown:
+        cells = [mean_cell(line, agents, name, name == metric) for name in METRICS]
+        if not alike:
+            cells.append(Cell(f"{line.means[agents, metric].n:,}", leads=lead_to(line, agents)))
+        rows.append(Row(line.name, tuple(cells), line.sign, line.color, line.method, line.hint, not line.ours))
+    return Table(team_title(agents), tuple(heads), tuple(rows), note)
+
+
+def mean_cell(line: Line, agents: int, metric: Metric, drawn: bool) -> Cell:
+    rate = line.means[agents, metric]
+    hint = f"95 % interval {rate.interval}, n = {rate.n:,}"
+    if not line.ours:
+        hint = f"{100 * rate.value:.2f} % on average over the paper's cells. {hint}"
+    return Cell(
+        percent(rate.value), bounds(rate), hint, lead_to(line, agents, outcome=metric),
+        span=(rate.value, rate.low, rate.high) if drawn else None,
+    )  # fmt: skip
+
+
+def lead_to(line: Line, agents: int, size: int | None = None, outcome: str = ALL) -> str:
+    """The way to the boards of a figure; the paper's rows have none."""
+    return Boards(line.id, agents, size, outcome).code if line.ours else ""
+
+
+def bounds(rate: Rate) -> str:
+    return f"{100 * rate.low:.0f}–{100 * rate.high:.0f}"
+
+
+def cells_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
+    """One column a map size, with interval and a tint that deepens with the rate."""
+    shown = ranked(lines, agents, metric)
+    sizes = sorted({size for line in shown for size in line.sizes(agents)})
+    rows = [
+        Row(
+            line.name, tuple(cell_of(line, agents, size, metric) for size in sizes), line.sign, line.color, line.method, line.hint,
+            not line.ours,
+        )
+        for line in shown
+    ]  # fmt: skip
+    heads = (Head(""), *(Head(size_label(size)) for size in sizes))
+    return Table("", heads, tuple(rows), wide=True)
+
+
+def cell_of(line: Line, agents: int, size: int, metric: Metric) -> Cell:
+    rate = line.cells.get((agents, size, metric))
+    if rate is None:
+        return Cell("–")
+    return Cell(percent(rate.value), bounds(rate), f"95 % interval {rate.interval}, n = {rate.n}", lead_to(line, agents, size), rate.value)
+
+
+MORE_HEADS = (
+    Head(""),
+    Head("all on goal", "CSR: boards on which every agent ends on its goal, whatever rule its way breaks"),
+    Head("agents on goal", "ISR: mean share of a board's agents that end on their goals, whatever rule their ways break"),
+    Head("sum of costs", "How far the sum of costs of valid plans lies above the optimum, on average"),
+    Head("makespan", "How far the number of steps of valid plans lies above the optimum, on average"),
+    Head("tokens", "Mean length of an answer, in the model's own tokens"),
+)
+
+
+def more_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
+    """Further counts; the paper reports none of them."""
+    rows = []
+    for line in ranked(lines, agents, metric):
+        team = line.team(agents)
+        if team is None:
+            continue
+        every, solved = lead_to(line, agents), lead_to(line, agents, outcome="valid")
+        cells = (
+            Cell(percent(team.csr), leads=every),
+            Cell(percent(team.isr), leads=every),
+            Cell(above(team.soc_gap), leads=solved, hint=f"over {team.valid} valid plans"),
+            Cell(above(team.makespan_gap), leads=solved, hint=f"over {team.valid} valid plans"),
+            Cell(f"{team.tokens:.0f}", leads=every),
+        )
+        rows.append(Row(line.name, cells, line.sign, line.color, line.method, line.hint))
+    return Table("", MORE_HEADS, tuple(rows), wide=True)
+
+
+def above(gap: float | None) -> str:
+    return "–" if gap is None else f"+{100 * gap:.1f} %"
+
+
+def changes_table(found: Sequence[Change], before: Line, after: Line) -> Table:
+    """One row a team size: both rates, the paired change, and how many boards went either way."""
+    rows = []
+    for change in found:
+
+        def both(outcome: str, agents: int = change.agents) -> str:
+            return Boards(after.id, agents, outcome=outcome, versus=before.id).code
+
+        cells = (
+            Cell(percent(change.before), leads=lead_to(before, change.agents)),
+            Cell(percent(change.after), leads=lead_to(after, change.agents)),
+            Cell(
+                points(change.value), f"{signed(change.low)} to {signed(change.high)}", f"Paired by board, 95 % interval, n = {change.n:,}",
+                both(ALL),
+            ),
+            Cell(f"{change.gained:,}", leads=both(GAINED)),
+            Cell(f"{change.lost:,}", leads=both(LOST)),
+        )  # fmt: skip
+        rows.append(Row(team_title(change.agents), cells))
+    heads = (
+        Head(""), Head(f"{before.sign} first"), Head(f"{after.sign} second"), Head("change", "On the same boards, with its 95 % interval"),
+        Head("won", "Boards that only the second solves"), Head("lost", "Boards that only the first solves"),
+    )  # fmt: skip
+    return Table("", heads, tuple(rows), wide=True)

@@ -1,0 +1,48 @@
+"""Benchmark: how good is a checkpoint, compared with others and with the paper?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+
+from frozenlab.app.benchmark.lake.page import compare
+from frozenlab.app.benchmark.measure import ERROR
+from frozenlab.app.benchmark.plain import by_cell
+from frozenlab.app.ui import markup, sessions
+from frozenlab.app.ui.deleting import delete_button
+from frozenlab.experiments.benchmark.report import PlainReport
+from frozenlab.experiments.benchmark.results import Result, results
+
+
+def page() -> None:
+    """The results on boards; below them those of families that have no page of their own."""
+    store = sessions.store()
+    everything = [opened(str(result.dir), changed(result)) for result in results(store)]
+    compare(everything, store)
+    by_cell([result.report for result in everything if isinstance(result.report, PlainReport)])
+    own_results({result.id: result for result in everything if not result.shipped})
+    for problem in [problem for result in everything for problem in result.problems]:
+        st.warning(f"A result is damaged; the rest is shown. {markup.plain(problem)}")
+
+
+def own_results(own: Mapping[str, Result]) -> None:
+    """Deleting results that were measured here."""
+    if not own:
+        return
+    with st.popover(f"Your results ({len(own):,})", icon=":material/folder:"):
+        chosen = own[st.selectbox("Result", list(own), key="own-result", format_func=lambda name: f"{own[name].title} · {name}")]
+        delete_button(chosen, "result-delete", ERROR)
+
+
+def changed(result: Result) -> tuple[int, ...]:
+    """When the files of a result were written last."""
+    files = (result.dir / name for name in ("report.json", "boards.parquet"))
+    return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def opened(folder: str, changed: tuple[int, ...]) -> Result:
+    """A result that is read once for all readers, as long as its files are not ``changed``."""
+    return Result(Path(folder))

@@ -1,0 +1,88 @@
+"""Design: what should the model train on?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.app.design import drafts
+from frozenlab.app.design.controls import cells, config_of, kinds, put, rearrange, state
+from frozenlab.app.design.knobs import balance, table
+from frozenlab.app.design.layouts import layout_gallery
+from frozenlab.app.design.library import library, presets
+from frozenlab.app.design.sample import comparison, drawn_boards
+from frozenlab.app.ui import nav, theme
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config_cell import MAX_AGENTS
+from frozenlab.session.store import SessionStore
+from frozenlab.tasks.lake.drawing_words import MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
+
+
+def page() -> None:
+    """The knobs at the left, boards drawn from them at the right."""
+    if "design_exact" not in state:
+        put(drafts.offered(drafts.QUICK, ()))
+    store = SessionStore()
+    theme.question(
+        "What should the model train on?",
+        "A model practises on frozen lakes that a team has to cross. Choose their sizes, holes and crowds, and see some drawn.",
+    )
+    desk, view = theme.bench(1.25, 1)
+    with desk:
+        presets()
+        rules_of_drawing()
+        config, drawable = knobs()
+        if (
+            st.button("Train with this config", type="primary", disabled=config is None or drawable is None, width="stretch")
+            and config is not None
+        ):
+            state.design_config = config.to_json()
+            st.switch_page(nav.path("train"))
+        library(store, config)
+        below = st.container()
+    with view:
+        instances = drawn_boards(drawable)
+    if instances is not None and drawable is not None:
+        with below:
+            comparison(instances, drawable)
+
+
+def rules_of_drawing() -> None:
+    """What holds for all boards: sizes, teams, waits, starts and goals, layouts."""
+    sizes, team = st.columns([1.7, 1])
+    sizes.pills(
+        "Map sizes",
+        sorted({*PAPER_SIZES, *(kind.size for kind in state.design_exact)}),
+        selection_mode="multi",
+        key="design_sizes",
+        persist_state="session",
+    )
+    team.pills(
+        "Agents", range(1, MAX_AGENTS + 1), selection_mode="multi", key="design_teams", on_change=rearrange, persist_state="session",
+        help="How many agents a training board has. With several teams, each has shares of its own for every size that has a row "
+        "for each agent.",
+    )  # fmt: skip
+    waits, places, layouts = st.columns([1.35, 1.15, 0.7], vertical_alignment="bottom")
+    waits.selectbox(
+        "A board must wait if", MUST_WAIT_IF, format_func=MUST_WAIT_IF.__getitem__, key="design_wait", persist_state="session",
+        help=WAIT_HELP,
+    )  # fmt: skip
+    places.selectbox(
+        "Starts and goals", STARTS_AND_GOALS, format_func=STARTS_AND_GOALS.__getitem__, key="design_placement", persist_state="session",
+        help=PLACEMENT_HELP,
+    )  # fmt: skip
+    with layouts:
+        layout_gallery()
+
+
+def knobs() -> tuple[EnvironmentConfig | None, EnvironmentConfig | None]:
+    """A row of knobs for each cell. Returns the config, None while its shares are out of balance, and the config that boards are drawn
+    from, None where some cannot be drawn."""
+    if not kinds():
+        st.info(f"Choose at least one {'number of agents' if state.design_sizes else 'map size'}.")
+        return None, None
+    with st.container(key="design-knobs"):
+        wrong = table()
+    config = config_of(cells()) if balance(cells()) else None
+    for reason in wrong.values():
+        st.error(reason[0].upper() + reason[1:])
+    return config, None if wrong else config or config_of(drafts.normalised(cells()))

@@ -1,0 +1,114 @@
+"""Boards drawn from the config: pictures, the chosen one played, and the requested and drawn ratios."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app import allowances
+from frozenlab.app.design.controls import state
+from frozenlab.app.design.layouts import DRAWING
+from frozenlab.app.ui import nav
+from frozenlab.app.ui.figures import percent
+from frozenlab.app.views.lake import preparing
+from frozenlab.app.views.lake.gallery import board_gallery
+from frozenlab.app.views.lake.player import board_player
+from frozenlab.app.views.lake.share import encode
+from frozenlab.app.views.lake.tracks import Track
+from frozenlab.base import limits
+from frozenlab.base.errors import GenerationError
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate, realised
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import judge, walk
+from frozenlab.tasks.labels import cell_label
+
+SHOWN = 12
+"""Boards of a sample that are drawn; the statistics count all of it."""
+HOLES, WAITS = "hole ratio", "wait ratio"
+
+
+def drawn_boards(config: EnvironmentConfig | None) -> list[Instance] | None:
+    """Pictures of boards drawn from ``config`` (None: it cannot be drawn), and the player of the chosen one. Returns all drawn boards."""
+    top = st.container(horizontal=True, vertical_alignment="bottom")
+    top.subheader("Boards drawn from it", anchor=False)
+    n = top.segmented_control(
+        "Boards", [12, 48, 192], default=48, required=True, key="design_n", persist_state="session", label_visibility="collapsed"
+    )
+    state.setdefault("design_seed", 0)
+    top.button("Draw others", on_click=draw_others, shortcut="N")
+    if config is None:
+        st.info("Boards appear here as soon as the config can be drawn.")
+        return None
+    if preparing.wait_for("solver", "boards"):
+        st.rerun()
+    try:
+        with st.spinner(DRAWING, show_time=True):
+            instances = sample(config.to_json(), n, state.design_seed)
+    except (GenerationError, limits.LimitError) as error:
+        st.error(str(error))
+        return None
+    show_boards(instances[:SHOWN])
+    return instances
+
+
+def draw_others() -> None:
+    state.design_seed += 1
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def sample(config: str, n: int, seed: int) -> list[Instance]:
+    limits.spend(allowances.DRAWN, n)
+    return generate(EnvironmentConfig.from_json(config), n, seed, sum_of_costs=False)
+
+
+def show_boards(shown: list[Instance]) -> None:
+    """Pictures to choose from, and above them the optimal plan of the chosen board; at first the board with the longest one."""
+    hero = st.container()
+    longest = max(range(len(shown)), key=lambda i: shown[i].solution.makespan or 0)
+    pictures = [(instance.board, caption(instance)) for instance in shown]
+    chosen = shown[board_gallery(pictures, key="design_gallery", size=92, default=longest)]
+    plan = chosen.solution.plan or ()
+    verdict = judge(chosen.board, plan, chosen.solution.makespan)
+    track = Track("Its optimal plan", walk(chosen.board, plan), verdict)
+    with hero:
+        board_player(chosen.board, [track], key="design_player", height=300, autoplay=True)
+        if st.button("Play this board", key="design-play", type="tertiary", icon=":material/sports_esports:"):
+            st.switch_page(nav.path("play"), query_params={"board": encode(chosen.board)})
+
+
+def caption(instance: Instance) -> str:
+    board, solution = instance.board, instance.solution
+    steps = "1 step" if solution.makespan == 1 else f"{solution.makespan} steps"
+    return f"{board.height}×{board.width}, {steps}{', wait' if solution.needs_wait else ''}"
+
+
+def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:
+    """What the config asks for, and what was drawn."""
+    st.subheader("What was asked for, and what was drawn", anchor=False)
+    st.dataframe(
+        compare(instances, config),
+        hide_index=True,
+        column_config={
+            HOLES: st.column_config.TextColumn(help="Asked for → drawn"),
+            WAITS: st.column_config.TextColumn(help="Asked for → drawn"),
+            "makespan": st.column_config.NumberColumn(format="%.1f", help="Mean steps of the optimal plans"),
+        },
+        alt="What was asked and what was drawn, cell by cell",
+    )
+    st.caption(
+        f"Ratios: asked for → drawn. n = {len(instances)} boards, seed {state.design_seed}. The same config and seed give the same boards."
+    )
+
+
+def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFrame:
+    """What was asked and what was drawn, one row per cell."""
+    found = realised(instances)
+    rows = []
+    for name, asked in config.cells.items():
+        drawn = found.get(name)
+        row = {"map": cell_label(name), "boards": drawn.boards if drawn else 0}
+        for knob, name in (("hole_ratio", HOLES), ("wait_ratio", WAITS)):
+            row[name] = f"{percent(getattr(asked, knob))} → {percent(getattr(drawn, knob)) if drawn else '–'}"
+        rows.append(row | {"makespan": drawn.mean_makespan if drawn else None})
+    return pd.DataFrame(rows)

@@ -1,0 +1,186 @@
+"""The figures of the Headroom page: which skill teaches which, what each config changes, and how far measurements repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from frozenlab.app.studies.figures import Ink, named
+from frozenlab.app.ui.chart import Chart
+from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
+from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
+from frozenlab.experiments.headroom.verdict import points
+from frozenlab.experiments.studies.pictures import shade
+from frozenlab.tasks.labels import cell_label
+
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star", "x", "pentagon", "hexagon", "triangle-down")
+"""Of students, beside their colours."""
+SEEN_FROM = 0.1
+"""A cosine whose square is large enough to be seen around its number; a smaller one would only cover it."""
+
+
+def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
+    """A square for each two cells, as large as the cosine of their gradients.
+
+    Positive ones are full and blue, negative ones hollow and orange. Cells whose gradient is not distinguishable from noise are left out.
+    """
+    seen = [place for place, visible in enumerate(matrix.seen) if visible]
+    labels = [cell_label(matrix.cells[place]) for place in seen]
+    figure, shapes = go.Figure(), []
+    for x, column in enumerate(seen):
+        for y, row in enumerate(seen):
+            value = matrix.cosine[row][column]
+            assert value is not None
+            if x == y or abs(value) < SEEN_FROM:
+                continue
+            half = 0.46 * min(abs(value), 1)
+            look: dict[str, Any] = {"fillcolor": shade(1, 1.6), "line": {"width": 0}}
+            if value < 0:
+                look = {"fillcolor": "rgba(0, 0, 0, 0)", "line": {"width": 2.5, "color": REWARD_COLOR}}
+            shapes.append({"type": "rect", "x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half, "layer": "below", **look})
+    figure.update_layout(shapes=shapes)
+    places = [(x, y) for y in range(len(seen)) for x in range(len(seen)) if x != y]
+    figure.add_trace(
+        go.Scatter(
+            x=[x for x, _ in places],
+            y=[y for _, y in places],
+            mode="markers+text",
+            marker={"size": 30, "opacity": 0},
+            text=[short(matrix.cosine[seen[y]][seen[x]]) for x, y in places],
+            textfont={"size": ink.size - 1, "color": ink.color},
+            hovertext=[pair_words(matrix, seen[y], seen[x]) for x, y in places],
+            hoverinfo="text",
+            showlegend=False,
+        )
+    )
+    side = max(48 * len(seen), 220)
+    common_layout(figure, height=side + 110, top=90)
+    figure.update_layout(margin_r=50)  # the last slanted name reaches beyond its column
+    ticks, ends = list(range(len(seen))), len(seen) - 0.5
+    figure.update_xaxes(tickvals=ticks, ticktext=labels, side="top", tickangle=-45, range=[-0.5, ends], **named(ink))
+    figure.update_yaxes(tickvals=ticks, ticktext=labels, range=[ends, -0.5], **named(ink))
+    said = "; ".join(f"{labels[y]} and {labels[x]} {short(matrix.cosine[seen[y]][seen[x]])}" for y in range(len(seen)) for x in range(y))
+    return Chart(figure, f"Cosines of the policy gradients of {matrix.student}, corrected for noise: {said or 'fewer than two cells'}.")
+
+
+def short(value: float | None) -> str:
+    """``.83``, ``−.12``, ``1.0``"""
+    if value is None:
+        return "-"
+    text = f"{abs(value):.2f}"
+    return ("−" if value < 0 else "") + (text.removeprefix("0") if text.startswith("0") else f"{abs(value):.1f}")
+
+
+def pair_words(matrix: Matrix, row: int, column: int) -> str:
+    value, error = matrix.cosine[row][column], matrix.error[row][column]
+    assert value is not None and error is not None
+    return (
+        f"{cell_label(matrix.cells[row])} and {cell_label(matrix.cells[column])}<br>cosine <b>{value:.2f}</b>, standard error {error:.2f}"
+        f"<br>{matrix.tasks} tasks each"
+    )
+
+
+def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
+    """A number for each config and cell of the held-out tasks: the change of the valid rate, in points; a student's, or the mean of all."""
+    students = range(len(forks.before)) if student is None else [student]
+    configs, cells = list(forks.configs), list(forks.cells)
+    changes = [
+        [sum(forks.cell_gains[one][config][cell] for one in students) / len(students) for cell in range(len(cells))]
+        for config in range(len(configs))
+    ]
+    means = [sum(row) / len(row) for row in changes]
+    order = sorted(range(len(configs)), key=lambda config: -means[config])
+    reach = max(0.02, *(abs(value) for row in changes for value in row))
+    columns = [*map(cell_label, cells), "<b>mean</b>"]
+    figure, shapes, spots = go.Figure(), [], []
+    for y, config in enumerate(order):
+        for x, value in enumerate([*changes[config], means[config]]):
+            shapes.append(
+                dict(
+                    type="rect", x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45, layer="below", fillcolor=shade(value, reach),
+                    line={"width": 1, "color": GRID_COLOR},
+                )
+            )  # fmt: skip
+            spots.append((x, y, value, configs[config]))
+    figure.update_layout(shapes=shapes)
+    figure.add_trace(
+        go.Scatter(
+            x=[spot[0] for spot in spots],
+            y=[spot[1] for spot in spots],
+            mode="markers+text",
+            marker={"size": 30, "opacity": 0},
+            text=[f"<b>{points(value)}</b>" if x == len(cells) else points(value) for x, _, value, _ in spots],
+            textfont={"size": ink.size - 1, "color": ink.color},
+            hovertext=[f"{name}, {columns[x]}<br><b>{points(value)} points</b>" for x, _, value, name in spots],
+            hoverinfo="text",
+            showlegend=False,
+        )
+    )
+    common_layout(figure, height=34 * len(configs) + 60, top=44)
+    rows = list(range(len(configs)))
+    figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=columns, side="top", range=[-0.5, len(columns) - 0.5], **named(ink))
+    figure.update_yaxes(tickvals=rows, ticktext=[configs[config] for config in order], range=[len(rows) - 0.5, -0.5], **named(ink))
+    said = "; ".join(f"{configs[config]} {points(means[config])}" for config in order)
+    return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
+
+
+def replicates_figure(report: HeadroomReport, forks: ForksReport) -> Chart:
+    """The first measurement of every config against the second, in points, less the mean over the configs of a student and replicate: what
+    is the config's lies along the slanted line."""
+    figure = go.Figure()
+    centred = [[[row[replicate] for row in of_student] for replicate in (0, 1)] for of_student in forks.gains]
+    pairs = [[[100 * (value - sum(values) / len(values)) for value in values] for values in both] for both in centred]
+    reach = 1.15 * max(1.0, *(abs(value) for both in pairs for values in both for value in values))
+    figure.add_trace(
+        go.Scatter(x=[-reach, reach], y=[-reach, reach], mode="lines", line={"width": 2, "color": GRID_COLOR}, hoverinfo="skip")
+    )
+    for place, (student, (first, second)) in enumerate(zip(report.students, pairs, strict=True)):
+        figure.add_trace(
+            go.Scatter(
+                x=first,
+                y=second,
+                mode="markers",
+                name=student,
+                showlegend=len(pairs) > 1,
+                marker={"size": 11, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": ARM_COLORS[place % len(ARM_COLORS)], "opacity": 0.85},
+                text=[f"{student}, {config}" for config in forks.configs],
+                hovertemplate="%{text}<br>replicate 1 <b>%{x:+.1f}</b>, replicate 2 <b>%{y:+.1f}</b> points<extra></extra>",
+            )
+        )
+    figure.data[0].showlegend = False
+    common_layout(figure, height=380, top=30 if len(pairs) == 1 else 64)
+    figure.update_xaxes(title="replicate 1, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
+    figure.update_yaxes(title="replicate 2, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
+    alike = "no intraclass correlation" if forks.icc is None else f"intraclass correlation {forks.icc.value:.2f}"
+    return Chart(figure, f"Gains of {len(forks.configs)} configs in two replicates, {len(pairs)} students: {alike}.")
+
+
+def dose_figure(doses: Sequence[DosePoint]) -> Chart:
+    """The gain against the distance from the kept config in the direction of the best one, with 95 % intervals."""
+    figure = go.Figure()
+    bounds = [(point.gain.low, point.gain.high) for point in doses]
+    above = [
+        100 * ((high if high is not None else point.gain.value) - point.gain.value) for point, (_, high) in zip(doses, bounds, strict=True)
+    ]
+    below = [
+        100 * (point.gain.value - (low if low is not None else point.gain.value)) for point, (low, _) in zip(doses, bounds, strict=True)
+    ]
+    figure.add_trace(
+        go.Scatter(
+            x=[point.dose for point in doses],
+            y=[100 * point.gain.value for point in doses],
+            mode="lines+markers",
+            line={"color": AFTER_COLOR, "width": 2.6},
+            marker={"size": 10},
+            error_y={"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 0, "thickness": 2},
+            hovertemplate="dose %{x:g}<br><b>%{y:+.1f} points</b><extra></extra>",
+            showlegend=False,
+        )
+    )
+    common_layout(figure, height=300, top=20)
+    figure.update_xaxes(title="dose: 0 is the kept config, 1 the best", tickvals=[point.dose for point in doses], gridcolor=GRID_COLOR)
+    figure.update_yaxes(title="gain, points", gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
+    said = "; ".join(f"dose {point.dose:g} {points(point.gain.value)}" for point in doses)
+    return Chart(figure, f"Gain by dose, in points: {said}.")

@@ -1,0 +1,137 @@
+"""The views of a headroom report: skills, configs, repetition."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.headroom.figures import configs_figure, dose_figure, matrix_figure, replicates_figure
+from frozenlab.app.studies.figures import Ink
+from frozenlab.app.ui import markup, theme
+from frozenlab.app.ui.glossary import explained, note
+from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
+from frozenlab.experiments.headroom.verdict import points, with_bounds
+from frozenlab.tasks.labels import cell_label
+
+VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
+MARKS = {"pass": "✓ pass", "fail": "✗ fail", "not measured": "not measured"}
+
+
+def views(report: HeadroomReport) -> list[str]:
+    """The views that the report has data for. Without forks there is always the first."""
+    skills = report.forks is None or any(any(matrix.seen) for matrix in report.matrices)
+    return [view for view in VIEW_WORDS if (skills if view == "skills" else report.forks is not None)]
+
+
+def ink() -> Ink:
+    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 13)
+
+
+def show_checks(report: HeadroomReport) -> None:
+    """The targets that were written down before, and what was found."""
+    measured = [check for check in report.checks if check.passed != "not measured"]
+    rows = []
+    for check in measured:
+        found, target = markup.cell("found", escape(check.found)), markup.cell("target", escape(check.target))
+        rows.append(f'<tr><th scope="row">{explained(check.name)}</th>{found}{target}{markup.cell("", MARKS[check.passed])}</tr>')
+    head = (("", ""), ("found", ""), ("target", "Written down before any gate ran."), ("", ""))
+    st.html(markup.table("Targets", head, rows))
+    if left := [check.name for check in report.checks if check.passed == "not measured"]:
+        st.caption(f"Not measured here: {', '.join(left)}.")
+
+
+def show_skills(report: HeadroomReport) -> None:
+    matrix = chosen_student(report.matrices)
+    left, right = st.columns([1.5, 1], gap="large")
+    with left:
+        st.subheader(
+            f"Which skill teaches which, to {matrix.student}", anchor=False,
+            help="Cosine of the policy gradients of two cells, corrected for noise: 1 means that practice in one improves the other as "
+            "practice in itself would, 0 that they are separate skills, below 0 that one harms the other.",
+        )  # fmt: skip
+        if any(matrix.seen):
+            theme.chart(matrix_figure(matrix, ink()), "headroom-matrix")
+            st.caption(
+                "The larger and fuller a square, the more two cells are one skill. A hollow one would mean that they harm each other."
+            )
+        else:
+            st.info("No cell has a gradient that is distinguishable from noise.")
+    with right:
+        st.subheader("In words", anchor=False)
+        known = (("Participation ratio", matrix.participation), ("Entropy rank", matrix.entropy))
+        ranks = [f"**{name}**: {with_bounds(rank, 1, '')}" for name, rank in known if rank is not None]
+        st.markdown("\n".join(f"- {line}" for line in [*ranks, *map(markup.plain, report.sentences)]))
+        st.dataframe(cells_table(matrix), hide_index=True, width="stretch", key="headroom-cells")
+        st.caption(
+            f"{matrix.tasks} tasks a cell in {matrix.participation.n if matrix.participation else 'several'} batches. Valid and mixed: of "
+            "sampled answers the valid rate, and the share of groups whose rewards differ. p: that the cell's gradient is zero."
+        )
+
+
+def show_configs(report: HeadroomReport) -> None:
+    forks = report.forks
+    assert forks is not None, "the view is offered only with forks"
+    students = ["all", *report.students] if len(report.students) > 1 else list(report.students)
+    student = st.selectbox("Student", students, key="headroom-of") if len(students) > 1 else students[0]
+    place = None if student == "all" else report.students.index(student)
+    left, right = st.columns([1.6, 1], gap="large")
+    with left:
+        st.subheader(
+            "Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates."
+        )
+        theme.chart(configs_figure(forks, place, ink()), "headroom-configs")
+    with right:
+        st.subheader("Best for each student", anchor=False)
+        st.dataframe(students_table(report, forks), hide_index=True, width="stretch", key="headroom-best")
+        note("The mean gain of the best config is too high by chance: it was chosen for it. The oracle above is scored elsewhere.")
+        if forks.doses:
+            st.subheader("Dose", anchor=False, help="The best config of each student, approached in steps, with draws of its own.")
+            theme.chart(dose_figure(forks.doses), "headroom-dose")
+            first = forks.doses[0].gain
+            st.caption(f"Intervals over {first.n} {first.unit}s.")
+
+
+def show_noise(report: HeadroomReport) -> None:
+    forks = report.forks
+    assert forks is not None, "the view is offered only with forks"
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        st.subheader("Replicate 1 against replicate 2", anchor=False, help="Each config twice, with other training draws and other tasks.")
+        theme.chart(replicates_figure(report, forks), "headroom-replicates")
+    with right:
+        st.subheader("In words", anchor=False)
+        st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
+
+
+def chosen_student(matrices: tuple[Matrix, ...]) -> Matrix:
+    names = [matrix.student for matrix in matrices]
+    if len(names) == 1:
+        return matrices[0]
+    return matrices[names.index(st.selectbox("Student", names, key="headroom-student"))]
+
+
+def cells_table(matrix: Matrix) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "cell": [cell_label(cell) for cell in matrix.cells],
+            "valid %": [round(100 * rate) for rate in matrix.valid],
+            "mixed %": [round(100 * rate) for rate in matrix.mixed],
+            "p": [round(p, 3) for p in matrix.p],
+            "gradient": ["seen" if seen else "noise" for seen in matrix.seen],
+        }
+    )
+
+
+def students_table(report: HeadroomReport, forks: ForksReport) -> pd.DataFrame:
+    rows = []
+    for student, name in enumerate(report.students):
+        best, worst = forks.best[student], forks.worst[student]
+        gain = {config: sum(values) / len(values) for config, values in zip(forks.configs, forks.gains[student], strict=True)}
+        before = f"{100 * forks.before[student]:.1f} %"
+        rows.append({"student": name, "before": before, "best": f"{best} {points(gain[best])}", "worst": f"{worst} {points(gain[worst])}"})
+    return pd.DataFrame(rows)
+
+
+VIEWS = {"skills": show_skills, "configs": show_configs, "noise": show_noise}

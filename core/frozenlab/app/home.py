@@ -1,0 +1,187 @@
+"""Home: what FrozenLab is, and the sessions on this machine."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app.loop_picture import complete_stage, loop_picture
+from frozenlab.app.queue import queue_line
+from frozenlab.app.session.board_by_board import board_by_board
+from frozenlab.app.ui import markup, nav, sessions, theme
+from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.components.timeline import rates_by_stage
+from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.glossary import explained, glossary
+from frozenlab.app.views.view import Shown
+from frozenlab.app.views.views import view_of
+from frozenlab.models.training.methods import BY_NAME
+from frozenlab.session.session import Session
+from frozenlab.session.state import PHASE_WORDS
+
+LEAD = (
+    "FrozenLab trains a small language model at multi-agent path finding (MAPF): several agents cross a board at once and never meet. "
+    "After each stage the same model redesigns the environment it trains on."
+)
+LISTED = 12
+"""Sessions shown before the reader asks for more."""
+MORE = 24
+SHOWN = "sessions_shown"
+"""Session-state entry: how many sessions the reader has asked for."""
+
+
+def page() -> None:
+    """What the lab is, a session that shows it, and all sessions."""
+    theme.question("Can a model design what it learns from?", LEAD)
+    markup.styles()
+    store = sessions.store()
+    known = store.listed()
+    found = store.sessions(st.session_state.get(SHOWN, LISTED), known)
+    done = (session for session in found if session.state().status == "done")
+    hero = next((session for session in chain(done, found) if complete_stage(session) is not None), None)
+    doors(hero)
+    shortcuts({"p": "door-story"}, key="home-keys")
+    running = store.running(known)
+    if running is not None:
+        under_way(running)
+    queue_line(store)
+    if hero is not None:
+        what_training_did(hero)
+        st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
+        loop_picture(hero, key="loop")
+    if found:
+        session_list(found, len(known))
+    else:
+        st.info("No session has run here yet. The quick session takes under three minutes on two cores and fills this page.")
+    if hero is not None:
+        sessions.problems(hero)
+    sessions.unreadable(store)
+    glossary()
+
+
+def doors(hero: Session | None) -> None:
+    """The three ways into the lab."""
+    with st.container(key="doors"):
+        watch, learn, run = st.columns(3)
+    with door(
+        watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
+    ):
+        if (
+            st.button("Watch it", key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P")
+            and hero is not None
+        ):
+            st.switch_page(nav.path("present"), query_params={"session": hero.id, "play": "1"})
+        if st.button("Prepare a talk", key="door-talk", icon=":material/co_present:"):
+            st.switch_page(nav.path("present"))
+    with door(
+        learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. Alone or with a class, from zero."
+    ):
+        if st.button("Begin the course", key="door-learn", icon=":material/school:"):
+            st.switch_page(nav.path("learn"))
+        if st.button("Play a board", key="door-play", icon=":material/sports_esports:"):
+            st.switch_page(nav.path("play"))
+    with door(
+        run, "Run an experiment", "Train the model on this machine, choose who designs its boards, and compare with n and intervals."
+    ):
+        sessions.start_quick_button()
+        if st.button("Set one up", key="door-train", icon=":material/tune:"):
+            st.switch_page(nav.path("train"))
+
+
+def door(place: DeltaGenerator, title: str, what: str) -> DeltaGenerator:
+    """A card with a title and a sentence; returns the row for its buttons."""
+    card = place.container(border=True, height="stretch")
+    card.subheader(title, anchor=False)
+    card.markdown(what)
+    return card.container(horizontal=True)
+
+
+def under_way(session: Session) -> None:
+    """A line about the session that runs now."""
+    state = session.state()
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{markup.plain(session.title)}** is running: {PHASE_WORDS[state.phase]}, {percent(state.progress)} done.")
+        sessions.alarm_badges(state.alarms)
+        st.page_link(nav.path("train"), label="Watch its curves", query_params={"session": session.id})
+
+
+def what_training_did(session: Session) -> None:
+    """What training did: one large number, and a board that shows it."""
+    stages = [stage for stage in range(session.spec.stages) if session.results(stage) is not None]
+    before, after = session.results(None), session.results(stages[-1]) if stages else None
+    if before is None or after is None:
+        return
+    was, now, change = overall(before), overall(after), board_by_board(before, after)
+    plural = f"{len(stages)} stage{'s' if len(stages) > 1 else ''} of training"
+    intervals = f"95 % intervals {was.interval} and {now.interval}, n = {now.n} {session.results_from}."
+    words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
+    with words:
+        st.html(
+            f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
+            f'<p class="fl-big">{percent(was.value)}<span class="arrow">→</span><span class="to">{percent(now.value)}</span></p>'
+            f'<p class="fl-note">{explained(f"{intervals} {change.sentence}")}</p>'
+        )
+        took = ""
+        state = session.state()
+        if state.started and state.finished:
+            took = f" in {sessions.duration(state.finished - state.started)}"
+        proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
+        rewrites = sum(bool(proposal.changes) for proposal in proposals)
+        engineer = "it" if session.spec.engineer.kind == "policy" else f"the {session.spec.engineer.kind} engineer"
+        st.markdown(
+            f"A small language model plans paths for a team on a frozen lake. It was "
+            f"{BY_NAME[session.spec.training.method].learned}{took}, "
+            f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
+        )
+        with st.container(horizontal=True):
+            if st.button("Read its story", key="story", icon=":material/menu_book:"):
+                st.switch_page(nav.path("story"), query_params={"session": session.id})
+            if st.button("Watch the curves", key="curves", icon=":material/show_chart:"):
+                st.switch_page(nav.path("train"), query_params={"session": session.id})
+    with boards:
+        view = view_of(session.spec.tasks)
+        board_id = view.showcase(before, after)
+        if board_id is not None:
+            rows = [table[table["board_id"] == board_id].iloc[0] for table in (before, after)]
+            shown = [Shown(row, label) for row, label in zip(rows, ("before training", f"after stage {stages[-1] + 1}"), strict=True)]
+            view.play(shown, key="home-board", height=330, autoplay=True)
+
+
+def session_list(found: list[Session], total: int) -> None:
+    """Those of ``found``, the newest, and a button for more of the ``total``."""
+    st.subheader("Sessions on this machine", anchor=False)
+    shown = found[: st.session_state.get(SHOWN, LISTED)]
+    for session in shown:
+        session_row(session)
+    if total > len(shown) and st.button(f"Show {min(MORE, total - len(shown))} more of {total:,}", key="show-more"):
+        st.session_state[SHOWN] = len(shown) + MORE
+        st.rerun()
+
+
+def session_row(session: Session) -> None:
+    state = session.state()
+    rates = rates_by_stage(state)
+    last = max((stage for stage in rates if stage is not None), default=None)
+    with st.container(border=True):
+        name, result, status, links = st.columns([2.2, 1.8, 1.2, 1.3], vertical_alignment="center")
+        name.markdown(f"**{markup.plain(session.title)}**")
+        name.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
+        if last is not None and None in rates:
+            result.markdown(f"**{percent(rates[None].value)} → {percent(rates[last].value)}** valid")
+            result.caption(f"now {rates[last].interval}, n = {rates[last].n}")
+        elif None in rates:
+            result.markdown(f"**{percent(rates[None].value)}** valid before training")
+            result.caption(f"{rates[None].interval}, n = {rates[None].n}")
+        else:
+            result.caption("no results yet")
+        with status:
+            sessions.status_badge(session, state)
+            if state.live:
+                sessions.alarm_badges(state.alarms)
+                st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
+        with links, st.container(horizontal=True, horizontal_alignment="right"):
+            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
+            if rates:
+                st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})

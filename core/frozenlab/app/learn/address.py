@@ -1,0 +1,94 @@
+"""What the address of the course holds: the chapter, the progress, the class, and the boards that a teacher has chosen.
+
+The menu leads to pages whose addresses hold nothing of it, and back to the bare course. So the session keeps it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+import streamlit as st
+
+from frozenlab.app.ui import nav
+from frozenlab.app.views.lake.share import decode
+from frozenlab.lake.board import Board, BoardError
+
+OWN = "boards"
+"""The name of the chapter with the teacher's boards, and of the entry that holds them."""
+MOST_BOARDS = 12
+CLASS, CHAPTER, DONE = "class", "chapter", "done"
+"""Names of the other entries."""
+_KEPT = "learn-address"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A course as one link opens it."""
+
+    class_name: str = ""
+    boards: tuple[Board, ...] = ()
+
+
+def keep() -> None:
+    """Writes back what the address has lost since the reader left the course, and keeps what it holds now. The class and the boards are one
+    link: a link with either takes the place of both. A chapter that was solved stays solved."""
+    kept: dict[str, str] = st.session_state.get(_KEPT, {})
+    now = st.query_params.to_dict()
+    if CLASS in now or OWN in now:
+        kept = {name: value for name, value in kept.items() if name not in (CLASS, OWN)}
+    solved = dict.fromkeys([*names_in(kept.get(DONE, "")), *names_in(now.get(DONE, ""))])
+    whole = {name: value for name, value in (kept | now | {DONE: ".".join(solved)}).items() if value}
+    for name in (CLASS, OWN, CHAPTER, DONE):
+        if name in whole and whole[name] != now.get(name):
+            st.query_params[name] = whole[name]
+    note()
+
+
+def note() -> None:
+    """Keeps what the address holds."""
+    now = st.query_params
+    st.session_state[_KEPT] = {name: now[name] for name in (CLASS, OWN, CHAPTER, DONE) if name in now}
+
+
+def names_in(text: str) -> list[str]:
+    return [name for name in text.split(".") if name]
+
+
+def lesson() -> Lesson:
+    """Raises BoardError if the boards of the address cannot be read."""
+    codes = names_in(st.query_params.get(OWN, ""))
+    return Lesson(st.query_params.get(CLASS, ""), tuple(map(decode, codes[:MOST_BOARDS])))
+
+
+def done() -> list[str]:
+    """Names of the chapters whose exercise is solved."""
+    return names_in(st.query_params.get(DONE, ""))
+
+
+def solve(name: str) -> None:
+    """Notes a solved exercise."""
+    if name not in done():
+        st.query_params[DONE] = ".".join([*done(), name])
+        note()
+
+
+def link(class_name: str, codes: list[str]) -> str:
+    """The teacher's link: the course for a class, with boards of its own."""
+    return nav.address(**{name: value for name, value in ((CLASS, class_name), (OWN, ".".join(codes))) if value})
+
+
+def codes_in(text: str) -> list[str]:
+    """The codes of the boards in a text: codes, or links to Play, one a line. Raises BoardError for a line that holds no board, and for
+    more than MOST_BOARDS."""
+    codes = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        code = parse_qs(urlsplit(line).query).get("board", [line])[0]
+        try:
+            decode(code)
+        except BoardError as error:
+            raise BoardError(f"{line[:60]!r} holds no board: {error}. Copy the link of a board from the page Play") from None
+        codes.append(code)
+    if len(codes) > MOST_BOARDS:
+        raise BoardError(f"{len(codes)} boards are too many for a lesson: {MOST_BOARDS} at most")
+    return codes

@@ -1,0 +1,149 @@
+"""Learn: how do many agents find their way at once?"""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from frozenlab.app.learn import address, records
+from frozenlab.app.learn.address import Lesson
+from frozenlab.app.learn.chapters import CHAPTERS, Chapter
+from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Steering, show_mark
+from frozenlab.app.learn.teacher import for_teachers
+from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.glossary import explained
+from frozenlab.app.ui.plain import plain
+from frozenlab.app.views.lake import preparing
+from frozenlab.base.errors import LabError
+from frozenlab.lake.board import BoardError
+from frozenlab.session.store import SessionStore
+
+
+def page() -> None:
+    """The chapter of the address: its idea, its picture and its exercise."""
+    theme.question(
+        "How do many agents find their way at once?",
+        "A course in multi-agent path finding (MAPF): several robots cross a board at the same time and never meet.",
+    )
+    markup.styles()
+    st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
+    address.keep()
+    try:
+        lesson = address.lesson()
+    except BoardError as error:
+        st.warning(plain(f"The boards of this link cannot be read: {error}. Here is the course without them."))
+        lesson = Lesson()
+    preparing.wait_for("solver", "costs")
+    learner = who(lesson)
+    name = choose_chapter(lesson)
+    if name == address.OWN:
+        own_boards(lesson, learner)
+    else:
+        show(next(chapter for chapter in CHAPTERS if chapter.name == name), lesson, learner)
+    for_teachers(lesson)
+
+
+def who(lesson: Lesson) -> str:
+    """The learner's name, which only a class asks for."""
+    if not lesson.class_name:
+        return ""
+    place = st.container(horizontal=True, vertical_alignment="bottom")
+    place.markdown(f"Class **{plain(lesson.class_name)}**. Your teacher sees under this name which exercises you have solved:")
+    return place.text_input("Your name", max_chars=records.LONGEST_NAME, key="learn-name", persist_state="session", width=260)
+
+
+def choose_chapter(lesson: Lesson) -> str:
+    """The name of the chapter; it is part of the address."""
+    titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(CHAPTERS, start=1)}
+    if lesson.boards:
+        titles[address.OWN] = "Your teacher's boards"
+    done = address.done()
+    names = list(titles)
+    asked = st.query_params.get(address.CHAPTER)
+    if st.session_state.get("learn-chapters") not in names or asked in names:
+        st.session_state["learn-chapters"] = asked if asked in names else names[0]
+
+    def follow() -> None:
+        st.query_params[address.CHAPTER] = st.session_state["learn-chapters"]
+
+    chosen = st.pills(
+        "Chapter", names, key="learn-chapters", format_func=lambda name: f"{titles[name]}{' ✓' if name in done else ''}",
+        label_visibility="collapsed", required=True, on_change=follow,
+    )  # fmt: skip
+    assert chosen is not None
+    return chosen
+
+
+def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
+    """The idea and the picture at the left, the exercise at the right; one below the other where both are wide."""
+    st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
+    wide = chapter.name == "search"
+    picture, exercise = (st.container(), st.container()) if wide else st.columns(2, gap="large")
+    with picture:
+        st.subheader("Look", anchor=False)
+        chapter.picture()
+    with exercise:
+        st.subheader("Your turn", anchor=False)
+        take(chapter.exercise(), chapter.name, lesson, learner)
+    onwards(chapter)
+
+
+def with_emphasis(html: str) -> str:
+    """``*words*`` as emphasis, the only Markdown of an idea."""
+    return re.sub(r"\*(.+?)\*", r"<em>\1</em>", html)
+
+
+def onwards(chapter: Chapter) -> None:
+    """To the chapter before and the next one."""
+    at = CHAPTERS.index(chapter)
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        for label, other in (("← {}", at - 1), ("{} →", at + 1)):
+            if 0 <= other < len(CHAPTERS):
+                st.button(label.format(CHAPTERS[other].title), key=f"learn-to-{other}", on_click=go_to, args=(CHAPTERS[other].name,))
+            elif other < 0:
+                st.space("small")
+            else:
+                st.page_link(nav.path("contest"), label="Now beat the engineer →")
+
+
+def go_to(name: str) -> None:
+    st.query_params[address.CHAPTER] = name
+
+
+def take(exercise: Exercise, name: str, lesson: Lesson, learner: str) -> None:
+    """The exercise, and its mark, which stays until there is another."""
+    marks: dict[str, Mark] = st.session_state.setdefault("learn-marks", {})
+    mark = exercise.ask(f"learn-{name}")
+    if mark is not None:
+        marks[name] = mark
+        if mark.right:
+            address.solve(name)
+        if lesson.class_name:
+            note(lesson, learner, name, mark)
+    if name in marks:
+        show_mark(marks[name])
+
+
+def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> None:
+    """Tells the teacher."""
+    if not learner:
+        st.warning("Write your name at the top, so that your teacher sees what you have solved.")
+        return
+    try:
+        records.hand_in(lesson.class_name, learner, name, mark.right, SessionStore())
+    except LabError as error:
+        st.warning(plain(f"This was not noted: {error}."))
+
+
+def own_boards(lesson: Lesson, learner: str) -> None:
+    """The teacher's boards, to be steered to their optimum."""
+    number = st.segmented_control(
+        "Board", range(1, len(lesson.boards) + 1), default=1, required=True, key="learn-own", format_func="Board {}".format,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    board = lesson.boards[number - 1]
+    place, _ = st.columns([1.6, 1])
+    with place:
+        take(Steering(TEAM_TASK, board), f"{address.OWN}-{number}", lesson, learner)

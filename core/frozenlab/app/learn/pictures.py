@@ -1,0 +1,166 @@
+"""The pictures of the course, one a chapter: boards to play with, and the exercises that are made of recorded answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from frozenlab.app.learn import boards, recorded
+from frozenlab.app.learn.exercises import HEIGHT, Choice, priorities
+from frozenlab.app.play.optimum import solution_of
+from frozenlab.app.ui import markup
+from frozenlab.app.ui.figures import percent
+from frozenlab.app.views.lake.player import board_player
+from frozenlab.app.views.lake.search import search_player
+from frozenlab.app.views.lake.share import encode
+from frozenlab.app.views.lake.tracks import Track, fault_sentence
+from frozenlab.lake.board import Board, Plan
+from frozenlab.lake.rules import judge, walk
+from frozenlab.tasks.lake.dialects.lab import render_board
+from frozenlab.tasks.lake.words import OUTCOMES
+
+MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")
+"""What an answer may be suspected of."""
+
+
+def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
+    """Plans side by side, judged."""
+    optimum = solution_of(encode(board), True).makespan
+    tracks = [Track(label, walk(board, plan), judge(board, plan, optimum)) for label, plan in tried]
+    board_player(board, tracks, key=key, height=HEIGHT, autoplay=True)
+
+
+def distances() -> None:
+    """The steps that are left from each cell."""
+    board = boards.AROUND_HOLES
+    left = board.distances_to_goal(0)
+    goal, start = board.agents[0].goal, board.agents[0].start
+    rows = "".join(
+        "<tr>" + "".join(distance_cell(left.get((r, c)), (r, c) == start, (r, c) == goal) for c in range(board.width)) + "</tr>"
+        for r in range(board.height)
+    )
+    st.html(f'<table class="fl-flood"><caption class="fl-hidden">Steps to the goal from each cell</caption>{rows}</table>')
+    st.caption(f"Steps to the goal from each cell. From the start, the ringed cell, {left[start]} are left.")
+
+
+def distance_cell(steps: int | None, is_start: bool, is_goal: bool) -> str:
+    if steps is None:
+        return '<td class="is-hole"><span class="fl-hidden">hole</span></td>'
+    kind = "is-goal" if is_goal else "is-start" if is_start else ""
+    return f'<td class="{kind}" style="--left:{min(steps, 20)}">{steps}</td>'
+
+
+def meeting() -> None:
+    plans(boards.CROSSING, [("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD"))], key="learn-meeting")
+
+
+def swapping() -> None:
+    plans(boards.FACE_TO_FACE, [("they change places", ("RR", "LL")), ("agent 1 follows", ("DRRU", "LL"))], key="learn-swapping")
+
+
+def waiting() -> None:
+    board = boards.CROSSING
+    plans(board, [("agent 1 goes around", ("RR", "LDDR")), ("agent 1 waits", ("RR", "WDD"))], key="learn-waiting")
+
+
+def aims() -> None:
+    """The best plan for either aim."""
+    board = boards.TWO_AIMS
+    solution = solution_of(encode(board), True)
+    assert solution.plan is not None and solution.cheapest_plan is not None
+    quick, cheap = (judge(board, plan, solution.makespan) for plan in (solution.plan, solution.cheapest_plan))
+    plans(
+        board,
+        [
+            (f"makespan {quick.makespan}, sum of costs {quick.sum_of_costs}", solution.plan),
+            (f"makespan {cheap.makespan}, sum of costs {cheap.sum_of_costs}", solution.cheapest_plan),
+        ],
+        key="learn-aims",
+    )
+
+
+def no_order() -> None:
+    """The board on which every order fails, and a plan that nobody finds who plans alone."""
+    st.markdown("Here **no order works**, because whoever plans first blocks the other. Try both:")
+    first = st.segmented_control("Plans first", (0, 1), default=0, required=True, format_func="agent {}".format, key="learn-first")
+    priorities(boards.NO_ORDER, (first, 1 - first), key="learn-no-order")
+    if st.toggle("Show the plan that there is", key="learn-no-order-plan"):
+        solution = solution_of(encode(boards.NO_ORDER), True)
+        assert solution.plan is not None
+        plans(boards.NO_ORDER, [("the exact solver", solution.plan)], key="learn-no-order-solved")
+
+
+SEARCHED = {"11 nodes": boards.MORE_MEETINGS, "17 nodes": boards.MANY_MEETINGS}
+
+
+def searching() -> None:
+    chosen = st.segmented_control("A board whose tree has", list(SEARCHED), default="11 nodes", required=True, key="learn-searched")
+    board = SEARCHED[chosen]
+    search_player(board, "sum_of_costs", solution_of(encode(board), True), key=f"learn-search-{chosen}", height=300)
+
+
+def model() -> None:
+    """The board as words, and the answers before and after training."""
+    first, last = recorded.before_and_after()
+    tracks = [Track(answer.label, answer.paths, answer.verdict) for answer in (first, last)]
+    board, words, answered = st.columns([1.1, 1, 0.8])
+    with board:
+        board_player(first.board, [], key="learn-model-board", height=240)
+    words.markdown("**What it reads**")
+    words.code(render_board(first.board), language=None, wrap_lines=True)
+    answered.markdown("**What it wrote**")
+    answered.code(by_step(first.completion or "", first.board.num_agents), language=None)
+    if st.toggle("Show what it did before and after training", key="learn-model-shown"):
+        board_player(first.board, tracks, key="learn-model", height=HEIGHT, autoplay=True)
+    st.caption(f"Both answers were recorded by the session {recorded.SESSION}, on board {first.board_id}.")
+
+
+def by_step(completion: str, agents: int) -> str:
+    """The words of an answer as they are, with a line for each time step."""
+    words = completion.split()
+    return "\n".join(" ".join(words[at : at + agents]) for at in range(0, len(words), agents))
+
+
+def what_is_wrong() -> Choice:
+    """What is wrong with the recorded answer? The judge of the session said so."""
+    first, _ = recorded.before_and_after()
+    assert first.verdict is not None and first.verdict.fault is not None
+    reason = f"{fault_sentence(first.verdict)} The rule: {OUTCOMES[first.verdict.fault].rule}"
+    return Choice(
+        "Read what it wrote before training: each line has the cells of agents 0, 1 and 2, row and column, one step on. What goes wrong "
+        "first?",
+        [OUTCOMES[name].label for name in MISTAKES],
+        MISTAKES.index(first.verdict.fault),
+        [
+            reason if name == first.verdict.fault else f"No: follow the agents step by step on the board. {OUTCOMES[name].rule}"
+            for name in MISTAKES
+        ],
+    )
+
+
+def engineer() -> None:
+    """The failures that the engineer read, and the claims that it wrote."""
+    decision = recorded.decision()
+    st.markdown(f"**What it read after stage {decision.stage + 1}** of the session {recorded.SESSION}")
+    st.html("".join(markup.evidence_line(line) for line in decision.failures))
+    if decision.record.proposal is not None and st.toggle("Show what it wrote", key="learn-engineer-shown"):
+        st.html(markup.quote(decision.record.proposal.summary, f"the {decision.record.engineer} engineer, to the letter"))
+        st.markdown("\n".join(f"- {markup.plain(claim.text)}" for claim in decision.record.proposal.claims))
+
+
+def most_to_win() -> Choice:
+    """On which cell do most plans fail?"""
+    decision = recorded.decision()
+    rates = decision.rates
+    hardest = min(rates, key=rates.__getitem__)
+    words = decision.context.words
+    told = {
+        name: f"{words[name].capitalize()}: {percent(rate)} of the plans on 40 held-out boards are valid." for name, rate in rates.items()
+    }
+    return Choice(
+        "You are the engineer. On which map size do most of its plans fail, so that there is most to win?",
+        [words[name].capitalize() for name in rates],
+        list(rates).index(hardest),
+        [told[name] if name == hardest else f"{told[name]} There is more to win elsewhere." for name in rates],
+    )

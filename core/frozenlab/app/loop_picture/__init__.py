@@ -1,0 +1,156 @@
+"""The loop in one picture, with the numbers of a session flowing through it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.session.config_rows import what_changed
+from frozenlab.app.ui.components import NODES, text_of
+from frozenlab.app.ui.components.timeline import stage_name
+from frozenlab.app.ui.figures import overall, percent
+from frozenlab.base.cells import Config, in_order
+from frozenlab.models.training.methods import BY_NAME, title_of
+from frozenlab.session.session import Session
+from frozenlab.tasks.knobs import Outcome
+
+FAULTS_SHOWN = 4
+CURVE_POINTS = 60
+
+_loop = st.components.v2.component(
+    "frozenlab_loop",
+    html='<div class="loop" role="group"></div>',
+    css=text_of(__file__, "loop_picture.css"),
+    js=NODES + text_of(__file__, "loop_picture.js"),
+)
+
+
+def loop_picture(session: Session, key: str) -> bool:
+    """Draws one turn of the session's loop; False, and nothing drawn, if no turn is complete yet."""
+    stage = complete_stage(session)
+    if stage is None:
+        return False
+    _loop(key=key, data=turn(session, stage), height="content")
+    return True
+
+
+def complete_stage(session: Session) -> int | None:
+    """The latest stage with a proposal that the next stage trained on; else the latest with a proposal. Reads no more files than needed."""
+    complete = [stage for stage in reversed(range(session.spec.stages)) if (session.stage_dir(stage) / "proposal.json").exists()]
+    proposed = (
+        stage
+        for stage in complete
+        if session.proposal(stage) is not None and session.results(stage) is not None and session.validation(stage) is not None
+    )
+    latest = next(proposed, None)
+    if latest is None or session.results(latest + 1) is not None:
+        return latest
+    return next((stage for stage in proposed if session.results(stage + 1) is not None), latest)
+
+
+def turn(session: Session, stage: int) -> dict[str, Any]:
+    """What ``loop_picture.js`` draws: config, training, validation, evidence and engineer of one stage, and the way back."""
+    record, after, read = session.proposal(stage), session.results(stage), session.validation(stage)
+    if record is None or after is None or read is None:
+        raise ValueError(f"stage {stage} of {session.id} is not complete")
+    before = session.results(stage - 1 if stage else None)
+    config, training = record.config_before, session.spec.training
+    now = overall(after)
+    was = "" if before is None else f"{percent(overall(before).value)} \N{RIGHTWARDS ARROW} "
+    metrics = session.metrics(stage)
+    plans = training.steps * training.boards_per_step * training.completions_per_board
+    lines = sum(len(lines) for lines in context.sections.values()) if (context := session.context(stage)) else 0
+    said = record.proposal.summary if record.proposal else (record.kept_because or "")
+    return {
+        "label": f"One turn of the loop in {session.title}, {stage_name(stage).lower()}",
+        "cards": [
+            card(
+                "Environment config",
+                _shares(config),
+                f"Share of {session.spec.tasks.scope(config)}. It says what to draw, not which boards.",
+            ),
+            card(
+                f"Train by {title_of(training.method)}",
+                _curve(metrics),
+                f"{plans:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
+            ),
+            card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} validation boards ({now.interval})."),
+            card(
+                "Gather evidence",
+                _faults(read, session.spec.tasks.outcomes),
+                f"First faults of the boards that fail. {lines} lines of evidence, each with an id.",
+            ),
+            card("The engineer decides", {"kind": "quote", "text": said}, _who(record.engineer)),
+        ],
+        "back": f"Next config: it {what_changed(record)}",
+    }
+
+
+def card(title: str, figure: dict[str, Any], caption: str) -> dict[str, Any]:
+    return {"title": title, "figure": figure, "caption": caption}
+
+
+def _who(engineer: str) -> str:
+    return {
+        "policy": "The same model that was just trained, asked to redesign what it trains on.",
+        "base": "The model before any training, asked to redesign what the policy trains on.",
+    }.get(engineer, f"Here the {engineer} engineer, in place of the model.")
+
+
+def _shares(config: Config) -> dict[str, Any]:
+    return {
+        "kind": "bars",
+        "values": [cell.share for cell in config.cells.values()],
+        "before": None,
+        "groups": by_kind(config.cells),
+        "top": None,
+    }
+
+
+def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
+    new = after.groupby("config_cell")["valid"].mean()
+    new = new.loc[in_order(new.index)]
+    old = None if before is None else before.groupby("config_cell")["valid"].mean().reindex(new.index, fill_value=0.0)
+    return {
+        "kind": "bars", "values": [float(v) for v in new], "before": None if old is None else [float(v) for v in old],
+        "groups": by_kind(new.index), "top": 1.0,
+    }  # fmt: skip
+
+
+def by_kind(cells: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Neighbouring cells that differ only in their last number, so that narrow bars need not repeat what they have in common.
+
+    >>> by_kind(["2@5", "2@6", "3@6"])
+    [('2@', ['5', '6']), ('3@', ['6'])]
+    """
+    named = [re.fullmatch(r"(.*?)(\d*)", cell).groups() for cell in cells]  # type: ignore[union-attr]
+    return [(kind, [number for _, number in group]) for kind, group in groupby(named, key=itemgetter(0))]
+
+
+def _curve(metrics: pd.DataFrame) -> dict[str, Any]:
+    """The valid rate of the sampled plans by step: as measured, and its running mean over a fifth of the stage, both thinned."""
+    valid = metrics.reindex(columns=["valid"])["valid"].dropna()  # a damaged file may have none
+    smooth = valid.rolling(max(5, len(valid) // 5), min_periods=1).mean()
+    thin = slice(None, None, max(1, len(valid) // CURVE_POINTS))
+    measured, mean = ([float(v) for v in line.iloc[thin]] for line in (valid, smooth))
+    ends = (min(measured, default=0.0), max(measured, default=1.0))
+    return {
+        "kind": "line", "measured": measured, "values": mean, "low": ends[0], "high": ends[1],
+        "labels": [f"{percent(ends[1])} valid", percent(ends[0])], "ticks": ["step 1", str(len(valid))],
+    }  # fmt: skip
+
+
+def _faults(after: pd.DataFrame, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    failed = after.loc[~after["valid"], "outcome"]
+    common = failed.value_counts(normalize=True).head(FAULTS_SHOWN)
+    names = sorted(common.index, key=lambda name: (-common[name], list(outcomes).index(name)))
+    return {
+        "kind": "stack",
+        "parts": [{"share": float(common[name]), "color": outcomes[name].color, "label": outcomes[name].label} for name in names],
+    }

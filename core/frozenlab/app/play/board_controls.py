@@ -1,0 +1,195 @@
+"""Choosing the board: at random, from a session, or from a text or file. What the reader draws begins with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app import allowances
+from frozenlab.app.play import choices
+from frozenlab.app.play.state import DESK, Places, load, show, state
+from frozenlab.app.ui import nav
+from frozenlab.app.ui.plain import plain
+from frozenlab.app.views.lake import preparing
+from frozenlab.app.views.lake.editor import drawn
+from frozenlab.app.views.lake.recorded import recorded
+from frozenlab.base import limits
+from frozenlab.base.errors import GenerationError, LabError
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import PAPER_SIZES
+from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
+from frozenlab.session.store import OFFERED, SessionStore
+from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
+from frozenlab.tasks.lake.words import OUTCOMES
+
+SOURCES = ("Random", "Session", "Paste")
+SOLVING = "Solving"
+KINDS = {"any": None, "must wait": True, "need not wait": False}
+
+
+BY_PEN = (
+    "Press and drag over cells to **paint** holes, one-way ice or doors, as chosen below the board; painting the same again gives "
+    "plain ice. **Drag** a disc (start) or a square (goal) to another cell. With the keyboard: arrows, space to paint, enter to pick "
+    "up and put down, **Ctrl+Z** undoes."
+)
+
+
+def choose_board(store: SessionStore, places: Places) -> Board:
+    """The controls at the left, and the board."""
+    with places.board:
+        st.subheader("Board", anchor=False)
+        source = st.segmented_control(
+            "Where the board comes from", SOURCES, default=SOURCES[0], required=True,
+            label_visibility="collapsed", width="stretch", key="play_source", persist_state="session",
+        )  # fmt: skip
+        if source == "Random":
+            random_controls(places.actions)
+        elif source == "Session":
+            session_controls(store)
+        else:
+            paste_controls()
+        if state.play_mode == "draw":
+            st.caption(BY_PEN)
+    if state.play_mode == "draw":
+        state.play_board = drawn(state.play_base, state.play_revision, key=DESK)
+    elif state.play_base != state.play_board:
+        load(state.play_board)
+    return state.play_board
+
+
+def random_controls(actions: DeltaGenerator) -> None:
+    def want() -> None:
+        state.play_draw = True
+
+    def another() -> None:
+        state.play_seed += 1
+        want()
+
+    keep: dict[str, Any] = {"on_change": want, "persist_state": "session"}
+    sizes, teams = st.columns(2)
+    sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
+    teams.slider("Agents", 1, MAX_AGENTS, 2, key="play_agents", **keep)
+    holes, conflict = st.columns(2)
+    holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
+    kind = conflict.selectbox(
+        "Waits", KINDS, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
+    )
+    layout, seed = st.columns(2)
+    layout.selectbox(
+        "Layout", LAYOUTS, key="play_layout", help="  \n".join(f"**{name}**: {words}" for name, words in LAYOUT_WORDS.items()), **keep
+    )
+    seed.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
+    actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
+    if state.pop("play_draw", False):
+        draw_at_random(KINDS[kind])
+
+
+def draw_at_random(needs_wait: bool | None) -> None:
+    preparing.wait_for("solver", "boards")
+    try:
+        with st.spinner(SOLVING, show_time=True):
+            limits.spend(allowances.DRAWN, allowances.ONE_BY_ONE)
+            holes, layout = state.play_holes / 100, state.play_layout
+            load(choices.random_board(state.play_size, state.play_agents, holes, needs_wait, state.play_seed, layout).board)
+    except GenerationError as error:
+        st.warning(plain(f"No such board: {error}"))
+    except limits.LimitError as error:
+        st.warning(plain(f"No other board: {error}"))
+
+
+def session_controls(store: SessionStore) -> None:
+    """A board that a session has validated, with the recorded answer."""
+    sessions = {f"{session.title} ({session.id})": session for session in store.sessions(OFFERED)}
+    if not sessions:
+        st.info("No session has run yet.")
+        st.page_link(nav.path("train"), label="Start one")
+        return
+    session = sessions[st.selectbox("Session", sessions, key="play_session", persist_state="session")]
+    tables = choices.validations(session)
+    if not tables:
+        st.info("This session has not validated yet.")
+        return
+    label = st.selectbox("Validation", tables, key="play_validation")
+    table = tables[label]
+    teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
+    outcomes = [name for name in OUTCOMES if (table["outcome"] == name).any()]
+    columns = st.columns(2)
+    team = columns[0].selectbox("Agents", ["all", *teams], key="play_filter_agents")
+    size = columns[1].selectbox("Map size", ["all", *sizes], key="play_filter_size")
+    outcome = st.selectbox(
+        "Outcome",
+        ["all", *outcomes],
+        format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
+        key="play_filter_outcome",
+    )
+    for column, wanted in (("agents", team), ("size", size), ("outcome", outcome)):
+        if wanted != "all":
+            table = table[table[column] == wanted]
+    rows = {row["board_id"]: row for _, row in table.iterrows()}
+
+    def pick() -> None:
+        if state.play_row is not None:
+            show(recorded(rows[state.play_row], f"{session.title}, {label}"))
+
+    st.selectbox(
+        f"Board (of {len(rows)})",
+        rows,
+        index=None,
+        format_func=lambda name: f"{name} · {OUTCOMES[rows[name]['outcome']].label}",
+        placeholder="Choose a board",
+        key="play_row",
+        on_change=pick,
+    )
+
+
+def paste_controls() -> None:
+    st.text_area(
+        "Text or JSON",
+        height=220,
+        max_chars=20_000,
+        placeholder=choices.FIRST_BOARD.to_text(),
+        key="play_text",
+        help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
+    )
+    st.button("Use this board", on_click=lambda: bring({"the text": state.play_text.encode()}), width="stretch")
+    st.file_uploader(
+        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=2,
+        help="Of FrozenLab, " + ", ".join(choices.EXPORTS.values()) + ". Bring a map or scenario that a file only names with it.",
+    )  # fmt: skip
+    if state.play_files:
+        st.number_input(
+            "Agents to take", 1, 512, None, placeholder="all", key="play_file_agents", on_change=bring_files,
+            help="The first agents of a file. A MovingAI scenario lists a thousand: its first rows are the agents",
+        )  # fmt: skip
+    name, found = state.get("play_brought") or ("", [])
+    if len(found) > 1:
+        st.selectbox(
+            f"Board (of {len(found)})", range(len(found)), format_func=lambda i: found[i].name or f"number {i + 1}", key="play_entry",
+            on_change=lambda: take(found[state.play_entry], name),
+        )  # fmt: skip
+    if state.get("play_paste_error"):
+        st.error(plain(state.play_paste_error))
+
+
+def bring(files: dict[str, bytes], agents: int | None = None) -> None:
+    """Puts the first board of some files on the page, or keeps the reason why not."""
+    state.play_paste_error, state.play_brought, state.play_entry = "", None, 0
+    try:
+        limits.spend(allowances.BROUGHT)
+        state.play_brought = name, found = choices.bring(files, agents)
+        take(found[0], name)
+    except LabError as error:
+        state.play_paste_error = str(error)
+
+
+def bring_files() -> None:
+    if state.play_files:
+        bring({file.name: file.getvalue() for file in state.play_files}, state.get("play_file_agents"))
+
+
+def take(entry: choices.Entry, file_name: str) -> None:
+    load(entry.board)
+    if entry.plan is not None:
+        show(choices.from_file(entry, file_name))

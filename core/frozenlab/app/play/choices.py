@@ -1,0 +1,158 @@
+"""What the Play page offers to choose from: boards, recorded answers, files of other tools, and models that can plan."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from frozenlab.app.views.lake.recorded import Recorded
+from frozenlab.base.errors import GenerationError
+from frozenlab.base.files import text_of
+from frozenlab.lake import config_cell, formats
+from frozenlab.lake.board import Board, BoardError, read_board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.feasible import infeasible
+from frozenlab.lake.draw.generator import generate, random_instances
+from frozenlab.lake.formats import FORMATS, Entry, Source
+from frozenlab.lake.formats.entry import plan_of
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Paths, walk
+from frozenlab.models.folders import policy_folder, weights_file
+from frozenlab.models.training.methods import title_of
+from frozenlab.session.session import Checkpoint, Session
+from frozenlab.session.store import OFFERED, SessionStore
+
+FIRST_BOARD = read_board("""
+S F F F H F
+F F H F F F
+H F F s F G
+F F H F F F
+F H F F H F
+g F F F F F
+""")
+"""What the page opens with."""
+
+
+def random_board(
+    size: int, agents: int, hole_ratio: float, needs_wait: bool | None, seed: int, layout: config_cell.Layout = "scatter"
+) -> Instance:
+    """One solvable board with its best plan; ``needs_wait`` None keeps the natural mix. The same arguments give the same board.
+
+    Raises:
+        GenerationError: there is no such board, or none was found; the message says why.
+    """
+    config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait or 0), {layout: 1.0})
+    if needs_wait is not None:
+        return generate(config, 1, seed)[0]
+    if reason := infeasible(config, str(size), layout, natural=True):
+        raise GenerationError(reason)
+    return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed, layout=layout))
+
+
+UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map"})
+"""How the names of files end that can be brought."""
+EXPORTS = {name: form.title for name, form in FORMATS.items() if name not in ("text", "json", "jsonl")}
+"""The formats of other tools that a board can be taken to, by what people call them."""
+
+
+def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, list[Entry]]:
+    """The boards that somebody brought and the name of their file: one file, with the map and the scenario it is about if it needs them.
+
+    Args:
+        files: name -> content.
+        agents: take the first agents only; all for None.
+
+    Raises:
+        BoardError: the files hold no board; the message says what is wrong with which.
+        TextError: one of them is too large, or is not text.
+    """
+    texts = {name: text_of(data, name) for name, data in files.items()}
+    ends = {suffix: [name for name in texts if name.lower().endswith(suffix)] for suffix in (".map", ".scen")}
+    others = [name for name in texts if name not in ends[".map"] + ends[".scen"]]
+    for names in (others, *ends.values()):
+        if len(names) > 1:
+            raise BoardError(f"{names[0]} and {names[1]} are two of a kind: bring one, with its map and scenario if it needs them")
+    [main, *_] = others or ends[".scen"] or ends[".map"]
+    [map_name, scenario] = [names[0] if names else None for names in ends.values()]
+    source = Source(texts[main], Path(main).stem, map_name and texts[map_name], map_name, scenario and texts[scenario], agents)
+    try:
+        return main, formats.read(format_of(main, texts[main]), source)
+    except BoardError as error:
+        raise BoardError(f"{main}: {error}") from None
+
+
+def format_of(file_name: str, text: str) -> str:
+    """The format of a text that is meant to be a board. Where none fits it is our own, because our error messages name the cell."""
+    try:
+        return formats.recognise(file_name, text)
+    except BoardError:
+        return "json" if text.lstrip().startswith("{") else "text"
+
+
+def from_file(entry: Entry, file_name: str) -> Recorded:
+    """The plan of a file. Raises ValueError if it has none."""
+    if entry.plan is None:
+        raise ValueError(f"{file_name} has no plan")
+    return Recorded(entry.name, file_name, entry.board, walk(entry.board, entry.plan))
+
+
+def export(board: Board, paths: Paths | None, name: str) -> tuple[str, bytes]:
+    """A board, and a plan where the format ``name`` carries plans: file name and content, a zip archive where it takes several files.
+
+    Raises BoardError if the format cannot hold them.
+    """
+    plan = None
+    if paths is not None and FORMATS[name].plans:
+        if tuple(path[:1] for path in paths) != tuple((agent.start,) for agent in board.agents):
+            raise BoardError("the plan does not give every agent a path from its start")
+        plan = plan_of(paths)
+    files = formats.write(name, [Entry("board", board, plan)], "board")
+    if len(files) == 1:
+        [(file_name, text)] = files.items()
+        return file_name, text.encode()
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file_name, text in files.items():
+            packed.writestr(zipfile.ZipInfo(file_name), text)
+    return f"board-{name}.zip", archive.getvalue()
+
+
+def validations(session: Session) -> dict[str, pd.DataFrame]:
+    """The validations of a session by name, the latest first."""
+    found = {}
+    for stage in [*reversed(range(session.spec.stages)), None]:
+        table = session.validation(stage)
+        if table is not None and not table.empty:
+            found["before training" if stage is None else f"after stage {stage + 1}"] = table
+    return found
+
+
+def models(store: SessionStore) -> dict[str, Checkpoint]:
+    """Every checkpoint that can be asked, by a name that tells it apart: the shipped lab model, then session by session."""
+    lab_model = Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))
+    found = {"Lab model, as shipped": lab_model}
+    for session in store.sessions(OFFERED):
+        for checkpoint in session.checkpoints():
+            if checkpoint.path != lab_model.path:
+                trained = "" if checkpoint.stage is None else f" by {title_of(session.spec.training.method)}"
+                found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint
+    return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}
+
+
+def staged(store: SessionStore) -> dict[str, list[Checkpoint]]:
+    """The base and the stages of every session that has kept the weights of at least one stage, by the session's name."""
+    found = {}
+    for session in store.sessions(OFFERED):
+        kept = [checkpoint for checkpoint in session.checkpoints() if weights_file(checkpoint.path)]
+        if len(kept) > 1:
+            found[f"{session.title} ({session.id})"] = kept
+    return found
+
+
+def session_id(name: str) -> str:
+    """The id in a name that :func:`staged` gives."""
+    return name.rsplit("(", 1)[1].removesuffix(")")

@@ -1,0 +1,104 @@
+"""What the exact solver knows of the board: facts above the player, and warnings."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app import allowances
+from frozenlab.app.play.state import state
+from frozenlab.app.ui import theme
+from frozenlab.app.ui.figures import percent
+from frozenlab.app.views.lake import preparing
+from frozenlab.app.views.lake.share import decode, encode
+from frozenlab.app.views.lake.tracks import Track
+from frozenlab.base import limits
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge, walk
+from frozenlab.lake.solvers.solver import Solution, solve
+
+QUICK_CELLS, QUICK_AGENTS = 100, 5
+"""Boards up to here are solved at once; larger ones are shown before they are solved."""
+COSTS_OPEN = (
+    "The best sum of costs is open: the search for it is sure to end on boards up to 10×10 with 5 agents, and gave up on this one. "
+    "The best makespan is proven."
+)
+MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def solution_of(code: str, sum_of_costs: bool) -> Solution:
+    board = decode(code)
+    if not is_quick(board):
+        limits.spend(allowances.SOLVED)
+    return solve(board, sum_of_costs=sum_of_costs)
+
+
+def is_quick(board: Board) -> bool:
+    return board.height * board.width <= QUICK_CELLS and board.num_agents <= QUICK_AGENTS
+
+
+def known_solution(board: Board) -> Solution | None:
+    """The solution of the board on the page; None where it takes its time, and the page shows the board first."""
+    wanted = board, preparing.ready("costs")
+    quick = is_quick(board) and preparing.ready("solver")
+    if quick and state.get("play_solution", (None,))[0] != wanted:
+        state.play_solution = wanted, solution_of(encode(board), wanted[1])
+    known, solution = state.get("play_solution", (None, None))
+    return solution if known == wanted else None
+
+
+def solve_now(board: Board, waiting: DeltaGenerator) -> None:
+    """Solves a board that took too long to wait for, and draws the page again."""
+    preparing.wait_for("solver", place=waiting)
+    with_costs = preparing.ready("costs")
+    state.play_solution = (board, with_costs), solution_of(encode(board), with_costs)
+    st.rerun()
+
+
+def solver_track(board: Board, solution: Solution | None) -> list[Track]:
+    """The optimal plan, or the best one that the solver knows; empty without one."""
+    if solution is None or solution.plan is None:
+        return []
+    label = "Solver" if solution.bounds else "Exact solver"
+    return [Track(label, walk(board, solution.plan), judge(board, solution.plan, solution.makespan))]
+
+
+def show_facts(board: Board, solution: Solution | None) -> None:
+    theme.facts(
+        [
+            (f"{board.height}×{board.width}", "map", "Rows and columns"),
+            (str(board.num_agents), "agent" if board.num_agents == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
+            (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
+            *solution_facts(solution),
+        ]
+    )
+
+
+def solution_facts(solution: Solution | None) -> list[tuple[str, str, str]]:
+    """Value, name and help of each figure."""
+    if solution is None:
+        return [("…", "optimal plan", "The solver is looking for it")]
+    if solution.status == "solved":
+        return [
+            (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
+            (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
+            (MUST_WAIT[solution.needs_wait], "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
+        ]
+    if solution.bounds:
+        least, most = solution.bounds
+        return [(f"{least} to {most}", "best makespan", f"A plan of {most} steps is known; none can have fewer than {least}")]
+    return [("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found")]
+
+
+def show_warnings(solution: Solution | None) -> None:
+    if solution is None:
+        return
+    if solution.status == "solved" and solution.sum_of_costs is None:
+        if preparing.ready("costs"):
+            st.caption(COSTS_OPEN)
+        preparing.announce("costs", what="The best sum of costs is still to come.")
+    if solution.status == "unsolvable":
+        st.warning("This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.")
+    elif solution.status == "undecided":
+        st.warning("The solver found no plan within its budget, and no proof that there is none. Plans are still judged.")

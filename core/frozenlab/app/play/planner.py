@@ -1,0 +1,203 @@
+"""Choosing the planner: a model, all stages of a session, or a recorded answer; and what the reader has planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app import allowances
+from frozenlab.app.play import asking, choices
+from frozenlab.app.play.asking import PlannedAnswer
+from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SINGLE_MODEL, Places, state, turn_to
+from frozenlab.app.ui import refusals
+from frozenlab.app.ui.plain import plain
+from frozenlab.app.views.lake.recorded import Recorded
+from frozenlab.app.views.lake.share import encode
+from frozenlab.app.views.lake.steer import BY_HAND, steered
+from frozenlab.app.views.lake.tracks import Track
+from frozenlab.base import limits
+from frozenlab.base.errors import LabError
+from frozenlab.base.roles import only_operators
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge, judge_paths, walk
+from frozenlab.models.policy import Sampling
+from frozenlab.session.planner import Planner, refuse_beside_training
+from frozenlab.session.session import Checkpoint
+from frozenlab.session.store import SessionStore
+
+Wanted = tuple[str, tuple[str, ...], int, float, int]
+"""A request for plans: the board's code, the checkpoints' folders, the number of answers of each, their temperature and seed."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Models that are to plan, and the plans wanted from them."""
+
+    names: tuple[str, ...]
+    """What their plans are called on the board."""
+    checkpoints: tuple[Checkpoint, ...]
+    wanted: Wanted
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The plan of the chosen planner."""
+
+    tracks: Sequence[Track] = ()
+    completion: str | None = None
+    """The answer as the model wrote it."""
+    answers: Sequence[PlannedAnswer] = ()
+    """All answers of the model, of which one is shown."""
+    request: Request | None = None
+    """A model that has to be asked before its plan can be shown."""
+    checkpoint: Checkpoint | None = None
+    """The chosen model; None where several plan, or none does."""
+    stages_of: str | None = None
+    """The id of the session all of whose stages plan."""
+
+
+def choose_planner(board: Board, optimum: int | None, store: SessionStore, places: Places) -> Planned:
+    """The controls of the plan, and the plan as far as it is there. ``optimum`` is the best makespan, if that is known."""
+    saved: Recorded | None = state.get("play_recorded")
+    if saved is not None and saved.board != board:
+        saved = None
+    with places.plan:
+        st.subheader("Plan", anchor=False)
+        options = [SINGLE_MODEL, EVERY_STAGE, *([RECORDED] if saved else [])]
+        if state.get("play_planner") not in options:
+            state.play_planner = SINGLE_MODEL
+        planner = st.segmented_control("Planner", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
+        if state.play_mode == "plan":
+            st.caption(BY_HAND)
+        if planner == SINGLE_MODEL:
+            return planned_by(model_controls(board, store, places.actions), board)
+        if planner == EVERY_STAGE:
+            stages_of, request = stage_controls(board, store, places.actions)
+            return replace(planned_by(request, board), stages_of=stages_of)
+        assert saved is not None
+        st.caption(plain(saved.origin))
+        verdict = saved.verdict or judge_paths(board, saved.paths or (), optimum)
+        return Planned([Track(saved.label, saved.paths, verdict)], saved.completion)
+
+
+def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> Request | None:
+    """Which model plans, and how; None if there is no model."""
+    models = choices.models(store)
+    if not models:
+        st.info("There is no model on this machine yet.")
+        return None
+    model = st.selectbox(
+        "Model", models, key="play_model", persist_state="session", help="The shipped model, and every checkpoint of every session"
+    )
+    way = st.segmented_control(
+        "Answer", ["Greedy", "Sampled"], default="Greedy", required=True, key="play_way", width="stretch", persist_state="session",
+        help="Greedy takes the most probable word each time. Sampled draws several answers, as training does.",
+    )  # fmt: skip
+    many = way == "Sampled"
+    answers = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
+    temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
+    chosen = models[model]
+    ask_button("Let the model plan", [chosen], actions)
+    wanted = (encode(board), (str(chosen.path),), answers, temperature, state.get("play_seed", 0))
+    return Request((model.rsplit(" (", 1)[0],), (chosen,), wanted)  # without the id of the session
+
+
+def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> tuple[str | None, Request | None]:
+    """The id of the session whose stages plan, and the request for them; None if no session has kept any."""
+    sessions = choices.staged(store)
+    if not sessions:
+        st.info("No session on this machine has kept its checkpoints.")
+        return None, None
+    by_id = {choices.session_id(name): name for name in sessions}
+    if (asked := state.pop("play_stages_asked", None)) in by_id:
+        state.play_stages_of = by_id[asked]
+    name = st.selectbox(
+        "Session", sessions, key="play_stages_of", persist_state="session",
+        help="Its base and the checkpoint of every stage plan this board, greedily. Their plans run side by side under one timeline.",
+    )  # fmt: skip
+    checkpoints = tuple(sessions[name])
+    ask_button("Let them plan", checkpoints, actions)
+    wanted = (encode(board), tuple(str(checkpoint.path) for checkpoint in checkpoints), 1, 0.0, 0)
+    names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
+    return choices.session_id(name), Request(names, checkpoints, wanted)
+
+
+def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:
+    """Lets the checkpoints plan; large language models only for operators."""
+
+    def asked() -> None:
+        state.play_asked = True
+        turn_to("watch")
+
+    allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
+    if any(checkpoint.language for checkpoint in checkpoints):
+        allowed = refusals.for_operators("lets a large language model plan", allowed["help"])
+    actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
+    st.toggle(
+        "Plan every board I show", key="play_follow", persist_state="session", disabled=allowed["disabled"],
+        help="Asks again whenever the board changes",
+    )  # fmt: skip
+
+
+def your_plan(board: Board, optimum: int | None) -> list[Track]:
+    """The reader's own plan as far as it has come; empty without a move."""
+    plan = steered(board, key=DESK)
+    return [Track("Your plan", walk(board, plan), judge(board, plan, optimum))] if any(plan) else []
+
+
+def planned_by(request: Request | None, board: Board) -> Planned:
+    """The models' answers for this board, or the request for them."""
+    due = request if request is not None and is_due(request) else None
+    checkpoint = request.checkpoints[0] if request and len(request.checkpoints) == 1 else None
+    if state.pop("play_answers_new", False):
+        state.play_chosen = 0
+    answers = state.get("play_answers") if state.get("play_wanted", ("",))[0] == encode(board) else None
+    if request is not None and state.get("play_wanted") == request.wanted and state.get("play_failed") and not due:
+        st.error(plain(f"The model could not be asked: {state.play_failed}"))
+    if answers and len(state.play_answered) > 1:
+        tracks = [Track(name, answer.paths, answer.verdict) for name, answer in zip(state.play_answered, answers, strict=True)]
+        return Planned(tracks, answers[-1].completion, request=due)
+    if answers:
+        chosen = min(state.get("play_chosen", 0), len(answers) - 1)
+        answer, [name] = answers[chosen], state.play_answered
+        label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
+        return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
+    return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
+
+
+def is_due(request: Request) -> bool:
+    """Whether the models are to plan: a reader asked them to, or they follow the page and have not planned this board."""
+    follows = state.play_follow and state.play_mode != "draw" and state.get("play_wanted") != request.wanted
+    return bool(state.get("play_asked") or follows)
+
+
+def ask(request: Request, board: Board, optimum: int | None) -> None:
+    """Lets the models plan, keeps their answers or why there are none, and draws the page again."""
+    state.play_wanted, state.play_answered, state.play_answers_new = request.wanted, request.names, True
+    state.play_answers, state.play_failed, state.play_asked = None, "", False
+    *_, completions, temperature, seed = request.wanted
+    sampling = Sampling(temperature, completions, seed)
+    try:
+        if any(checkpoint.language for checkpoint in request.checkpoints):
+            only_operators("let a large language model plan")
+            refuse_beside_training(SessionStore())
+        limits.spend(allowances.PLANS, completions * len(request.checkpoints))
+        state.play_answers = [
+            answer
+            for checkpoint in request.checkpoints
+            for answer in asking.plans(Planner.shared(), checkpoint.path, board, sampling, language=checkpoint.language, optimum=optimum)
+        ]
+    except LabError as error:
+        state.play_failed = str(error)
+    st.rerun()
+
+
+def load(checkpoint: Checkpoint | None) -> None:
+    """Lets the planning process load the chosen lab model, so that the first plan comes at once. A language model waits for its first
+    request."""
+    if checkpoint is not None and checkpoint.language is None:
+        Planner.shared().warm_up(checkpoint.path)

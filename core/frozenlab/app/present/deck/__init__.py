@@ -1,0 +1,79 @@
+"""The deck that plays a talk: on a page of the app, and in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from frozenlab.app.present.scenes import Scene
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components.shortcuts import SHORTCUTS
+from frozenlab.app.ui.theme import DARK, LIGHT
+from frozenlab.app.views.view import Player
+from frozenlab.app.views.views import VIEWS, view_of
+from frozenlab.session.session import Session
+from frozenlab.tasks.family import Family
+
+HTML = text_of(__file__, "deck.html")
+STYLE = text_of(__file__, "deck.css")
+CODE = text_of(__file__, "deck.js")
+NO_PLAYER = Player("", "", "")
+
+_decks = {
+    name: st.components.v2.component(
+        f"frozenlab_deck_{name}",
+        html=HTML.replace("PLAYER", (view.player or NO_PLAYER).html),
+        css=(view.player or NO_PLAYER).style + STYLE,
+        js=(view.player or NO_PLAYER).code + CODE + text_of(__file__, "deck_component.js"),
+    )
+    for name, view in VIEWS.items()
+}
+
+
+def talk(
+    session: Session, scenes: Sequence[Scene], notes: Mapping[str, str], *, says: str = "", leave: str | None = None
+) -> dict[str, Any]:
+    """What the deck takes.
+
+    Args:
+        notes: scene name -> what the speaker wants to say.
+        says: a line at the foot of every scene.
+        leave: the address that Escape leads to; None where there is none.
+    """
+    return {
+        "id": session.id,
+        "title": session.title,
+        "scenes": list(scenes),
+        "notes": dict(notes),
+        "says": says,
+        "colors": {"light": asdict(LIGHT), "dark": asdict(DARK)},
+        "leave": leave,
+        "keys": SHORTCUTS["In a talk"],
+    }
+
+
+def deck(session: Session, data: Mapping[str, Any], *, key: str) -> None:
+    """Plays a talk over the whole window."""
+    _decks.get(session.spec.tasks.name, next(iter(_decks.values())))(key=key, data=dict(data))
+
+
+def html_file(family: Family, data: Mapping[str, Any]) -> str:
+    """One HTML page that plays the talk without a server and without a network."""
+    player = view_of(family).player or NO_PLAYER
+    told = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # so that no text of a model ends the element
+    style = (player.style + STYLE).replace(":host,", "")
+    code = f"{player.code}\n{CODE}\nnew Deck(document.body).show(JSON.parse(document.getElementById('talk').textContent));"
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{escape(str(data["title"]))}</title><link rel="icon" href="data:,"><style>html{{color-scheme:light dark}}{style}</style>'
+    )
+    body = (
+        f'{HTML.replace("PLAYER", player.html)}<script type="application/json" id="talk">{told}</script>'
+        f'<script type="module">{code}</script>'
+    )
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'

@@ -1,0 +1,55 @@
+"""The replays there are, and the one in the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.app.session import evidence
+from frozenlab.app.ui import sessions
+from frozenlab.experiments.replays.store import Replay, replays, shipped
+from frozenlab.experiments.replays.task import validated_stages
+from frozenlab.session.session import Session
+from frozenlab.session.store import OFFERED
+
+RECORDED = "recorded-"
+"""What the names of replays begin with that came with the project."""
+
+
+def everything() -> dict[str, Replay]:
+    """All replays by the name in the address: one's own, newest first, then those that came with the project."""
+    own = {replay.id: replay for replay in replays(sessions.store())}
+    return own | {f"{RECORDED}{replay.id}": replay for replay in shipped()}
+
+
+def label(name: str, replay: Replay) -> str:
+    state = replay.state()
+    kind = "recorded" if name.startswith(RECORDED) else "running" if state.live else state.status
+    return f"{replay.title} · {len(replay.task.arms)} arms × {replay.task.samples} · {kind}"
+
+
+def go_to(name: str) -> None:
+    """Shows a replay; for callbacks."""
+    for part in ("session", "stage", "arm", "answer", evidence.ASKED):
+        st.query_params.pop(part, None)
+    st.query_params["replay"] = name
+
+
+def leave() -> None:
+    """Shows no replay in particular; for callbacks."""
+    for part in ("replay", "arm", "answer", evidence.ASKED):
+        st.query_params.pop(part, None)
+
+
+def compose(like: Replay | None) -> None:
+    """Shows the form, for the stage that a replay was about; for callbacks."""
+    leave()
+    known = [session.id for session in suitable()]
+    if like is not None and like.task.session in known:
+        st.query_params["session"], st.query_params["stage"] = like.task.session, str(like.task.stage + 1)
+    elif known:
+        st.query_params["session"] = known[0]
+
+
+def suitable() -> list[Session]:
+    """The sessions that something can be asked about, newest first."""
+    return [session for session in sessions.store().sessions(OFFERED) if validated_stages(session)]

@@ -1,0 +1,195 @@
+"""The answers of a replay: what each arm would do, and how the arms compare."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from frozenlab.app.bundles.exporting import export_button
+from frozenlab.app.bundles.imported import imported_note
+from frozenlab.app.replays.answer import one_answer
+from frozenlab.app.replays.figures import proposals_figure
+from frozenlab.app.replays.form import arms_table
+from frozenlab.app.replays.known import RECORDED, leave
+from frozenlab.app.replays.running import ERROR, go_on, watch
+from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.ui.deleting import delete_button
+from frozenlab.app.ui.once import once
+from frozenlab.base.intervals import wilson
+from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.replays.report import compared, proposals, sentences
+from frozenlab.experiments.replays.store import Answer, Replay
+from frozenlab.experiments.replays.task import ReplayError, spec_of
+from frozenlab.jobs.kept import Signature, signature
+from frozenlab.session.session import Session, SessionError
+
+LEGEND = (
+    "Dotted: the config before · diamond: the mean of an arm's answers, orange if up, blue if down · circles: answers, larger where more "
+    "agree; click one to read it"
+)
+
+
+class Read(NamedTuple):
+    """What a replay has so far."""
+
+    answers: list[Answer]
+    table: pd.DataFrame
+    """Of the proposals."""
+    arms: pd.DataFrame
+    """Compared with the reference."""
+    sentences: list[str]
+
+
+def read_replay(replay: Replay, written: Signature) -> Read | None:
+    """The answers ``written`` until now; None before the first. Raises ReplayError."""
+
+    def read() -> Read:
+        answers = replay.answers()
+        table = proposals(answers)
+        arms = compared(table, replay.task.reference)
+        return Read(answers, table, arms, sentences(arms, replay.task))
+
+    return once(read, "replay", str(replay.dir), written) if written else None
+
+
+def origin(replay: Replay) -> Session | None:
+    """The session that was asked about; None if it is not here any more, which the page says."""
+    task = replay.task
+    words, link = st.columns([3, 1], vertical_alignment="center")
+    try:
+        session = replay.session
+    except SessionError:
+        words.caption(f"Asked after stage {task.stage + 1} of {markup.plain(task.session)}, which is not here any more.")
+        return None
+    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {spec_of(task.arms[0], session).engineer.kind} engineer"
+    took = f" · seed {task.seed}" if task.seed else ""
+    words.caption(f"The evidence of stage {task.stage + 1} of {markup.plain(session.title)}, unchanged{who} · nothing was trained{took}")
+    where = {"session": session.id, "stage": str(task.stage + 1)}
+    with link, st.container(horizontal_alignment="right"):
+        st.page_link(nav.path("story"), label=f"The story of stage {task.stage + 1}", query_params=where, icon=":material/menu_book:")
+    return session
+
+
+def show_replay(name: str, replay: Replay) -> None:
+    session = origin(replay)
+    written = signature(replay.dir / "answers.parquet")
+    try:
+        known = read_replay(replay, written)
+    except ReplayError as error:
+        st.error(markup.plain(str(error)))
+        return
+    if replay.state().live:
+        watch(replay, len(known.answers) if known else 0)
+    elif not name.startswith(RECORDED):
+        imported_note("replay", replay.dir)
+        go_on(replay, len(known.answers) if known else 0)
+    if known is None:
+        if session is not None:
+            arms_table(replay.task.arms, session)
+        return
+    answers, table, arms, (first, *others) = known
+    answer = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))
+    st.html(f'<p class="fl-answer">{answer}</p><p class="fl-note">{escape(" ".join(others))}</p>')
+    answered = [arm.name for arm in replay.task.arms if arm.name in set(table["arm"])]
+    st.subheader(
+        "What every arm would do",
+        anchor=False,
+        help="The next config, cell by cell. On the pale band: the reference arm.",
+    )
+    st.caption(LEGEND)
+    before = answers[0].record.config_before
+    drawn = once(lambda: proposals_figure(table, before, answered), "replay figure", str(replay.dir), written)
+    theme.chart(drawn, "replay-proposals", on_select=follow_circle, selection_mode="points")
+    comparison(arms, table, replay.task.reference)
+    one_answer(replay, answers, session)
+    downloads(name, replay, answers, table)
+
+
+def follow_circle() -> None:
+    """A click on a circle opens the first of the answers in it."""
+    points = st.session_state["replay-proposals"]["selection"]["points"]
+    if points:
+        arm, answer, *_ = points[0]["customdata"]
+        st.query_params["arm"], st.query_params["answer"] = str(arm), str(answer)
+
+
+def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
+    rows = arms.reset_index()
+    shown = pd.DataFrame(
+        {
+            "arm": rows["arm"],
+            "answers": rows["n"],
+            "unusable": [unusable(failed, n) for failed, n in zip(rows["unusable"], rows["n"], strict=True)],
+            "distance": rows["distance"],
+            "p": ["–" if pd.isna(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in rows["p"]],
+            "spread": rows["spread"],
+            "changes": rows["changes"].round(1),
+            "repairs": rows["repairs"].round(1),
+            "tokens": rows["tokens"].round(0),
+        }
+    )
+    if rows["claims"].notna().any():
+        answered = [faithful(k, n) for k, n in zip(rows["faithful"], rows["claims"], strict=True)]
+        shown.insert(shown.columns.get_loc("distance"), "faithful", answered)
+    costs = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)["cost"]
+    if table["cost"].notna().any():
+        shown["cost"] = shown["arm"].map(costs.sum(min_count=1)).round(4)
+    longest = float(max(rows["distance"].max(), rows["spread"].max(), 1.0))
+
+    def bar(words: str) -> ColumnConfig:
+        return st.column_config.ProgressColumn(min_value=0.0, max_value=longest, format="%.1f", help=words)
+
+    st.subheader("How the arms compare", anchor=False)
+    st.dataframe(
+        shown, hide_index=True, width="stretch", key="replay-table",
+        column_config={
+            "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
+            "faithful": st.column_config.TextColumn(
+                help="Claims whose cited lines say what they say and whose setting the config has, of those that can be checked."
+            ),
+            "distance": bar(f"Points per knob between the arm's mean config and that of {reference}."),
+            "p": st.column_config.TextColumn(
+                help="Of the distance: paired randomisation test over answers of the same draw, after Holm's correction."
+            ),
+            "spread": bar("Points per knob between an answer and the arm's mean config."),
+            "changes": st.column_config.NumberColumn(help="Knobs that an answer changes, on average."),
+            "repairs": st.column_config.NumberColumn(help="Values that the guard repaired in an answer, on average."),
+            "tokens": st.column_config.NumberColumn(help="Written for an answer, on average."),
+        },
+    )  # fmt: skip
+    st.caption(
+        f"A knob is the share, hole ratio or wait ratio of one cell. Distance (from {markup.plain(reference)}) and spread are means "
+        "over all knobs, in points. An answer that could not be used counts as the config before, which would have been kept."
+    )
+
+
+def faithful(k: float, n: float) -> str:
+    return "–" if pd.isna(n) or not n else f"{k:.0f} of {n:.0f}"
+
+
+def unusable(failed: int, n: int) -> str:
+    low, high = wilson(failed, n)
+    return f"{failed} ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.DataFrame) -> None:
+    def as_json() -> str:
+        rows = [{"arm": answer.arm, "answer": answer.sample + 1, "record": answer.record.model_dump(mode="json")} for answer in answers]
+        return json.dumps({"task": replay.task.model_dump(mode="json"), "answers": rows}, indent=1)
+
+    with st.container(horizontal=True):
+        for kind, data in (("CSV", lambda: table.to_csv(index=False)), ("JSON", as_json)):
+            st.download_button(
+                kind, data, f"replay-{replay.id}.{kind.lower()}", on_click="ignore", key=f"replay-{kind}", icon=":material/download:"
+            )
+        if not name.startswith(RECORDED) and not replay.state().live:
+            delete_button(replay, "replay-delete", ERROR, leave)
+        if not name.startswith(RECORDED):
+            export_button([Found("replay", replay.dir)], key="replay-export")

@@ -1,0 +1,186 @@
+"""Two to six runs side by side: curves, paired results, a board that all were measured on, and what differs in their settings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.runs.differences import Row, config_rows, spec_rows
+from frozenlab.app.runs.overlay import AXES, COLORS, overlay
+from frozenlab.app.runs.shared_boards import Measured, disagreed, measured, pairs, shared
+from frozenlab.app.ui import markup, nav, sessions, theme
+from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.once import once
+from frozenlab.app.views.view import Shown
+from frozenlab.app.views.views import view_of
+from frozenlab.session.session import Session
+from frozenlab.tasks.labels import cell_label
+
+
+def side_by_side(found: Sequence[Session]) -> None:
+    names = names_of(found)
+    results = [one for session, name in zip(found, names, strict=True) if (one := measured(session, name)) is not None]
+    cards(found, names, results)
+    left, right = st.columns([1.5, 1], gap="large")
+    with left:
+        curves(found, names)
+    with right:
+        paired(results)
+    boards(results)
+    settings(found, names)
+    for session in found:
+        sessions.problems(session)
+
+
+def names_of(found: Sequence[Session]) -> list[str]:
+    """The titles, with the id where several have the same."""
+    titles = Counter(session.title for session in found)
+    return [session.title if titles[session.title] == 1 else f"{session.title} ({session.id})" for session in found]
+
+
+def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Measured]) -> None:
+    """Each run with its colour, its result and the way to its story."""
+    by_id = {one.session.id: one for one in results}
+    for column, session, name, color in zip(st.columns(len(found)), found, names, COLORS, strict=False):
+        one = by_id.get(session.id)
+        if one is None:
+            result = '<p class="fl-note">no results yet</p>'
+        else:
+            now = overall(one.table)
+            result = (
+                f'<p class="fl-answer">{percent(now.value)} <small>valid</small></p>'
+                f'<p class="fl-note">{now.interval} (95 %), n = {now.n}, {one.after}</p>'
+            )
+        column.html(f'<p><span style="color:{color}" aria-hidden="true">■</span> <b>{escape(name)}</b></p>{result}')
+        column.caption(markup.plain(sessions.set_up(session.spec)))
+        column.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
+
+
+def curves(found: Sequence[Session], names: Sequence[str]) -> None:
+    head, choice = st.columns([1, 1.2], vertical_alignment="bottom")
+    head.subheader(
+        "Learning", anchor=False, help="Marks: held-out boards, with 95 % intervals. Lines: sampled training plans, a running mean."
+    )
+    axis = choice.segmented_control(
+        "Along", list(AXES), default="step", key="along", bind="query-params", required=True,
+        format_func=lambda name: {"step": "step", "stage": "stage", "boards": "boards seen"}[name], label_visibility="collapsed",
+    )  # fmt: skip
+    measured_by = tuple((str(session.dir), name, session.revision()) for session, name in zip(found, names, strict=True))
+    theme.chart(once(lambda: overlay(list(zip(names, found, strict=True)), axis), "runs overlay", axis, *measured_by), f"overlay-{axis}")
+
+
+def paired(results: Sequence[Measured]) -> None:
+    """Each pair of runs on the boards that both were measured on."""
+    st.subheader(
+        "On the same boards", anchor=False,
+        help="The last results of each two runs on the boards that both were measured on, and the exact McNemar test.",
+    )  # fmt: skip
+    compared = pairs(results)
+    found = [pair for pair in compared if pair.result.n]
+    if not found:
+        st.info(
+            "Nothing can be paired: these runs were measured on different boards, so a difference of their rates may come from the boards. "
+            "Runs with the same suite can be paired."
+            if len(results) > 1
+            else "Nothing can be paired before two of the runs have results."
+        )
+        return
+    rows = []
+    for pair in found:
+        result, boards = pair.result, shared([pair.first, pair.second])
+        rates = [overall(table) for table in boards]
+        valid = "<br>".join(f"<b>{percent(rate.value)}</b> <small>{rate.interval}</small>" for rate in rates)
+        p = "< 0.001" if result.p < 0.001 else f"{result.p:.2g}"
+        rows.append(
+            f'<tr><th scope="row">{escape(pair.first.name)}<br>{escape(pair.second.name)}</th>'
+            + markup.cell("valid", valid, "num")
+            + markup.cell("alone", f"{result.lost}<br>{result.gained}", "num")
+            + markup.cell("boards", str(result.n), "num")
+            + markup.cell("p", p, "num")
+            + "</tr>"
+        )
+    head = [
+        ("runs", "Two runs, one above the other"),
+        ("valid", "Valid rate of each on the shared boards, with its 95 % interval"),
+        ("alone", "Boards that this run solves and the other does not"),
+        ("boards", "Boards that both were measured on"),
+        ("p", "How often chance alone would bring so clear a difference (exact McNemar test)"),
+    ]
+    st.html(markup.table("Each two runs on the same boards", head, rows, numbers=("valid", "alone", "boards", "p")))
+    if len(found) == 1:
+        only = found[0]
+        st.caption(f"From the first to the second: {only.result.sentence}")
+    else:
+        st.caption(f"{len(found)} pairs are tested, and p is not corrected for that: below {0.05 / len(found):.2g} it is clear for all.")
+    if len(found) < len(compared):
+        st.caption(f"{len(compared) - len(found)} of {len(compared)} pairs share no board and cannot be paired.")
+
+
+def boards(results: Sequence[Measured]) -> None:
+    """A board that all runs were measured on, with the plan of each, under one timeline."""
+    if len(results) < 2:
+        return
+    tables = shared(results)
+    if tables[0].empty:
+        return
+    st.subheader(
+        "The same board",
+        anchor=False,
+        help="The plan that the last measured checkpoint of each run wrote for a held-out board, in lockstep.",
+    )
+    split = disagreed(tables)
+    picker, only = st.columns([2.4, 1], vertical_alignment="bottom")
+    apart = only.toggle("Only where they disagree", value=bool(split.any()), key="apart", help="Some solve the board and others do not.")
+    chosen = [table[split.to_numpy()] if apart else table for table in tables]
+    if chosen[0].empty:
+        st.info("They agree on every board: each is solved by all runs or by none.")
+        return
+    ids = list(chosen[0]["board_id"])
+    outcomes = results[0].session.spec.tasks.outcomes
+    words = {
+        board: f"{cell_label(cell)} · {board} · " + ", ".join(outcomes[name].label for name in said)
+        for board, cell, *said in zip(ids, chosen[0]["config_cell"], *(table["outcome"] for table in chosen), strict=True)
+    }
+    if st.session_state.get("shared-board") not in ids:
+        asked = st.query_params.get("board")
+        st.session_state["shared-board"] = asked if asked in ids else ids[0]
+    label = f"Board ({len(ids)} of {len(tables[0])} that all were measured on)"
+    board: str = picker.selectbox(label, ids, key="shared-board", format_func=lambda name: str(words[name]))
+    st.query_params["board"] = board
+    shown = [Shown(row_of(table, board), f"{one.name}, {one.after}") for one, table in zip(results, chosen, strict=True)]
+    view_of(results[0].session.spec.tasks).play(shown, key="runs-board", height=320)
+
+
+def row_of(table: pd.DataFrame, board: str) -> pd.Series:
+    return table[table["board_id"] == board].iloc[0]
+
+
+def settings(found: Sequence[Session], names: Sequence[str]) -> None:
+    st.subheader("What was different", anchor=False)
+    specs, configs = spec_rows(found), config_rows(found)
+    different = [row for row in specs if row.differs]
+    if different:
+        st.html(settings_table("Settings that differ", different, names))
+    else:
+        st.caption("Every setting is the same.")
+    moved = [row for row in configs if row.differs]
+    if moved:
+        with st.expander(f"Environment configs: {len(moved)} values differ", expanded=not different):
+            st.html(settings_table("Values of the configs that differ", moved, names))
+    same = [row for row in (*specs, *configs) if not row.differs]
+    with st.expander(f"{len(same)} settings and values are equal"):
+        st.html(settings_table("What is equal", [Row(row.setting, row.values[:1]) for row in same], ["all runs"]))
+
+
+def settings_table(caption: str, rows: Sequence[Row], names: Sequence[str]) -> str:
+    lines = [
+        f'<tr><th scope="row">{escape(row.setting)}</th>'
+        + "".join(markup.cell(name, escape(value)) for name, value in zip(names, row.values, strict=True))
+        + "</tr>"
+        for row in rows
+    ]
+    return markup.table(caption, [("setting", ""), *((name, "") for name in names)], lines)

@@ -1,0 +1,258 @@
+"""The table of all runs: filters, columns to choose, and what can be done with the ones that are ticked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.bundles.exporting import export_button
+from frozenlab.app.bundles.importing import import_button, what_came
+from frozenlab.app.runs.one_run import one_run
+from frozenlab.app.runs.trash import trash
+from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.base.errors import LabError
+from frozenlab.base.intervals import wilson
+from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.shelf import shelf
+from frozenlab.models.training.methods import title_of
+from frozenlab.session.glance import Rated
+from frozenlab.session.runs import ORDERS, Run, Wanted, runs
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+
+Deed = Literal["archived", "listed", "deleted", "restored"]
+WORDS: dict[Deed, str] = {
+    "archived": "in the archive. Show, Archived runs too, lists them",
+    "listed": "back in the lists",
+    "deleted": "in the trash",
+    "restored": "back",
+}
+
+
+class Done(NamedTuple):
+    """What the last button did: with which sessions (id -> title), and why it was refused with others."""
+
+    what: Deed
+    titles: dict[str, str]
+    refused: tuple[str, ...]
+
+
+DONE = "runs_done"
+"""Session-state entry: a :class:`Done`."""
+MOST_COMPARED = 6
+ROWS = 200
+"""Rows that the browser gets at a time."""
+
+
+def interval(rate: Rated | None) -> str:
+    if rate is None:
+        return ""
+    low, high = wilson(round(rate.valid * rate.n), rate.n)
+    return f"{100 * low:.0f} to {100 * high:.0f} %"
+
+
+COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
+    "before": ("Valid rate before training", lambda run: 100 * run.base.valid if run.base else None),
+    "after": ("Valid rate after the last measured stage", lambda run: 100 * run.last.valid if run.last else None),
+    "95 % interval": ("Of the valid rate after the last measured stage", lambda run: interval(run.last)),
+    "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
+    "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
+    "engineer": ("Who redesigns the environment between the stages", lambda run: run.engineer),
+    "method": ("How it is trained", lambda run: title_of(run.method)),
+    "family": ("The kind of task", lambda run: run.family),
+    "stages": ("Stages of training", lambda run: run.stages),
+    "seed": ("The same spec with the same seed draws the same boards", lambda run: run.seed),
+    "began": ("When it began", lambda run: pd.Timestamp(run.began, unit="s").tz_localize("UTC")),
+    "tags": ("Given by people", lambda run: list(run.labels.tags)),
+    "notes": ("Given by people", lambda run: run.labels.notes.replace("\n", " ")),
+    "forked from": ("The run that it equals up to some stage", lambda run: run.parent),
+    "archived": ("Whether lists leave it out", lambda run: run.labels.archived),
+    "id": ("The name of its folder", lambda run: run.id),
+}
+"""Name -> help, and the value of a run; all but the run's name, which is always shown."""
+USUAL = ("before", "after", "95 % interval", "n", "status", "engineer", "method", "began", "tags")
+
+
+def all_runs(store: SessionStore) -> None:
+    every = runs(store.listed())
+    if not every:
+        what_was_done(every, store)
+        sessions.nothing_yet("No run is here yet. The quick session takes under three minutes on two cores.")
+        import_and_trash(store)
+        return
+    what_came()
+    wanted, columns = filters(every)
+    shown = [run for run in every if wanted.keeps(run)]
+    what_was_done(every, store)
+    if not shown:
+        st.info("No run fits these filters.")
+    else:
+        part = shown if len(shown) <= ROWS else one_page(shown, wanted)
+        ticked = table(part, columns)
+        count = f"{len(shown):,}" if len(shown) == len(every) else f"{len(shown):,} of {len(every):,}"
+        st.caption(f"{count} runs" + (f", {len(ticked)} ticked." if ticked else ". Tick them at their left edge."))
+        actions([store.open(run.id) for run in ticked], store)
+    import_and_trash(store)
+
+
+def import_and_trash(store: SessionStore) -> None:
+    with st.container(horizontal=True):
+        import_button(store)
+        trash(store)
+
+
+def filters(every: Sequence[Run]) -> tuple[Wanted, list[str]]:
+    """The controls above the table: which runs, and which columns. All of them are part of the address."""
+    text, status, engineer, tags, more = st.columns([1.6, 1, 1, 1, 0.7], vertical_alignment="bottom")
+    words = text.text_input("Find", key="find", bind="query-params", placeholder="title, id, tag or note", icon=":material/search:")
+    statuses = status.multiselect("Status", sorted({run.status for run in every}), key="status", bind="query-params", placeholder="any")
+    engineers = engineer.multiselect(
+        "Engineer", sorted({run.engineer for run in every}), key="engineer", bind="query-params", placeholder="any"
+    )
+    known = sorted({tag for run in every for tag in run.labels.tags})
+    chosen = tags.multiselect("Tags", known, key="tags", bind="query-params", placeholder="all of these" if known else "none given yet")
+    with more.popover("Show", icon=":material/tune:", width="stretch"):
+        families = st.multiselect(
+            "Kind of task", sorted({run.family for run in every}), key="family", bind="query-params", placeholder="any"
+        )
+        archived = st.toggle("Archived runs too", key="archived", bind="query-params")
+        columns = st.multiselect("Columns", list(COLUMNS), default=list(USUAL), key="columns", bind="query-params")
+    return Wanted(words, tuple(statuses), tuple(families), tuple(engineers), tuple(chosen), archived), columns
+
+
+def one_page(shown: Sequence[Run], wanted: Wanted) -> list[Run]:
+    """The ROWS of the page that the reader is on. Their order is that of all runs; a click on a head sorts those of the page."""
+    order, pages, where = st.columns([1, 2.2, 1], vertical_alignment="bottom")
+    by = order.selectbox("Order", list(ORDERS), key="order", bind="query-params")
+    with pages.container(horizontal_alignment="center"):
+        many = -(-len(shown) // ROWS)
+        number = st.pagination(many, key=f"page-{hash((wanted, by, many))}")  # after another search, the first page
+    first = ROWS * (number - 1)
+    part = ORDERS[by](shown)[first : first + ROWS]
+    where.caption(f"{first + 1:,} to {first + len(part):,} of {len(shown):,}", text_alignment="right")
+    return part
+
+
+def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
+    """The table, sorted by a click on a head; returns the runs that are ticked."""
+    frame = pd.DataFrame({"run": [run.title for run in shown]} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
+    config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width="medium", pinned=True)}
+    config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
+    for name in ("before", "after"):
+        config[name] = st.column_config.ProgressColumn(
+            name, help=COLUMNS[name][0], format="%.0f %%", min_value=0, max_value=100, width="small"
+        )
+    config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
+    config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])
+    chosen = st.dataframe(
+        frame,
+        key=f"runs-{hash(tuple(run.id for run in shown))}",  # other rows, other ticks
+        column_config=config,
+        column_order=["run", *columns],
+        hide_index=True,
+        height=min(35 * (len(shown) + 1) + 3, 420),
+        on_select="rerun",
+        selection_mode="multi-row",
+        placeholder="–",
+        alt=f"Table of {len(shown)} runs",
+    )
+    return [shown[row] for row in chosen["selection"]["rows"] if row < len(shown)]
+
+
+def actions(ticked: Sequence[Session], store: SessionStore) -> None:
+    """What can be done with the ticked runs."""
+    if not ticked:
+        return
+    every_archived = all(session.labels.archived for session in ticked)
+    with st.container(horizontal=True):
+        few = not 2 <= len(ticked) <= MOST_COMPARED
+        if st.button(
+            "Compare", key="compare", type="primary", icon=":material/compare_arrows:", disabled=few,
+            help="Two to six runs side by side." if few else None,
+        ):  # fmt: skip
+            st.query_params["compare"] = ",".join(session.id for session in ticked)
+            st.rerun()
+        archives = refusals.for_operators("archives runs")
+        if st.button("Take out of the archive" if every_archived else "Archive", key="archive", icon=":material/inventory_2:", **archives):
+            set_archived(ticked, not every_archived)
+        deletes = refusals.for_operators("deletes runs", "Moves them to the trash; Undo brings them back.")
+        if st.button("Delete", key="delete", icon=":material/delete:", **deletes):
+            delete(ticked, store)
+        export_button([Found("session", session.dir) for session in ticked], key="export")
+    if len(ticked) == 1:
+        one_run(ticked[0])
+
+
+def set_archived(ticked: Sequence[Session], archived: bool) -> None:
+    done, refused = [], []
+    for session in ticked:
+        try:
+            shelf.label(session, session.labels.model_copy(update={"archived": archived}))
+            done.append(session)
+        except LabError as error:
+            refused.append(str(error))
+    report(done, "archived" if archived else "listed", refused)
+
+
+def delete(ticked: Sequence[Session], store: SessionStore) -> None:
+    done, refused = [], []
+    forks_first = sorted(ticked, key=lambda session: session.created, reverse=True)  # so that a run and its forks can go together
+    for session in forks_first:
+        try:
+            shelf.delete(session, store)
+            done.append(session)
+        except LabError as error:
+            refused.append(str(error))
+    report(done, "deleted", refused)
+
+
+def restore(ids: Sequence[str], store: SessionStore) -> None:
+    done, refused = [], []
+    for session_id in reversed(ids):
+        try:
+            done.append(Session(shelf.restore(session_id, store)))
+        except LabError as error:
+            refused.append(str(error))
+    report(done, "restored", refused)
+
+
+def report(done: Sequence[Session], what: Deed, refused: Sequence[str]) -> None:
+    """Draw the page again with a line that says what was done."""
+    st.session_state[DONE] = Done(what, {session.id: session.title for session in done}, tuple(refused))
+    st.rerun()
+
+
+def what_was_done(every: Sequence[Run], store: SessionStore) -> None:
+    """What the last button did, with a way back as long as nothing else has gone that way, as the trash can. Refusals, and what has no way
+    back, are told once."""
+    done: Done | None = st.session_state.pop(DONE, None)
+    if done is None:
+        return
+    for why in done.refused:
+        st.warning(f"{markup.plain(why)}.")
+    held = holding(done, every, store)
+    if not held:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        named = f"{next(iter(held.values()))} is" if len(held) == 1 else f"{len(held)} runs are"
+        st.success(markup.plain(f"{named} {WORDS[done.what]}."), icon=":material/check:")
+        if done.what == "restored":
+            return
+        st.session_state[DONE] = done._replace(refused=())
+        if st.button("Undo", key="undo", icon=":material/undo:", **refusals.for_operators("takes it back")):
+            if done.what == "deleted":
+                restore(list(held), store)
+            else:
+                set_archived([store.open(session_id) for session_id in held], done.what == "listed")
+
+
+def holding(done: Done, every: Sequence[Run], store: SessionStore) -> dict[str, str]:
+    """Those of the sessions with which it is still as it was done: id -> title."""
+    if done.what == "deleted":
+        there = {gone.id for gone in shelf.in_trash(store) if gone.kind == "session"}
+    else:
+        there = {run.id for run in every if done.what == "restored" or run.labels.archived == (done.what == "archived")}
+    return {session_id: title for session_id, title in done.titles.items() if session_id in there}

@@ -1,0 +1,187 @@
+"""Figures of a session over its steps and stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from frozenlab.app.ui.chart import Chart
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    BAND_BLUE,
+    BAND_COLOR,
+    CHECK_COLOR,
+    REWARD_COLOR,
+    Rate,
+    Series,
+    common_layout,
+    percent,
+    percent_axis,
+)
+from frozenlab.base.cells import in_order
+from frozenlab.base.intervals import rates
+from frozenlab.tasks.labels import cell_label, cells_noun
+
+
+@dataclass(frozen=True)
+class StageCurve:
+    """What one stage logged while it trained, and the validation that followed."""
+
+    label: str
+    metrics: pd.DataFrame
+    steps: int
+    """Steps the stage has in all, so that a running stage has its full width."""
+    check: Rate | None
+    """Its validation; None: not yet."""
+
+
+def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int = 5, below: Literal["reward", "loss"] = "reward") -> Chart:
+    """Valid rate of the sampled plans, and below it reward or loss, over all steps, with the held-out validations between the stages.
+
+    Thin lines are single steps, thick ones a running mean over ``smooth`` of the stage's measured steps. Diamonds are validations with
+    intervals.
+    """
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.62, 0.38])
+    checks: list[tuple[int, str, Rate]] = [] if base is None else [(0, "before training", base)]
+    offset = 0
+    for number, stage in enumerate(stages):
+        table = stage.metrics
+        if len(table):
+            for row, column, color, name in (
+                (1, "valid", AFTER_COLOR, "valid plans while training"),
+                (2, below, REWARD_COLOR, below),
+            ):
+                measured = table.reindex(columns=["step", column]).dropna()
+                x, y = offset + measured["step"], measured[column]
+                hover = f"{stage.label}, step %{{customdata}}<br>{name} " + ("%{y:.0%}" if row == 1 else "%{y:.3f}") + "<extra></extra>"
+                figure.add_trace(
+                    go.Scatter(
+                        x=x, y=y, mode="lines", line=dict(color=color, width=1), opacity=0.35,
+                        showlegend=False, hoverinfo="skip",
+                    ),
+                    row=row, col=1,
+                )  # fmt: skip
+                figure.add_trace(
+                    go.Scatter(
+                        x=x, y=y.rolling(smooth, min_periods=1).mean(), mode="lines", name=name,
+                        line=dict(color=color, width=2.6),
+                        legendgroup=name, showlegend=number == 0, customdata=measured["step"], hovertemplate=hover,
+                    ),
+                    row=row, col=1,
+                )  # fmt: skip
+        if number % 2 == 0:
+            figure.add_vrect(x0=offset, x1=offset + stage.steps, fillcolor=BAND_COLOR, line_width=0, layer="below")
+        figure.add_annotation(
+            x=offset + stage.steps / 2,
+            y=1,
+            yref="y domain",
+            text=stage.label,
+            showarrow=False,
+            yanchor="bottom",
+            yshift=2,
+            font=dict(size=13),
+        )
+        offset += stage.steps
+        if stage.check is not None:
+            checks.append((offset, f"after {stage.label.lower()}", stage.check))
+    if checks:
+        figure.add_trace(
+            go.Scatter(
+                x=[x for x, _, _ in checks], y=[check.value for _, _, check in checks], mode="markers+lines",
+                name="validation, held-out boards",
+                marker=dict(symbol="diamond", size=12, color=CHECK_COLOR, line=dict(width=1.5, color="white")),
+                line=dict(color=CHECK_COLOR, width=1.2, dash="dot"),
+                error_y=dict(
+                    type="data", symmetric=False, array=[check.high - check.value for _, _, check in checks],
+                    arrayminus=[check.value - check.low for _, _, check in checks], thickness=2, width=5, color=CHECK_COLOR,
+                ),
+                customdata=[[label, check.low, check.high, check.n] for _, label, check in checks],
+                hovertemplate="%{customdata[0]}<br><b>%{y:.0%}</b> valid<br>95 % interval %{customdata[1]:.0%} to %{customdata[2]:.0%}"
+                "<br>n = %{customdata[3]}<extra></extra>",
+            ),
+            row=1, col=1,
+        )  # fmt: skip
+    figure.update_xaxes(range=[-0.02 * max(offset, 1), max(offset, 1) * 1.02], showgrid=False)
+    figure.update_xaxes(title_text="training step", row=2, col=1)
+    known = [value for stage in stages if below in stage.metrics for value in stage.metrics[below].dropna()]
+    figure.update_yaxes(title_text=below, row=2, col=1, **({} if known else {"range": [0, 1]}))
+    percent_axis(figure, row=1, col=1)
+    figure.update_yaxes(title_text="valid", row=1, col=1)
+    common_layout(figure, height=430, top=58)
+    rates_in_words = ", ".join(f"{label} {percent(check.value)} valid (n = {check.n})" for _, label, check in checks)
+    return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {rates_in_words or 'none yet'}.")
+
+
+def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart:
+    """Small multiples, one a cell, always in their order: the rate at each moment of the session with its interval as a band."""
+    cells = in_order(cell for moment in moments for cell in moment.validation["config_cell"])
+    tables = [rates(moment.validation, by=["config_cell"]).set_index("config_cell") for moment in moments]
+    columns = min(len(cells), 8)
+    rows = -(-len(cells) // columns)
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        shared_yaxes=True,
+        shared_xaxes=True,
+        horizontal_spacing=0.012,
+        subplot_titles=list(map(cell_label, cells)),
+    )
+    words = []
+    for place, cell in enumerate(cells):
+        present = [(i, table.loc[cell]) for i, table in enumerate(tables) if cell in table.index]
+        x = [i for i, _ in present]
+        at = dict(row=place // columns + 1, col=place % columns + 1)
+        lows, highs, middle = ([float(line[f"{metric}{suffix}"]) for _, line in present] for suffix in ("_low", "_high", ""))
+        figure.add_trace(
+            go.Scatter(
+                x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip"
+            ),
+            **at,
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=x, y=middle, mode="lines+markers", line=dict(color=AFTER_COLOR, width=2.4), marker=dict(size=8),
+                customdata=[[moments[i].label, int(line["n"]), line[f"{metric}_low"], line[f"{metric}_high"]] for i, line in present],
+                hovertemplate=f"{cell_label(cell)}, %{{customdata[0]}}<br><b>%{{y:.0%}}</b> {metric}"
+                "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<br>n = %{customdata[1]}<extra></extra>",
+            ),
+            **at,
+        )  # fmt: skip
+        words.append(f"{cell_label(cell)} {percent(middle[0])} to {percent(middle[-1])}")
+    ticks = ["0"] + [str(i) for i in range(1, len(moments))]
+    figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
+    percent_axis(figure, lowest=min(float(table[f"{metric}_low"].min()) for table in tables))
+    common_layout(figure, height=190 * rows + 20, top=30)
+    figure.update_layout(showlegend=False)
+    return Chart(figure, f"{metric} rate over the session by {cells_noun(cells)}: " + ", ".join(words) + ".")
+
+
+def valid_by_cell(metrics: pd.DataFrame, steps: int, smooth: int = 5) -> Chart:
+    """Small multiples, one a cell: the valid rate of one stage's sampled plans (columns ``valid_<cell>``) over its ``steps``."""
+    cells = in_order(name.removeprefix("valid_") for name in metrics.columns if name.startswith("valid_"))
+    figure = make_subplots(
+        rows=1, cols=max(len(cells), 1), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=list(map(cell_label, cells))
+    )
+    words = []
+    for column, cell in enumerate(cells, start=1):
+        measured = metrics[["step", f"valid_{cell}"]].dropna()
+        rate = measured[f"valid_{cell}"].rolling(smooth, min_periods=1).mean()
+        figure.add_trace(
+            go.Scatter(
+                x=measured["step"], y=rate, mode="lines", line=dict(color=AFTER_COLOR, width=2.2),
+                hovertemplate=f"{cell_label(cell)}, step %{{x}}<br><b>%{{y:.0%}}</b> of sampled plans valid<extra></extra>",
+            ),
+            row=1, col=column,
+        )  # fmt: skip
+        if len(rate):
+            words.append(f"{cell_label(cell)} {percent(rate.iloc[0])} to {percent(rate.iloc[-1])}")
+    figure.update_xaxes(range=[0, steps + 1], showgrid=False, tickvals=[0, steps // 2])  # one at the end would run into the next panel's
+    percent_axis(figure)
+    common_layout(figure, height=200, top=34)
+    figure.update_layout(showlegend=False)
+    return Chart(figure, f"Valid rate of sampled plans by {cells_noun(cells)} while training: " + ", ".join(words) + ".")

@@ -1,0 +1,133 @@
+"""The prediction ledger on a page: predicted and measured changes, compared with the prediction that nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.studies.figures import changes_figure
+from frozenlab.app.ui import theme
+from frozenlab.app.ui.components.timeline import stage_name
+from frozenlab.app.ui.once import once
+from frozenlab.engineer.engineers import who_is
+from frozenlab.experiments.studies.effect_words import points
+from frozenlab.session.ledger import Score, changes, ledger_of, predictions, score, scores, source
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+from frozenlab.tasks.labels import cell_label, cells_noun
+
+NEWEST = 200
+"""Sessions whose predictions are read on request, besides the recorded ones."""
+HELP = (
+    "Predicted change: the valid rate that the engineer expects of a cell after the next stage, less the one on the validation boards "
+    'that it read. Skill: 1 for predictions that come true, 0 for those that are as good as "nothing changes", below 0 for worse ones. '
+    "That few boards scatter counts against both, so skill is below 1 even for a perfect prediction."
+)
+
+
+def own_predictions(session: Session) -> pd.DataFrame:
+    """The session's tested predictions, as :func:`frozenlab.session.ledger.predictions` gives them."""
+    return once(lambda: predictions(session), "ledger", session.revision())
+
+
+def show_ledger(session: Session, store: SessionStore) -> None:
+    """The session's tested predictions, and on request how every engineer's have turned out in all sessions of ``store``. Nothing where
+    no prediction has been tested."""
+    own = own_predictions(session)
+    if own.empty:
+        return
+    st.subheader("The prediction ledger", anchor=False, help=HELP)
+    st.markdown(sentence(score(session.spec.engineer.kind, own)))
+    st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.sealed else FLATTERED}")
+    left, right = st.columns([1.15, 1], gap="large")
+    with left:
+        st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
+    with right:
+        everybody = st.toggle(
+            "With all other sessions of this machine", key="ledger-all", help=f"Reads their predictions, of the newest {NEWEST} at most."
+        )
+        known = {one.dir: progress(one) for one in (session, *store.sessions(NEWEST))} if everybody else {}
+        shown = everybodys_ledger(tuple((str(folder), stages) for folder, stages in known.items())) if everybody else own
+        named = shown.assign(engineer=shown["engineer"].map(who_is))
+        theme.chart(changes_figure(changes(named)), "ledger-changes")
+    if everybody:
+        with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
+            st.dataframe(scores_table(scores(named), "engineer", "sessions"), hide_index=True, width="stretch", key="ledger-engineers")
+            st.caption(
+                "Forks count with the session that they were forked from. Changes and errors in points; skill has an interval from three "
+                "sessions on."
+            )
+
+
+FLATTERED = " Predicted and measured change then share the chance in the rate before, which flatters predictions."
+
+
+def sentence(result: Score) -> str:
+    """``It predicted +5.5 points on average and +0.7 came: ... (n = 18 predictions).``"""
+    if result.skill is None:
+        return f"It predicted {points(result.predicted)} points on average, and nothing changed at all (n = {result.n} predictions)."
+    better = "better than" if result.skill > 0 else "no better than"
+    between = "" if result.low is None or result.high is None else f" (95 % interval {number(result.low)} to {number(result.high)})"
+    return (
+        f"**It predicted {points(result.predicted)} points on average, and {points(result.measured)} came** (n = {result.n} predictions). "
+        f"Off by {100 * result.error:.1f} points (root mean square), predicting that nothing changes by {100 * result.naive_error:.1f}: "
+        f"{better} that, skill {number(result.skill)}{between}."
+    )
+
+
+def skill(result: Score) -> str:
+    """``0.25 (−0.10 to 0.40)``; empty where nothing changed."""
+    if result.skill is None:
+        return ""
+    return number(result.skill) + ("" if result.low is None or result.high is None else f" ({number(result.low)} to {number(result.high)})")
+
+
+def number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "proposed": [f"after {stage_name(int(stage)).lower()}" if stage >= 0 else "before stage 1" for stage in own["stage"]],
+            cells_noun(own["cell"]): list(map(cell_label, own["cell"])),
+            "predicted, points": [points(change) for change in own["predicted"]],
+            "measured, points": [
+                f"{points(row.measured)} ({points(row.low)} to {points(row.high)}, n = {row.n})" for row in own.itertuples()
+            ],
+        }
+    )
+
+
+def scores_table(scores: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
+    """A row for each engineer or arm, with changes and errors in points. ``who`` names the first column, ``clusters`` the one with the
+    number of sessions or seeds."""
+    return pd.DataFrame(
+        [
+            {
+                who: one.engineer,
+                "predictions": one.n,
+                clusters: one.clusters,
+                "predicted": points(one.predicted),
+                "measured": points(one.measured),
+                "error": round(100 * one.error, 1),
+                "of no change": round(100 * one.naive_error, 1),
+                "skill (95 %)": skill(one),
+            }
+            for one in scores
+        ]
+    )
+
+
+def progress(session: Session) -> float:
+    """Grows whenever a stage of the session is measured."""
+    return float(len(session.state().rates))
+
+
+@st.cache_data(max_entries=8, show_spinner="Reading the ledger")
+def everybodys_ledger(sessions: tuple[tuple[str, float], ...]) -> pd.DataFrame:
+    """Read once for each number of stages that are measured in all sessions, which are given by folder."""
+    return ledger_of(Session(Path(folder)) for folder, _ in sessions)

@@ -1,0 +1,200 @@
+"""Where a person proposes the next config: cell by cell, with the guard's answer at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app.session.config_tables import repairs_table
+from frozenlab.app.ui.figures import overall, overall_by_cell, percent
+from frozenlab.base.cells import Config, Settings, diff
+from frozenlab.engineer.engineers.human import decided, proposal_of
+from frozenlab.engineer.guard import GuardSettings, guard
+from frozenlab.engineer.measurements import of_cell
+from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
+from frozenlab.tasks.families import family_of
+from frozenlab.tasks.knobs import Knob
+from frozenlab.tasks.labels import cell_label, cells_noun
+
+Verdict = Literal["accept", "edit", "reject"]
+VERDICTS: tuple[Verdict, ...] = ("accept", "edit", "reject")
+PLAIN: tuple[Verdict, ...] = ("accept", "reject")
+CELL_WIDTH, VERDICT_WIDTH, NUMBER_WIDTH, CITES_WIDTH = 0.8, 1.5, 1.0, 1.6
+"""Of the columns of a line, relative to each other."""
+STEP = 2.5
+"""Per cent that a click on a number moves it: the lab model's own grain."""
+SAME = 0.05
+"""Per cent below which two numbers are shown alike."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What lies before the person who decides about one stage."""
+
+    key: str
+    """Begins the keys of its widgets."""
+    before: Config
+    context: Context
+    validation: pd.DataFrame
+    """Held-out boards after the stage."""
+    limits: GuardSettings
+    proposed: ProposalRecord | None = None
+    """What an engineer proposes, to be accepted, edited or rejected cell by cell; None where a person is asked alone."""
+
+    @property
+    def knobs(self) -> Mapping[str, Knob]:
+        """Of the config's family."""
+        return family_of(self.before.family).knobs
+
+    def knobs_of(self, name: str) -> list[Knob]:
+        """Of one cell."""
+        return [self.knobs[knob] for knob in ("share", *family_of(self.before.family).ratios_of(self.before.cells[name]))]
+
+    def cell(self, name: str, verdict: Verdict) -> Settings:
+        """What a cell would get by a plain yes or no."""
+        config = self.before if verdict == "reject" or self.proposed is None else self.proposed.config_after
+        return config.cells[name]
+
+    def columns(self) -> list[DeltaGenerator]:
+        """Of one line of the form."""
+        verdict = [] if self.proposed is None else [VERDICT_WIDTH]
+        numbers = [NUMBER_WIDTH] * (len(self.knobs) + 1)  # and the rate expected
+        return st.columns([CELL_WIDTH, *verdict, *numbers, CITES_WIDTH], gap="small", vertical_alignment="center")
+
+    def widget(self, cell: str, name: str) -> str:
+        return f"{self.key}-{cell}-{name}"
+
+
+def decide(desk: Desk) -> tuple[Proposal, bool]:
+    """The form, with what the guard makes of it; the proposal that it holds and whether that differs from the engineer's."""
+    for name in desk.before.cells:
+        fill(desk, name)
+    with st.container(key=f"decide-{desk.key}"):
+        with st.container(key=f"decide-heads-{desk.key}"):
+            heading(desk)
+        for name in desk.before.cells:
+            row_of(desk, name)
+    why = st.text_input("Why", key=f"{desk.key}-why", max_chars=500, placeholder="Your reason, kept with the proposal")
+    after = config_of(desk)
+    proposal = proposal_of(
+        desk.before,
+        after,
+        why=why,
+        now={name: rate.value for name, rate in overall_by_cell(desk.validation).items()},
+        expected={name: rate / 100 for name in after.cells if (rate := st.session_state[desk.widget(name, "expected")]) is not None},
+        cited={name: tuple(st.session_state[desk.widget(name, "cites")]) for name in after.cells},
+    )
+    guarded, report = guard(after, desk.before, desk.limits, desk.context.layouts)
+    tell_guard(desk, after, report)
+    return proposal, desk.proposed is None or bool(diff(desk.proposed.config_after, guarded))
+
+
+def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = False) -> None:
+    """Puts the values of a plain yes or no into a cell's numbers; once, unless ``again``."""
+    state = st.session_state
+    for knob in desk.knobs_of(name):
+        if again or desk.widget(name, knob.name) not in state:
+            state[desk.widget(name, knob.name)] = round(100 * getattr(desk.cell(name, verdict), knob.name), 1)
+    if again:
+        return
+    claims = desk.proposed.proposal.claims if desk.proposed and desk.proposed.proposal else ()
+    own = [claim for claim in claims if claim.cell == name]
+    state.setdefault(desk.widget(name, "expected"), next((100 * c.expected for c in own if c.expected is not None), None))
+    known = [line.id for line in lines_of(desk, name)]
+    state.setdefault(desk.widget(name, "cites"), [line for line in dict.fromkeys(n for c in own for n in c.evidence) if line in known])
+
+
+def heading(desk: Desk) -> None:
+    names = [cells_noun(desk.before.cells), *(f"{desk.knobs[knob].label}, %" for knob in desk.knobs), "valid next, %", "because of"]
+    hints = [
+        None,
+        *(desk.knobs[knob].help for knob in desk.knobs),
+        "The valid rate that you expect after the next stage, for the ledger.",
+        None,
+    ]
+    if desk.proposed is not None:
+        names.insert(1, "the proposal")
+        hints.insert(1, "Take what the engineer proposes for this cell, keep what it had, or write your own numbers.")
+    for place, name, hint in zip(desk.columns(), names, hints, strict=True):
+        place.caption(name, help=hint)
+
+
+def row_of(desk: Desk, name: str) -> None:
+    columns = iter(desk.columns())
+    rows = of_cell(desk.validation, name)
+    next(columns).markdown(f"**{cell_label(name)}**  \n" + (f":small[{percent(overall(rows).value)} valid]" if len(rows) else ""))
+    if desk.proposed is not None:
+        st.session_state[desk.widget(name, "verdict")] = verdict_on(desk, name)
+        next(columns).segmented_control(
+            "What becomes of the proposal", VERDICTS, key=desk.widget(name, "verdict"), required=True,
+            on_change=obey, args=(desk, name),
+        )  # fmt: skip
+    own = desk.knobs_of(name)
+    for knob in desk.knobs.values():
+        place = next(columns)
+        if knob in own:
+            place.number_input(
+                f"{knob.label.capitalize()} of {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.1f",
+                key=desk.widget(name, knob.name),
+            )  # fmt: skip
+    next(columns).number_input(
+        f"Valid rate that you expect on {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.0f", key=desk.widget(name, "expected"),
+        placeholder="no guess",
+    )  # fmt: skip
+    next(columns).multiselect(
+        f"Evidence for {cell_label(name)}", [line.id for line in lines_of(desk, name)], key=desk.widget(name, "cites"),
+        placeholder="evidence",
+    )  # fmt: skip
+
+
+def lines_of(desk: Desk, name: str) -> list[Evidence]:
+    """Those that a decision about the cell can rest on."""
+    return [line for line in desk.context.lines if line.cell in (name, None)]
+
+
+def obey(desk: Desk, name: str) -> None:
+    """A plain yes or no fills the numbers; who edits, begins with those that are there."""
+    verdict = st.session_state[desk.widget(name, "verdict")]
+    if verdict != "edit":
+        fill(desk, name, verdict, again=True)
+    st.session_state[desk.widget(name, "editing")] = verdict == "edit"
+
+
+def verdict_on(desk: Desk, name: str) -> Verdict:
+    """What the numbers of a cell amount to."""
+    if st.session_state.get(desk.widget(name, "editing")):
+        return "edit"
+    return next((verdict for verdict in PLAIN if all(same(desk, name, verdict, knob.name) for knob in desk.knobs_of(name))), "edit")
+
+
+def same(desk: Desk, name: str, verdict: Verdict, knob: str) -> bool:
+    return abs(st.session_state[desk.widget(name, knob)] - 100 * getattr(desk.cell(name, verdict), knob)) <= SAME
+
+
+def config_of(desk: Desk) -> Config:
+    """The config in the form: where a number is shown as it was or as it was proposed, it is that to the last digit; shares are made to sum
+    to 1."""
+    cells = {}
+    for name, old in desk.before.cells.items():
+        knobs = [knob.name for knob in desk.knobs_of(name)]
+        values: dict[str, float] = {knob: st.session_state[desk.widget(name, knob)] / 100 for knob in knobs}
+        for verdict in reversed(PLAIN):
+            values |= {knob: getattr(desk.cell(name, verdict), knob) for knob in knobs if same(desk, name, verdict, knob)}
+        own = desk.cell(name, "accept") if verdict_on(desk, name) == "accept" else old  # whose layouts it takes
+        cells[name] = own.model_copy(update=values)
+    return decided(desk.before, cells)
+
+
+def tell_guard(desk: Desk, after: Config, report: GuardReport) -> None:
+    """What would become of the numbers, before anybody trains on them."""
+    total = sum(st.session_state[desk.widget(name, "share")] for name in after.cells)
+    if abs(total - 100) > 0.5:
+        st.caption(f"The shares sum to {total:.0f} %; they are scaled to 100 %.")
+    if report.repairs:
+        st.warning(f"The guard will repair {len(report.repairs)} value{'s' if len(report.repairs) > 1 else ''}:", icon=":material/shield:")
+        st.html(repairs_table(report.repairs, family_of(after.family)))

@@ -1,0 +1,126 @@
+"""The results of a moment: rates and first faults by cell, and the boards behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.story.moment import Moment
+from frozenlab.app.ui import nav, theme
+from frozenlab.app.ui.components.contents import PART
+from frozenlab.app.ui.figures import faults_by_cell, rates_by_cell
+from frozenlab.app.ui.once import once
+from frozenlab.app.views.view import Shown, View
+from frozenlab.app.views.views import view_of
+from frozenlab.base.cells import in_order
+from frozenlab.engineer.measurements import of_cell
+from frozenlab.engineer.sentences import capitalised
+from frozenlab.tasks.labels import cell_label, cells_noun
+
+ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
+
+
+def results(moment: Moment) -> None:
+    now, earlier = moment.now, moment.earlier
+    noun = cells_noun(moment.after["config_cell"].unique())
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(f"Results by {noun}", anchor=False)
+        theme.chart(once(lambda: rates_by_cell(earlier, now), "story rates", *moment.key), "rates")
+    with right:
+        st.subheader(
+            f"First faults by {noun}", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
+        )
+        panels = [now] if earlier is None else [earlier, now]
+        theme.chart(
+            once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key),
+            "faults",
+            on_select=follow_bar,
+            selection_mode="points",
+        )
+
+
+def follow_bar() -> None:
+    """A click on a bar shows the boards that it counts."""
+    points = st.session_state["faults"]["selection"]["points"]
+    if points:
+        cell, outcome, *_ = points[0]["customdata"]
+        st.session_state["board_cell"] = cell
+        st.session_state["board_outcome"] = outcome
+        st.query_params[PART] = "failed"
+
+
+def boards(moment: Moment) -> None:
+    st.subheader("The boards behind the numbers", anchor=False)
+    view = view_of(moment.session.spec.tasks)
+    pick, stage = st.columns([1, 2.1], gap="large")
+    with pick:
+        row = board_list(moment.before, moment.after, view)
+    with stage:
+        if row is None:
+            st.info("No board of this stage has this outcome there.")
+            return
+        view.show(Shown(row, moment.label), moment.earlier, key="story-board", every=moment.every)
+
+
+def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.Series | None:
+    """The filters and the list; returns the row that is chosen."""
+    cells = [None, *in_order(after["config_cell"])]
+    seen, known = set(after["outcome"]), view.family.outcomes
+    outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in known if name in seen)]
+    take_choice("board_cell", "cell", cells, None)
+    usual = ANY if after["valid"].all() else FAILED
+    take_choice("board_outcome", "outcome", outcomes, usual)
+    left, right = st.columns(2)
+    cell = left.selectbox(
+        capitalised(cells_noun(after["config_cell"].unique())), cells, key="board_cell",
+        format_func=lambda name: "all" if name is None else cell_label(name),
+    )  # fmt: skip
+    outcome = right.selectbox(
+        "Outcome", outcomes, key="board_outcome", format_func=lambda name: known[name].label if name in known else name
+    )
+    write_choice("cell", cell, None)
+    write_choice("outcome", outcome, usual)
+    rows = filtered(before, after, cell, outcome)
+    if rows.empty:
+        return None
+    counts = f"{len(rows)} of {len(after)} boards"
+    listed = best_first(rows, before, after, view)
+    row = view.pick(listed, counts, key=f"boards-{cell}-{outcome}-{len(rows)}", first=st.query_params.get("board"))
+    write_choice("board", row["board_id"], listed.iloc[0]["board_id"])
+    return row
+
+
+def take_choice(key: str, name: str, options: Sequence[str | None], usual: str | None) -> None:
+    """Give a select box that has no choice yet, or one that is no longer there, that of the address, else the usual one."""
+    if key not in st.session_state or st.session_state[key] not in options:
+        asked = st.query_params.get(name)
+        chosen = asked if asked in options else usual
+        if chosen is None:
+            st.session_state.pop(key, None)  # the box would say that nothing is chosen, and not what its first option says
+        else:
+            st.session_state[key] = chosen
+
+
+def write_choice(name: str, chosen: str | None, usual: str | None) -> None:
+    """Keep a choice in the address, and the usual one out of it."""
+    nav.put(name, None if chosen == usual else chosen)
+
+
+def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.DataFrame:
+    """Small boards first, but before all others the one that shows best what the stage did."""
+    best = view.showcase(before, after) if before is not None else None
+    return view.in_order(rows).assign(first=lambda rows: rows["board_id"] != best).sort_values("first", kind="stable")
+
+
+def filtered(before: pd.DataFrame | None, after: pd.DataFrame, cell: str | None, outcome: str) -> pd.DataFrame:
+    rows = of_cell(after, cell)
+    if outcome == FAILED:
+        return rows[~rows["valid"]]
+    if outcome in (GAINED, LOST) and before is not None:
+        held = set(before.loc[before["valid"], "board_id"])
+        was = rows["board_id"].isin(held)
+        return rows[~was & rows["valid"]] if outcome == GAINED else rows[was & ~rows["valid"]]
+    return rows if outcome == ANY else rows[rows["outcome"] == outcome]

@@ -1,0 +1,290 @@
+"""The plots of the Studies page: arms with their seeds, effects with their intervals, learning curves, differences by map size.
+
+What has to be read from afar is written in the page's :class:`Ink`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from frozenlab.app.ui.chart import Chart
+from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
+from frozenlab.base.cells import in_order
+from frozenlab.experiments.studies.effect_words import points, units_in_words
+from frozenlab.experiments.studies.pictures import (
+    between,
+    curves_in_words,
+    in_rows,
+    moment,
+    percent,
+    range_of,
+    reach_of,
+    shade,
+    sizes_in_words,
+)
+from frozenlab.experiments.studies.rows import ArmRates, CellRow, Curve, CurvePoint, EffectRow, Rates
+from frozenlab.session.ledger import Changed
+from frozenlab.tasks.labels import cell_label, cells_noun
+
+ROW, FEW_ROWS = 34, 280
+"""Pixels a line at least, and of all lines together while they are few."""
+MOST_ACROSS = 5
+"""Panels side by side that are still wide enough for a curve and its last rate."""
+MOST_WHISKERS = 60
+"""The most predictions with intervals that readers can tell apart in one picture."""
+
+
+@dataclass(frozen=True)
+class Ink:
+    """Of names and numbers: the text colour of the theme shown now, and pixels."""
+
+    color: str
+    size: int
+
+
+def row_height(rows: int) -> int:
+    return max(ROW, min(2 * ROW, FEW_ROWS // rows))
+
+
+def named(ink: Ink) -> dict[str, Any]:
+    """How the axis looks on which lines have their names."""
+    return {"showgrid": False, "zeroline": False, "ticklabelstandoff": 8, "tickfont": {"size": ink.size, "color": ink.color}}
+
+
+def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
+    """A line an arm: a circle for each seed (or student), joined by thin lines from arm to arm, and a diamond for the mean."""
+    names = [arm.arm for arm in arms]
+    units = list(dict.fromkeys(unit for arm in arms for unit in arm.by_unit))
+    figure = go.Figure()
+    for unit in units:
+        there = [arm for arm in arms if unit in arm.by_unit]
+        figure.add_trace(
+            go.Scatter(
+                x=[arm.by_unit[unit] for arm in there],
+                y=[arm.arm for arm in there],
+                mode="lines+markers",
+                name=unit,
+                line=dict(width=1, color=BEFORE_COLOR, dash="dot"),
+                marker=dict(size=9, color=BEFORE_COLOR, symbol="circle-open"),
+                hovertemplate=f"%{{y}}, {unit}<br><b>%{{x:.1%}}</b> {measure}<extra></extra>",
+                showlegend=False,
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=[arm.mean for arm in arms],
+            y=names,
+            mode="markers",
+            name="mean",
+            showlegend=False,
+            marker=dict(size=13, color=AFTER_COLOR, symbol="diamond"),
+            hovertemplate=f"%{{y}}, mean<br><b>%{{x:.1%}}</b> {measure}<extra></extra>",
+        )
+    )
+    common_layout(figure, height=row_height(len(arms)) * len(arms) + 60, top=10)
+    figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
+    means = "; ".join(f"{arm.arm} {percent(arm.mean)}" for arm in arms)
+    return Chart(figure, f"Final {measure} rate by arm, mean over {number_of(arms[0])}: {means}.")
+
+
+def number_of(rates: Rates) -> str:
+    """The units behind a mean."""
+    counts = [len(own) for own in rates.by_student.values()]
+    return units_in_words(len(rates.by_student) if len(counts) > 1 else len(rates.by_seed), counts)
+
+
+def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Chart:
+    """A line an effect: its mean and its 95 % interval over seeds, around 0, in points."""
+    names = [row.name for row in effects]
+    figure = go.Figure()
+    for row in effects:
+        bounds = (row.low, row.high) if row.low is not None and row.high is not None else (row.mean, row.mean)
+        color = AFTER_COLOR if row.clear else BEFORE_COLOR
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * row.mean],
+                y=[row.name],
+                mode="markers",
+                showlegend=False,
+                error_x=dict(
+                    type="data",
+                    symmetric=False,
+                    array=[100 * (bounds[1] - row.mean)],
+                    arrayminus=[100 * (row.mean - bounds[0])],
+                    thickness=2.5,
+                    width=0,
+                    color=color,
+                ),
+                marker=dict(size=11, color=color, symbol="circle" if row.clear else "circle-open", line=dict(width=2)),
+                hovertemplate=f"{row.name}<br><b>{points(row.mean)} points</b> {measure}, {points(bounds[0])} to {points(bounds[1])}"
+                f"<br>{row.units}<extra></extra>",
+            )
+        )
+    common_layout(figure, height=row_height(len(effects)) * len(effects) + 60, top=10)
+    figure.update_xaxes(ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5)
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
+    changes = "; ".join(f"{row.name} {points(row.mean)} points" for row in effects)
+    return Chart(figure, f"Change of the final {measure} rate: {changes}.")
+
+
+def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
+    """A panel an arm, all of one scale: thin lines are seeds (or students), the band is the 95 % t interval of their mean, and the
+    mean of the first arm stands in each panel in grey."""
+    across = in_rows(len(curves), MOST_ACROSS)
+    down = -(-len(curves) // across)
+    figure = make_subplots(
+        rows=down, cols=across, shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.016, vertical_spacing=0.1 if down < 3 else 0.07,
+        subplot_titles=[curve.arm for curve in curves],
+    )  # fmt: skip
+    first = curves[0]
+    for place, curve in enumerate(curves):
+        for trace in panel(curve, first, measure, ink):
+            figure.add_trace(trace, row=place // across + 1, col=place % across + 1)
+    stages = max(point.trained for curve in curves for point in curve.points)
+    figure.update_xaxes(range=[-0.15, 1.36 * max(stages, 1)], tickvals=list(range(stages + 1)), showgrid=False, zeroline=False)
+    figure.update_xaxes(title="stages trained", title_standoff=4, row=down)
+    figure.update_yaxes(range=range_of(curves), tickformat=".0%", nticks=5, gridcolor=GRID_COLOR, zeroline=False)
+    common_layout(figure, height=190 * down + 50, top=34)
+    figure.update_layout(showlegend=False)
+    figure.update_annotations(font=dict(size=ink.size, color=ink.color))
+    return Chart(figure, f"{measure.capitalize()} rate by arm, mean over seeds: {curves_in_words(curves)}.")
+
+
+def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter]:
+    """One arm's curve before the first arm's."""
+    x = [point.trained for point in curve.points]
+    lows, highs = map(list, zip(*(point.band for point in curve.points), strict=True))
+    units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
+    quiet = dict(mode="lines", hoverinfo="skip")
+    return [
+        go.Scatter(x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, line=dict(width=0), **quiet),
+        *(
+            go.Scatter(
+                x=[point.trained for point in curve.points if unit in point.by_unit],
+                y=[point.by_unit[unit] for point in curve.points if unit in point.by_unit],
+                line=dict(color=BEFORE_COLOR, width=1),
+                **quiet,
+            )
+            for unit in units
+        ),
+        go.Scatter(x=[point.trained for point in first.points], y=[point.mean for point in first.points], opacity=0.6,
+                   line=dict(color=BEFORE_COLOR, width=6), **quiet),
+        go.Scatter(
+            x=x,
+            y=[point.mean for point in curve.points],
+            mode="lines+markers+text",
+            text=["" for _ in x[1:]] + [f"<b>{percent(curve.points[-1].mean)}</b>"],
+            textposition="middle right",
+            textfont=dict(size=ink.size, color=ink.color),
+            cliponaxis=False,
+            line=dict(color=AFTER_COLOR, width=2.6),
+            marker=dict(size=8, color=AFTER_COLOR),
+            hovertext=[point_words(point, curve, first, measure) for point in curve.points],
+            hoverinfo="text",
+        ),
+    ]  # fmt: skip
+
+
+def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> str:
+    """A point on hover: its rate with the interval, and how far it is from the first arm in the seeds that both have."""
+    lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean)}</b> {measure}, {number_of(point)}"]
+    if point.low is not None and point.high is not None:
+        lines.append(f"95 % t interval {percent(point.low)} to {percent(point.high)}")
+    theirs = next((other.by_unit for other in first.points if other.trained == point.trained), {})
+    both = [rate - theirs[unit] for unit, rate in point.by_unit.items() if unit in theirs]
+    if curve.arm != first.arm and both:
+        lines.append(f"{points(sum(both) / len(both))} points from {first.arm}")
+    return "<br>".join(lines)
+
+
+def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
+    """A number for each comparison and cell, on a colour that says how far it is from 0; what is clear of chance is bold and framed."""
+    names, cells, reach = list(dict.fromkeys(row.name for row in rows)), in_order(row.cell for row in rows), reach_of(rows)
+    places = [(cells.index(row.cell), names.index(row.name)) for row in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=[x for x, _ in places],
+            y=[y for _, y in places],
+            mode="markers+text",
+            marker=dict(size=36, opacity=0),
+            text=[f"<b>{points(row.mean)}</b>" if row.clear else points(row.mean) for row in rows],
+            textfont=dict(size=ink.size + 4, color=ink.color),
+            hovertext=[
+                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean)} points</b> {measure}, {row.units}"
+                f"<br>95 % over seeds: {between(row.low, row.high)}"
+                + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}")
+                for row in rows
+            ],
+            hoverinfo="text",
+            showlegend=False,
+        )
+    )
+    shapes = []
+    for row, (x, y) in zip(rows, places, strict=True):
+        edge = dict(width=3, color=ink.color) if row.clear else dict(width=1, color=GRID_COLOR)
+        place = dict(x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45)
+        shapes.append(dict(type="rect", **place, fillcolor=shade(row.mean, reach), line=edge, layer="below"))
+    figure.update_layout(shapes=shapes)
+    common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 44, top=34)
+    columns, lines = list(range(len(cells))), list(range(len(names)))
+    figure.update_xaxes(tickvals=columns, ticktext=list(map(cell_label, cells)), side="top", range=[-0.5, len(cells) - 0.5], **named(ink))
+    figure.update_yaxes(tickvals=lines, ticktext=names, range=[len(names) - 0.5, -0.5], **named(ink))
+    return Chart(figure, f"Change of the final {measure} rate by {cells_noun(cells)}: {sizes_in_words(rows)}")
+
+
+def changes_figure(rows: Sequence[Changed]) -> Chart:
+    """Predicted against measured change of the valid rate, in points: on the slanted line the engineers were right, on the level one
+    nothing changed. Whiskers are 95 % intervals of the measured change, while there are few."""
+    arms = list(dict.fromkeys(row.arm for row in rows))
+    figure = go.Figure()
+    reach = 120 * max(0.04, *(abs(row.predicted) for row in rows))
+    for name, y in (("as predicted", [-reach, reach]), ("nothing changes", [0, 0])):
+        figure.add_trace(
+            go.Scatter(
+                x=[-reach, reach],
+                y=y,
+                mode="lines",
+                name=name,
+                line=dict(color=GRID_COLOR if y[0] else BEFORE_COLOR, width=2, dash="solid" if y[0] else "dot"),
+                hoverinfo="skip",
+            )
+        )
+    for place, arm in enumerate(arms):
+        own, color = [row for row in rows if row.arm == arm], ARM_COLORS[place % len(ARM_COLORS)]
+        whiskers = dict(
+            type="data",
+            symmetric=False,
+            array=[100 * (row.high - row.measured) for row in own],
+            arrayminus=[100 * (row.measured - row.low) for row in own],
+            thickness=1,
+            width=0,
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * row.predicted for row in own],
+                y=[100 * row.measured for row in own],
+                mode="markers",
+                name=arm,
+                error_y=whiskers if len(rows) <= MOST_WHISKERS else None,
+                marker=dict(size=9, color=color, symbol=place, opacity=0.8),
+                customdata=[(cell_label(row.cell), f"{points(row.low)} to {points(row.high)}", row.n) for row in own],
+                hovertemplate=f"{arm}, %{{customdata[0]}}<br>predicted %{{x:+.1f}} points, measured <b>%{{y:+.1f}}</b> "
+                "(%{customdata[1]}, n = %{customdata[2]} boards)<extra></extra>",
+            )
+        )
+    common_layout(figure, height=340)
+    figure.update_xaxes(title="predicted change, points", range=[-reach, reach], gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(title="measured change, points", gridcolor=GRID_COLOR, zeroline=False)
+    in_words = "; ".join(
+        f"{arm} predicted {points(sum(row.predicted for row in own) / len(own))} points on average and "
+        f"{points(sum(row.measured for row in own) / len(own))} came (n = {len(own)} predictions)"
+        for arm in arms
+        for own in [[row for row in rows if row.arm == arm]]
+    )
+    return Chart(figure, f"Predicted against measured changes of the valid rate: {in_words}.")

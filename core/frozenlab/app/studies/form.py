@@ -1,0 +1,189 @@
+"""The form of a new study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from frozenlab.app.session.obstacles import obstacles
+from frozenlab.app.studies.running import ERROR, start
+from frozenlab.app.ui import api_form, markup, refusals, sessions
+from frozenlab.base.errors import one_line
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.experiments.headroom.known import measured_before
+from frozenlab.experiments.students.menu import recipes, usual_config
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.secret import candidates
+from frozenlab.experiments.students.store import id_of
+from frozenlab.experiments.studies.arms import CONTROLS
+from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.on_students import ENGINEERS as STUDENTS_ENGINEERS
+from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
+from frozenlab.experiments.studies.on_students import SEEDS as STUDENTS_SEEDS
+from frozenlab.experiments.studies.on_students import SMALLEST_EFFECT, students_study
+from frozenlab.experiments.studies.presets import PAPER_ENGINEERS, SEEDS, STUDIES
+from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
+from frozenlab.jobs.share import cores
+from frozenlab.session.presets import PRESETS, preset_spec
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import OFFERED
+
+KIND_WORDS = {
+    "sections": "sections · every combination of the three that the paper names",
+    "leave-one-out": "leave one out · all sections, and all but one",
+    "one-at-a-time": "one at a time · no section, and each by itself",
+    "engineers": "engineers · who writes the configs",
+    "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
+    "guidance": "guidance · an engineer with or without the paper's two lessons in its prompt",
+    ON_STUDENTS: "students · engineers on students with a planted weakness, beside an oracle that knows it",
+    "main": "main table · random, fixed and engineered environments, measured on the paper's suite",
+}
+USUAL_SEEDS = SEEDS | {ON_STUDENTS: STUDENTS_SEEDS}
+BASE = "study"
+"""The preset that a study runs by default."""
+
+
+@st.dialog("Start a study", width="medium")
+def start_form() -> None:
+    kind = st.selectbox("What is compared", list(KIND_WORDS), format_func=KIND_WORDS.__getitem__, key="study-kind")
+    given: dict[str, Any] = {}
+    if kind == ON_STUDENTS:
+        given["recipes"] = pick_students()
+        if len(given["recipes"]) < 2:
+            return
+    if kind in ("engineers", ON_STUDENTS):
+        usual = STUDENTS_ENGINEERS if kind == ON_STUDENTS else PAPER_ENGINEERS
+        given["engineers"] = engineers = tuple(
+            st.multiselect("Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", help="The first is the reference.")
+        )
+        if len(engineers) < 2:
+            st.info("Choose two engineers or more.")
+            return
+        given["controls"] = tuple(
+            st.multiselect(
+                "Controls of the first", list(CONTROLS), ["blind"] if kind == ON_STUDENTS else [], key=f"study-{kind}-controls",
+                format_func=lambda name: f"{name} · {CONTROLS[name]}", help="Each is one more arm, made of the first engineer.",
+            )
+        )  # fmt: skip
+    base, session = (kind, None) if kind == ON_STUDENTS else pick_session()
+    few, many = st.columns(2)
+    seeds = few.number_input(
+        "Seeds", 1, 50, USUAL_SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
+    )
+    jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", help="One a processor core."))
+    matters = few.number_input(
+        "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f", key=f"study-matters-{kind}",
+        help="An effect can be shown to be smaller than this, which is a finding too.",
+    )  # fmt: skip
+    prediction = many.text_input(
+        "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, where it stands before what came out."
+    )
+    asked: dict[str, Any] | None = None
+    served = [name for name in given.get("engineers", ()) if "network" in BY_NAME[name].needs]
+    if served or (kind == "guidance" and session is not None and session.language is None):
+        asked = api_form.fields("study-api", lessons=kind != "guidance")
+        if not asked["model"]:
+            st.info("Which model is the engineer? Name it as its server does.")
+            return
+    try:
+        if asked is not None:
+            api = ApiEngineer(**asked)
+            given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
+        spec = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
+        spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
+    except ValueError as error:
+        reason = one_line(error)
+        st.error(f"This cannot run: {markup.plain(reason)}.")
+        return
+    ready(spec, kind, base, jobs)
+
+
+def usual_margin(kind: str) -> float:
+    """The smallest effect that matters, unless another one is given."""
+    return SMALLEST_EFFECT if kind == ON_STUDENTS else float(StudySpec.model_fields["smallest_effect"].default)
+
+
+def pick_students() -> dict[str, Recipe]:
+    """The recipes of the students that are chosen, by their names; it says so where there are too few."""
+    made = {student.name: student for student in candidates(sessions.store())}
+    if len(made) < 2:
+        st.info("This needs two students or more that came out as planned. Each takes about a minute to make:")
+        axes = [recipe.title for recipe in recipes(usual_config()) if recipe.misled]
+        st.code("\n".join(f"frozenlab students make {id_of(title)}" for title in axes), language="bash")
+        return {}
+    first = next(iter(made.values())).recipe.config
+    alike = [name for name, student in made.items() if student.recipe.config.cells.keys() == first.cells.keys()]
+    chosen = st.multiselect(
+        "Students", list(made), alike, key="study-students", format_func=lambda name: made[name].title,
+        help="Each begins a session with every arm and seed. They are the unit of the statistics.",
+    )  # fmt: skip
+    if len(chosen) < 2:
+        st.info("Choose two students or more.")
+    return {name: made[name].recipe for name in chosen}
+
+
+def pick_session() -> tuple[str, SessionSpec]:
+    """What each cell runs: its name, and the session."""
+    bases = base_sessions()
+    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base")
+    return base, bases[base][1]
+
+
+def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
+    """What cells can run on this machine: presets, then saved sessions; by name, with what to call it."""
+    presets = sorted(PRESETS, key=lambda name: name != BASE)
+    found = {name: (f"preset {name} · {PRESETS[name].words}", preset_spec(name)) for name in presets}
+    for session in sessions.store().sessions(OFFERED):
+        found[session.id] = (f"as in {sessions.describe(session)}", session.spec.changed(parent=None))
+    return {name: (words, spec) for name, (words, spec) in found.items() if not obstacles(spec)}
+
+
+def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
+    """What would run, what it would cost, and the button that starts it."""
+    first, *others = [arm.name for arm in spec.arms]
+    stages = f"{spec.session.stages} stage{'s' if spec.session.stages > 1 else ''}"
+    st.markdown(
+        f"**{len(spec.cells)} sessions** of {stages}: {spec.size_in_words}. Arms of a seed share base and boards; their engineers are "
+        "asked before the first stage too."
+    )
+    st.caption(f"Arms: **{first}**, {', '.join(others)}. Results come from test boards that no engineer sees; each seed has its own.")
+    st.info(detectable_effect(spec), icon=":material/visibility:")
+    if known := measured_before(spec.session, sessions.store(), spec.students):
+        say = st.info if known.something else st.warning
+        say(f"Measured before ({markup.plain(known.title)}): {markup.plain(known.verdict)}", icon=":material/landscape:")
+    if spec.requests:
+        st.markdown(
+            f"**{spec.requests} requests** to the API, one before the first stage and one after each; {paid(spec)}. An answer "
+            "that cannot be used is asked for once more."
+        )
+    may = api_form.may_ask(spec.servers, "study")
+    asked = st.button(
+        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs),
+        **refusals.for_operators("starts studies", disabled=not may),
+    )  # fmt: skip
+    if asked and ERROR not in st.session_state:
+        st.rerun()
+    refusals.show_reason(ERROR)
+    st.caption("The same from the command line:")
+    if base in (BASE, ON_STUDENTS) and not spec.requests and not spec.prediction and spec.smallest_effect == usual_margin(kind):
+        st.code(f"frozenlab study {kind}{options_of(spec)} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
+    else:
+        st.code(f"frozenlab study study.json --jobs {jobs}", language="bash")
+        text = spec.model_dump_json(indent=2)
+        st.download_button("Download study.json", lambda: text, "study.json", "application/json", on_click="ignore", key="study-spec")
+
+
+def options_of(spec: StudySpec) -> str:
+    """The students, engineers and controls of a study, as options of the command line."""
+    controls = [arm.name for arm in spec.arms if arm.name in CONTROLS]
+    asked = [arm.name for arm in spec.arms if arm.engineer is not None and arm.name not in CONTROLS]
+    named = {"students": spec.students, "engineers": asked, "controls": controls if asked else []}
+    return "".join(f" --{name} {','.join(values)}" for name, values in named.items() if values)
+
+
+def paid(spec: StudySpec) -> str:
+    """What the requests cost at most, by the prices that are known."""
+    if spec.highest_cost is None:
+        return "without both prices their cost is not known"
+    return f"together at most about **{spec.highest_cost:,.2f}**, for {PROMPT_TOKENS:,} tokens read and answers as long as they may be"

@@ -1,0 +1,129 @@
+"""Studies: what makes a good engineer?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app.bundles.exporting import export_button
+from frozenlab.app.bundles.imported import imported_note
+from frozenlab.app.diagnosis.section import diagnosis_section
+from frozenlab.app.studies.downloads import chosen, downloads
+from frozenlab.app.studies.form import start_form
+from frozenlab.app.studies.known import ShownStudy, everything
+from frozenlab.app.studies.running import ERROR, go_on, watch
+from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, of_measure, views
+from frozenlab.app.ui import markup, nav, refusals, sessions, theme
+from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.base.places import ASSETS
+from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.report_page import detectable, written_before
+from frozenlab.experiments.studies.rows import PrimaryRow
+from frozenlab.experiments.studies.tables import MEASURES, StudyReport
+
+FINDINGS = ASSETS / "findings.md"
+"""README holds the same text."""
+LEAD = (
+    "An engineer decides what a model practises next. A study lets several of them decide for the same model, and compares "
+    "what it has learned."
+)
+
+
+def page() -> None:
+    """One study: its progress if it runs, and its report."""
+    head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
+    with head:
+        theme.question("What makes a good engineer?")
+    markup.styles()
+    if action.button("New study", type="primary", key="study-new", width="stretch"):
+        start_form()
+    theme.under_question(LEAD)
+    refusals.show_reason(ERROR)
+    undo_line("study", ERROR, partial(nav.put, "study"))
+    findings()
+    diagnosis_section()
+    shown = choose_study(everything(), picker)
+    if shown.study is not None and shown.study.state().live:
+        watch(shown.study, sum(1 for _ in shown.study.finished()))
+    elif shown.study is not None:
+        imported_note("study", shown.study.dir)
+        go_on(shown.study)
+    report = shown.report()
+    if report is None:
+        st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
+    else:
+        show_report(report)
+    if shown.study is not None:
+        with st.container(horizontal=True):
+            if not shown.study.state().live:
+                delete_button(shown.study, "study-delete", ERROR, partial(nav.put, "study", None))
+            export_button([Found("study", shown.study.dir)], key="study-export")
+
+
+def findings() -> None:
+    """What was found so far, in ten sentences."""
+    with st.expander("What this lab can see, and what it found"):
+        st.markdown(FINDINGS.read_text(encoding="utf-8"))
+
+
+def choose_study(found: Mapping[str, ShownStudy], picker: DeltaGenerator) -> ShownStudy:
+    """The study in the address, else the first one."""
+    asked = st.query_params.get("study")
+    if asked is not None and asked not in found:
+        st.warning("There is no such study here. This is another one instead.")
+    current = asked if asked is not None and asked in found else next(iter(found))
+    st.session_state["study-picker"] = current
+    st.query_params["study"] = current
+
+    def pick() -> None:
+        st.query_params["study"] = st.session_state["study-picker"]
+
+    picker.selectbox("Study", list(found), key="study-picker", format_func=lambda name: found[name].label, on_change=pick)
+    return found[current]
+
+
+def show_report(report: StudyReport) -> None:
+    """The verdict, and the chosen view of one measure."""
+    answer, controls, body, foot = st.container(), st.container(horizontal=True), st.container(), st.container()
+    with controls:
+        view = chosen("view", views(report), "What to look at", VIEW_WORDS)
+        measure = chosen("measure", MEASURES, "Rate", {})
+    with foot:
+        downloads(report, view)
+    with answer:
+        show_verdict(report, measure)
+    with body:
+        VIEWS[view](report, measure)
+
+
+def confirmed(rows: Sequence[PrimaryRow]) -> str:
+    """How many of the confirmatory comparisons are clear of chance, as a sentence."""
+    clear = sum(row.clear for row in rows)
+    if len(rows) == 1:
+        return f"The confirmatory comparison is {'' if clear else 'not '}clear of chance."
+    return f"{clear} of {len(rows)} confirmatory comparisons {'is' if clear == 1 else 'are'} clear of chance."
+
+
+def show_verdict(report: StudyReport, measure: Measure) -> None:
+    took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
+    facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
+    rates = of_measure(report, measure)
+    before = f"Before it ran, the lab said: {report.beforehand} " if report.beforehand else ""
+    first = f"{before}{detectable(rates)}".strip()
+    answer, also = rates.verdict, ""
+    if report.confirmatory:
+        answer = confirmed(report.confirmatory)
+        sentences = "".join(f"<li>{escape(row.sentence)}</li>" for row in report.confirmatory)
+        also = f'<ul class="fl-confirmed">{sentences}</ul><p class="fl-note">Exploratory: {escape(rates.verdict)}</p>'
+    st.html(
+        f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(answer)}</p>{also}'
+        f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'
+    )
+    if report.missing:
+        st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
+    st.caption("  \n".join(markup.plain(line) for line in (*written_before(report), report.standing)))

@@ -1,0 +1,211 @@
+"""The views of a report: effects, learning curves, map sizes, predictions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.session.ledger import HELP, scores_table
+from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
+from frozenlab.app.studies.main_figure import main_figure
+from frozenlab.app.ui import markup, sessions, theme
+from frozenlab.experiments.headroom.known import Finding, measured_before
+from frozenlab.experiments.studies.effect_words import margin_words, points
+from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.main_picture import main_picture
+from frozenlab.experiments.studies.main_table import as_latex, rows_by_arm
+from frozenlab.experiments.studies.report_page import (
+    curves_note,
+    dose_points,
+    headroom_note,
+    interval,
+    main_heads,
+    main_note,
+    share_interval,
+    share_words,
+    sizes_note,
+)
+from frozenlab.experiments.studies.rows import ArmRates, EffectRow
+from frozenlab.experiments.studies.tables import MeasureReport, StudyReport
+from frozenlab.session.ledger import source
+
+VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "By cell", "predictions": "Predictions"}
+
+
+def views(report: StudyReport) -> list[str]:
+    """The views that the report has data for: older reports have no map sizes, and scripted engineers predict nothing."""
+    has = {"main": report.main is not None, "sizes": bool(report.valid.sizes), "predictions": bool(report.predictions)}
+    return [view for view in VIEW_WORDS if has.get(view, True)]
+
+
+def ink() -> Ink:
+    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 14)
+
+
+def show_main(report: StudyReport, measure: Measure) -> None:
+    """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
+    assert report.main is not None  # else the view is not offered
+    st.subheader(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
+    st.dataframe(
+        pd.DataFrame(rows_by_arm(report.main), columns=main_heads(report.main)), hide_index=True, width="stretch", key="study-main"
+    )
+    st.caption(main_note(report.main))
+    theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
+    with st.container(horizontal=True):
+        for label, data, name in (
+            ("LaTeX", partial(as_latex, report.main), "main.tex"),
+            ("SVG", partial(main_picture, report.main, measure), f"main-{measure}.svg"),
+        ):
+            st.download_button(label, data, f"{report.id}-{name}", on_click="ignore", key=f"study-main-{label}", icon=":material/download:")
+
+
+def show_effects(report: StudyReport, measure: Measure) -> None:
+    rows = of_measure(report, measure)
+    left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        help_text = "Mean change with its 95 % interval over seeds, or over students. Filled: clear after Holm's correction."
+        st.subheader("Effects", anchor=False, help=help_text)
+        if compared := tuple(row for row in rows.effects if not row.alike):
+            theme.chart(effects_figure(compared, measure, ink()), "study-effects")
+    with right:
+        sentences = rows.sentences or (report.sentences if measure == "valid" else ())
+        if sentences:
+            st.subheader("In words", anchor=False)
+            st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
+    st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
+    if report.spec.students:
+        with st.expander("Student by student: each one's own mean change with its 95 % interval over seeds"):
+            st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
+    show_headroom(report, rows)
+    over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
+    units = "students" if len(report.spec.students) > 1 else "seeds"
+    over = f"other students, with {over}" if units == "students" else over
+    boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
+    smallest = margin_words(rows.margin)
+    st.caption(
+        f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: that the effect is not smaller than "
+        f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points a knob."
+    )
+
+
+def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
+    """The effects as per cent of headroom: of the study's own, or else of one that was measured for its config and policies."""
+    if (own := rows.headroom) is not None:
+        st.subheader("Per cent of headroom", anchor=False, help="100 % is what the best config of each student gains over uniform.")
+        st.caption(headroom_note(own))
+        if own.shares:
+            shares = [
+                {"arm": one.arm, "per cent of headroom": share_words(one), "95 %": share_interval(one), "n": one.n} for one in own.shares
+            ]
+            st.dataframe(pd.DataFrame(shares), hide_index=True, width="stretch", key="study-headroom")
+        return
+    measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
+    if measured is not None and rows is report.valid:
+        st.caption(f"{markup.plain(measured.title)}: {of_measured(measured, rows.effects)}")
+
+
+def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
+    """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
+    room = measured.headroom
+    bounds = interval(room.low, room.high)
+    about = f"the headroom measured for this config is {points(room.value)} points ({bounds}, n = {room.n} {room.unit}s)"
+    if room.low is None or room.low <= 0:
+        return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
+    listed = "; ".join(f"{row.name} {100 * row.mean / room.value:+.0f} %" for row in effects if not row.alike)
+    return f"{about}; of it the effects are {listed}.".replace("-", "\N{MINUS SIGN}")
+
+
+def show_arms(report: StudyReport, measure: Measure) -> None:
+    rows = of_measure(report, measure)
+    if rows.curves:
+        st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
+        theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves")
+        st.caption(curves_note(report, rows))
+    else:
+        st.caption("This report is from before learning curves were kept.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(
+            "Where it ended",
+            anchor=False,
+            help=f"Final {measure} rate: circles are seeds or students, joined from arm to arm, diamonds means.",
+        )
+        theme.chart(arms_figure(rows.arms, measure, ink()), "study-arms")
+    with right:
+        title = "Student by student" if report.spec.students else "Seed by seed"
+        st.subheader(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
+        rates = arms_table(rows.arms)
+        tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
+        st.dataframe(rates, hide_index=True, width="stretch", key="study-rates", column_config=tenths)
+
+
+def show_sizes(report: StudyReport, measure: Measure) -> None:
+    rows = of_measure(report, measure)
+    st.subheader(f"Where it makes a difference, {measure} plans", anchor=False)
+    theme.chart(sizes_figure(rows.sizes, measure, ink()), "study-sizes")
+    st.caption(f"{sizes_note(report, measure)} Blue is more, orange less; a number on hover has its interval.")
+
+
+def show_predictions(report: StudyReport, measure: Measure) -> None:
+    """The engineers' predicted changes of valid rates, compared with the guess that nothing changes."""
+    left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        st.subheader("Predictions", anchor=False, help=HELP)
+        st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
+        st.caption(
+            "Mean predicted and mean measured change of a map size's valid rate over the next stage, in points; error: root mean square of "
+            "their difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the "
+            "ratio of their squares; its interval resamples whole seeds."
+        )
+        spec, predicting = report.spec, {row.engineer for row in report.predictions}
+        st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))
+    with right:
+        st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
+        theme.chart(changes_figure(report.changes), "study-changes")
+
+
+def of_measure(report: StudyReport, measure: Measure) -> MeasureReport:
+    return report.valid if measure == "valid" else report.optimal
+
+
+def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
+    rates = [{unit: 100 * rate for unit, rate in arm.by_unit.items()} | {"mean": 100 * arm.mean} for arm in arms]
+    return pd.DataFrame([{"arm": arm.arm} | row for arm, row in zip(arms, rates, strict=True)])
+
+
+def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
+    """Without the columns that no row has anything for."""
+    rows = [
+        {
+            "comparison": row.name,
+            "kind": row.kind,
+            "change, points": "no contrast" if row.alike else points(row.mean),
+            f"95 % over {'students' if len(row.students) > 1 else 'seeds'}": interval(row.low, row.high),
+            "95 % over boards": interval(row.board_low, row.board_high),
+            "p": row.p,
+            "p after Holm": row.p_holm,
+            "p smaller": row.p_smaller_holm,
+            "dose": dose_points(row.dose),
+            "students" if len(row.students) > 1 else "seeds": row.n,
+        }
+        for row in effects
+    ]
+    table = pd.DataFrame(rows).round(3)
+    return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == "-").all()])
+
+
+def students_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
+    """Each student's own change by every comparison, in points."""
+    rows = [
+        {"comparison": row.name, "student": own.student, "change, points": points(own.mean), "95 % over seeds": interval(own.low, own.high),
+         "seeds": own.n}
+        for row in effects
+        if not row.alike
+        for own in row.students
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+VIEWS = {"main": show_main, "effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}

@@ -1,0 +1,158 @@
+"""The form of a new session."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pydantic import ValidationError
+
+from frozenlab.app.train import language_form
+from frozenlab.app.train.engineer import ChosenEngineer, engineer_fields
+from frozenlab.app.train.first_config import pick_config
+from frozenlab.app.train.preset import chosen_name, chosen_preset
+from frozenlab.app.train.preview import preview
+from frozenlab.app.train.student import pick_student, with_student
+from frozenlab.app.ui import markup
+from frozenlab.app.ui.form import fields
+from frozenlab.base.cells import Config
+from frozenlab.base.errors import one_line
+from frozenlab.models.training.methods import titled
+from frozenlab.models.training.schedule import SCHEDULES, Schedule
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.health.rules import NAMES as HEALTH_RULES
+from frozenlab.session.presets import PRESETS as SESSION_PRESETS
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+
+SCHEDULE_WORDS: dict[Schedule, str] = {"linear": "over the session", "per-stage": "in every stage", "constant": "not at all"}
+
+
+LOOP = ("stages", "seed")
+SUITE = ("boards_per_cell",)
+TRAINING = ("steps", "boards_per_step", "completions_per_board", "learning_rate", "temperature")
+
+
+def fill_form() -> None:
+    """Puts the values of the chosen preset, for the chosen method if it has numbers for that, into the form."""
+    trained_by = SESSION_PRESETS[chosen_name()].methods
+    if st.session_state.get("form_method") not in trained_by:
+        st.session_state["form_method"] = trained_by[0]
+    spec = chosen_preset()
+    values: dict[str, Any] = {name: getattr(spec, name) for name in LOOP}
+    values |= {name: getattr(spec.suite, name) for name in SUITE}
+    values["stop_if"] = list(spec.stop_if)
+    values |= {name: getattr(spec.training, name) for name in (*TRAINING, "schedule")}
+    values |= language_form.values(spec)
+    st.session_state.update({f"form_{name}": value for name, value in values.items()})
+
+
+def new_session_form(found: list[Session]) -> None:
+    """Every setting of a session, filled in by a preset."""
+    if "form_stages" not in st.session_state:
+        fill_form()
+    first, run = st.columns(2, gap="large")
+    details = st.container()
+    with first:
+        preset_and_method()
+    begun = chosen_preset()
+    with first:
+        student = pick_student(begun)
+    with details:
+        language = None
+        if begun.language:
+            with st.expander("The language model", expanded=True):
+                language = language_form.fields(begun.language)
+        with st.expander("The first environment config", expanded="design_config" in st.session_state):
+            config = pick_config(found, begun, student)
+        with st.expander("The engineer and what it sees"):
+            chosen = engineer_fields(begun.tasks)
+        with st.expander("Stages, steps and seed"):
+            numbers = number_fields(begun)
+    suggest_title(begun.title if config == begun.initial_config else "")
+    title = first.text_input("Title", max_chars=120, key="form_title")
+    with run:
+        st.subheader("What will run", anchor=False)
+        if config is None:
+            return
+        if chosen.unnamed:
+            st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
+            return
+        try:
+            spec = with_student(spec_of(title, begun, config, language, chosen, numbers), student)
+        except ValidationError as error:
+            st.error(markup.plain(one_line(error)))
+            return
+        preview(spec, found)
+
+
+def preset_and_method() -> None:
+    st.selectbox(
+        "Begin with", SESSION_PRESETS, format_func=lambda name: f"{name} · {SESSION_PRESETS[name].words}", key="form_preset",
+        on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
+    )  # fmt: skip
+    st.selectbox(
+        "How it trains", SESSION_PRESETS[chosen_name()].methods, key="form_method", on_change=fill_form,
+        format_func=titled,
+        help="Reinforcement learning rewards plans that the model samples. The others show it what to imitate; their figures are "
+        "never those of GRPO.",
+    )  # fmt: skip
+
+
+class Numbers(NamedTuple):
+    """Stages, steps and seed."""
+
+    loop: dict[str, Any]
+    """Fields of SessionSpec."""
+    suite: dict[str, Any]
+    training: dict[str, Any]
+    schedule: Schedule
+
+
+def number_fields(begun: SessionSpec) -> Numbers:
+    left, right = st.columns([2, 1])
+    with left:
+        loop = fields(SessionSpec, LOOP, key="form", columns=2)
+    with right:
+        suite = fields(type(begun.suite), SUITE, key="form", columns=1)
+    training = fields(TrainingSettings, TRAINING, key="form", columns=5, steps={"learning_rate": 1e-5, "temperature": 0.1})
+    schedule = st.segmented_control(
+        "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", required=True,
+        help="Over the session: a late stage learns less than an early one. In every stage: all learn as much, each with its own short "
+        "warm-up; choose this to compare engineers.",
+    )  # fmt: skip
+    assert schedule is not None  # it is required
+    loop["stop_if"] = tuple(st.multiselect(
+        "Stop if", HEALTH_RULES, key="form_stop_if", placeholder="never: only tell me",
+        help="An alarm of one of these rules stops the session after the step, or after the validation, that gave it. It can be resumed.",
+    ))  # fmt: skip
+    return Numbers(loop, suite, training, schedule)
+
+
+def spec_of(
+    title: str, begun: SessionSpec, config: Config, language: dict[str, Any] | None, chosen: ChosenEngineer, numbers: Numbers
+) -> SessionSpec:
+    """The spec that the form holds. Raises pydantic's ValidationError."""
+    cells = {} if config == begun.initial_config else begun.tasks.suite_cells(config)
+    training = begun.training.scheduled(numbers.schedule).model_dump() | numbers.training
+    plans = training["boards_per_step"] * training["completions_per_board"]
+    return SessionSpec(
+        title=title,
+        policy=language["policy"] if language else begun.policy,
+        language=language_form.in_even_passes(language["language"], plans) if language else None,
+        engineer=chosen.spec(begun, language),
+        sections=chosen.sections,
+        layouts=chosen.layouts,
+        initial_config=config,
+        training=TrainingSettings.model_validate(training),
+        suite=begun.suite.model_copy(update=cells | numbers.suite),
+        test=begun.test and begun.test.model_copy(update=cells),
+        **numbers.loop,
+    )
+
+
+def suggest_title(title: str) -> None:
+    """Puts ``title`` into the form, unless somebody has written one of their own."""
+    state = st.session_state
+    if state.get("form_title") in (None, state.get("form_suggested")):
+        state["form_title"] = state["form_suggested"] = title

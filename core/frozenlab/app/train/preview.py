@@ -1,0 +1,110 @@
+"""What would run, how long it would take, and the button that starts it."""
+
+from __future__ import annotations
+
+import streamlit as st
+from pydantic import ValidationError
+
+from frozenlab.app.session.obstacles import obstacles
+from frozenlab.app.train import language_form
+from frozenlab.app.train.preset import chosen_name, chosen_preset
+from frozenlab.app.ui import api_form, markup, queue_words, refusals, sessions
+from frozenlab.engineer.engineers import who_is
+from frozenlab.jobs.needs import Level
+from frozenlab.jobs.queue.look import look
+from frozenlab.models.training.methods import title_of
+from frozenlab.session.model_shape import shape_of
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+
+NEW = "train_new"
+"""Session-state entry: the form is open."""
+
+
+def preview(spec: SessionSpec, found: list[Session]) -> None:
+    training = spec.training
+    boards = training.steps * training.boards_per_step
+    plans = f"{boards * training.completions_per_board:,} sampled plans"
+    stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
+    st.markdown(
+        f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
+        f"then a validation on held-out boards of {spec.tasks.suite_scope(spec.suite)}"
+        + (", and a test on others that no engineer sees." if spec.test else ".")
+        + (f" Between stages, {who_is(spec.engineer.kind)} writes the next config." if spec.stages > 1 else "")
+    )
+    guess = expected_seconds(spec, found)
+    shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
+    if guess is not None:
+        st.caption(f"About {sessions.duration(guess[0])} of training, judging by {markup.plain(guess[1])}.")
+    elif shape is None:
+        st.caption("No session on this machine shows yet how long that takes.")
+    if shape is not None:
+        language_form.memory_and_time(spec, shape, timed=guess is not None)
+    wrong = obstacles(spec)
+    if wrong:
+        st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
+    level = choose_turn(spec)
+    may = api_form.may_ask([spec.engineer.server], "form")
+    allowed = refusals.for_operators("starts sessions", disabled=bool(wrong) or not may)
+    if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", **allowed):
+        st.session_state.pop(NEW, None)
+        sessions.start(spec, level)
+        st.session_state[NEW] = True  # it was not started: the form stays
+    with st.expander("The same from the command line"):
+        text = spec.model_dump_json(indent=2)
+        line = command(spec)
+        if line is None:
+            st.caption("Download the spec, then run this in its folder:")
+        st.code(line or "frozenlab run spec.json", language="bash")
+        st.download_button("Download spec.json", lambda: text, "spec.json", "application/json", on_click="ignore", key="form_spec")
+        st.code(text, language="json", height=320)
+
+
+def choose_turn(spec: SessionSpec) -> Level:
+    """Says what runs before, if the machine has no room now, and lets the reader choose to begin at once."""
+    found = look(sessions.store().root)
+    expected = found.expected_of("session", spec.needs, spec.work)
+    if expected.begins is not None and expected.begins <= found.now:
+        return Level.NORMAL
+    st.info(
+        f"This machine is at work: {queue_words.summary(found)}. This session is queued and {queue_words.begins(expected, found.now)}.",
+        icon=":material/hourglass_top:",
+    )
+    at_once = st.checkbox(
+        "Begin at once", key="form_urgent", help="For a live demonstration: what runs makes room at its next step, and goes on by itself."
+    )
+    return Level.URGENT if at_once else Level.NORMAL
+
+
+def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:
+    """Training time of ``spec`` by the newest session of its model and method that measured its steps: seconds, and that session's
+    title."""
+    for session in found:
+        if (session.spec.policy, session.spec.training.method) != (spec.policy, spec.training.method):
+            continue
+        metrics = session.metrics(0)
+        if len(metrics) and "seconds" in metrics:
+            theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
+            return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
+    return None
+
+
+def command(spec: SessionSpec) -> str | None:
+    """What runs the same in a shell, if it takes no file: the spec is that of its preset but for engineer, schedule and seed."""
+    plain = chosen_preset()
+    try:
+        training = plain.training.scheduled(spec.training.schedule)
+        if spec != plain.changed(engineer=spec.engineer, seed=spec.seed, training=training):
+            return None
+    except ValidationError:  # an api engineer needs settings
+        return None
+    words = ["frozenlab run --preset", chosen_name()]
+    if spec.training.method != "grpo":
+        words += ["--method", spec.training.method]
+    if spec.engineer != plain.engineer:
+        words += ["--engineer", spec.engineer.kind]
+    if spec.training.schedule != plain.training.schedule:
+        words += ["--schedule", spec.training.schedule]
+    if spec.seed != plain.seed:
+        words += ["--seed", str(spec.seed)]
+    return " ".join(words)

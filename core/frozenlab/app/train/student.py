@@ -1,0 +1,121 @@
+"""Planted students on the Train page: as the model that trains, and what is known about them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.base.cells import Config
+from frozenlab.base.errors import LabError
+from frozenlab.experiments.students.certificate import Certificate
+from frozenlab.experiments.students.secret import TITLE, candidates, hide, is_secret
+from frozenlab.experiments.students.store import Student, open_student, students
+from frozenlab.models.folders import STUDENT
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+
+LAB_MODEL, KEY, ERROR = "lab-model", "form_student", "student_error"
+CONFIG_KEY, FROM_STUDENT = "form_source", "the student, every cell as often"
+"""Session-state entry with the source of the first config, and the source that is the student."""
+HELP = (
+    "A student is a copy of the lab model with a planted weakness: it practised everything but some cells. The weakness is made, not "
+    "grown. The command frozenlab students makes them."
+)
+
+
+def pick_student(begun: SessionSpec) -> Student | None:
+    """The student to train in place of the shipped lab model; None for the lab model. Nothing is shown where there is no student."""
+    store = sessions.store()
+    ready = {student.name: student for student in students(store) if student.ready and student.recipe.family is begun.tasks}
+    if not ready or begun.language is not None:
+        return None
+    if st.session_state.get(KEY) not in (LAB_MODEL, *ready):
+        st.session_state[KEY] = LAB_MODEL
+    chosen = st.selectbox(
+        "Model", [LAB_MODEL, *ready], key=KEY, format_func=lambda name: label(ready.get(name)), help=HELP, on_change=follow
+    )
+    if len(candidates(store)) > 1:
+        st.button(
+            TITLE, key="student-secret", icon=":material/help:", on_click=hide_one,
+            **refusals.for_operators("hides a student", "A game for a class: find out what it cannot do."),
+        )  # fmt: skip
+    refusals.show_reason(ERROR)
+    return ready.get(chosen)
+
+
+def label(student: Student | None) -> str:
+    if student is None:
+        return "Lab model, as shipped"
+    planned = "" if student.as_planned else " · not as planned"
+    return student.title if is_secret(student.id) else f"Student: {student.title}{planned}"
+
+
+def follow() -> None:
+    """Take the first config from the student that was chosen, and an engineer that can read it if the lab model cannot."""
+    if st.session_state[KEY] == LAB_MODEL:
+        st.session_state.pop(CONFIG_KEY, None)
+        return
+    st.session_state[CONFIG_KEY] = FROM_STUDENT
+    recipe = open_student(st.session_state[KEY], sessions.store()).recipe
+    if recipe.family.lab is None or recipe.family.lab.obstacles(recipe.config, True):
+        st.session_state["form_engineer"] = "learnability"
+
+
+def hide_one() -> None:
+    """Choose a student by chance, hide which it is, and put it into the form."""
+    with refusals.keeping_reason(ERROR):
+        st.session_state[KEY] = hide(sessions.store()).name
+        follow()
+
+
+def with_student(spec: SessionSpec, student: Student | None) -> SessionSpec:
+    """The spec with a student as the model."""
+    return spec if student is None else spec.model_copy(update={"policy": student.name})
+
+
+def config_of(student: Student) -> Config:
+    """The config that a student's weakness is about, every cell as often."""
+    config = student.recipe.config
+    share = 1 / len(config.cells)
+    return config.with_cells({name: own.model_copy(update={"share": share}) for name, own in config.cells.items()})
+
+
+def about_student(session: Session) -> None:
+    """What is known about the student that a session trains; of a secret one, only when somebody asks."""
+    name = session.spec.policy
+    if not name.startswith(STUDENT):
+        return
+    try:
+        student = open_student(name, sessions.store())
+        certificate = student.certificate
+    except LabError:
+        st.caption(f"It began with the student {markup.plain(name.removeprefix(STUDENT))}, who is not on this machine any more.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"It began with a planted student, whose weakness was made: **{markup.plain(student.title)}**.")
+        with st.popover("Reveal the weakness" if is_secret(student.id) else "What it can do", icon=":material/school:"):
+            if certificate is None:
+                st.write("It has no certificate yet.")
+            else:
+                show_certificate(certificate)
+
+
+def show_certificate(certificate: Certificate) -> None:
+    """The certificate in words, and its rates."""
+    st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in certificate.sentences))
+    st.dataframe(table(certificate), hide_index=True, key="student-rates")
+    st.caption("Valid answers to held-out tasks before and after practice, with 95 % intervals (Wilson).")
+
+
+def table(certificate: Certificate) -> pd.DataFrame:
+    """One row per cell, the weak ones first."""
+    return pd.DataFrame(
+        {
+            "cell": cell.words,
+            "planted": "weak" if cell.cell in certificate.weak else "",
+            "before": cell.before.words,
+            "after": cell.after.words,
+        }
+        for cell in (*certificate.weak_cells, *certificate.mastered_cells)
+    )

@@ -1,0 +1,221 @@
+"""Plotly figures that several pages share. Pure: data frames in, a figure and its alternative text out.
+
+A rate is never drawn without its 95 % Wilson interval, and n stands in the hover text. Colours keep their distance under the common
+colour-vision deficiencies and read on light and dark; where two faults share a hue a pattern tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from frozenlab.app.ui.chart import Chart
+from frozenlab.base.cells import in_order
+from frozenlab.base.intervals import rates, wilson
+from frozenlab.tasks.knobs import Outcome
+from frozenlab.tasks.labels import cell_label, cells_noun
+
+ARM_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
+"""Of the arms of a comparison: five Okabe-Ito colours."""
+BEFORE_COLOR = "#7B8EA5"
+AFTER_COLOR = "#2484C6"
+REWARD_COLOR = "#E0662B"
+CHECK_COLOR = "#1E9E77"
+"""Middle tones, so that one figure reads on both themes."""
+GRID_COLOR = "rgba(128, 148, 170, 0.22)"
+BAND_COLOR = "rgba(86, 180, 233, 0.10)"
+BAND_BLUE = "rgba(36, 132, 198, 0.20)"
+SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
+
+"""Best first, then the faults as the theme orders them: the stacking order everywhere."""
+OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
+"""Patterns that distinguish faults of similar colours."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The validation of one moment of a session (before training, after stage 1, ...)."""
+
+    label: str
+    validation: pd.DataFrame
+
+
+def percent(rate: float) -> str:
+    """A rate in whole percent."""
+    return f"{100 * rate:.0f} %"
+
+
+def size_label(size: int) -> str:
+    return f"{size}×{size}"
+
+
+def tick_label(cell: str) -> str:
+    """A cell below an axis: a team of several stands on a line of its own, so that the labels stay level.
+
+    >>> tick_label("6"), tick_label("3@6")
+    ('6×6', '3 on<br>6×6')
+    """
+    return cell_label(cell).replace(" on ", " on<br>")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate with its 95 % Wilson interval and n."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @classmethod
+    def of(cls, successes: int, n: int) -> Rate:
+        """The rate of no boards: 0, with the interval 0..1."""
+        low, high = wilson(successes, n)
+        return cls(successes / n if n else 0.0, low, high, n)
+
+    @property
+    def interval(self) -> str:
+        return f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
+
+
+def overall(validation: pd.DataFrame, column: str = "valid") -> Rate:
+    """The rate over all boards of a validation."""
+    return Rate.of(int(validation[column].sum()), len(validation))
+
+
+def overall_by_cell(validation: pd.DataFrame) -> dict[str, Rate]:
+    """The valid rate on each cell."""
+    return {str(cell): overall(rows) for cell, rows in validation.groupby("config_cell")}
+
+
+def rates_by_cell(before: Series | None, after: Series) -> Chart:
+    """Valid and optimal rate by cell, before (hollow) and after (filled), with intervals; two panels of one scale.
+
+    ``customdata`` of each point begins with its cell, for pages that follow a click down to the boards.
+    """
+    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=("valid", "optimal"))
+    drawn = [(before, BEFORE_COLOR, "circle-open", -0.13)] if before else []
+    drawn.append((after, AFTER_COLOR, "circle", 0.13 if before else 0.0))
+    cells = in_order([*after.validation["config_cell"], *(before.validation["config_cell"] if before else ())])
+    tables = [rates(series.validation, by=["config_cell"]) for series, *_ in drawn]
+    for (series, color, symbol, shift), table in zip(drawn, tables, strict=True):
+        for column, metric in enumerate(("valid", "optimal"), start=1):
+            figure.add_trace(
+                go.Scatter(
+                    x=[cells.index(cell) + shift for cell in table["config_cell"]],
+                    y=table[metric],
+                    error_y=dict(
+                        type="data", symmetric=False, array=table[f"{metric}_high"] - table[metric],
+                        arrayminus=table[metric] - table[f"{metric}_low"], thickness=1.6, width=4, color=color,
+                    ),
+                    mode="markers",
+                    cliponaxis=False,
+                    marker=dict(color=color, size=10, symbol=symbol, line=dict(width=2, color=color)),
+                    name=series.label,
+                    legendgroup=series.label,
+                    showlegend=column == 1,
+                    customdata=table[["config_cell", "n", f"{metric}_low", f"{metric}_high"]].assign(
+                        label=table["config_cell"].map(cell_label)
+                    ),
+                    hovertemplate="%{customdata[4]}, " + series.label + "<br><b>%{y:.0%}</b> " + metric
+                    + "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<br>n = %{customdata[1]}<extra></extra>",
+                ),
+                row=1,
+                col=column,
+            )  # fmt: skip
+    figure.update_xaxes(
+        tickvals=list(range(len(cells))), ticktext=list(map(tick_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False
+    )
+    percent_axis(figure, lowest=min(float(table[["valid_low", "optimal_low"]].min(axis=None)) for table in tables))
+    common_layout(figure, height=300)
+    return Chart(figure, f"Valid and optimal rate by {cells_noun(cells)}. " + _rates_in_words(before, after))
+
+
+def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
+    """Outcomes of all boards by cell as stacked shares, one panel a moment, same order and scale in each.
+
+    ``customdata`` of each bar begins with ``[cell, outcome, boards, n]``.
+
+    Args:
+        outcomes: of the task, by name, in the order in which they are stacked.
+    """
+    figure = make_subplots(
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[panel.label for panel in panels]
+    )
+    named: set[str] = set()
+    worst_faults, order = [], list(outcomes)
+    for column, panel in enumerate(panels, start=1):
+        counts = pd.crosstab(panel.validation["config_cell"], panel.validation["outcome"])
+        counts = counts.loc[in_order(counts.index)]
+        totals = counts.sum(axis=1)
+        for outcome in (name for name in order if name in counts.columns):
+            boards = counts[outcome]
+            words = outcomes[outcome].label
+            figure.add_trace(
+                go.Bar(
+                    x=list(map(tick_label, counts.index)),
+                    y=boards / totals,
+                    name=words,
+                    legendgroup=outcome,
+                    legendrank=order.index(outcome),
+                    showlegend=outcome not in named,
+                    marker=dict(
+                        color=outcomes[outcome].color,
+                        line=dict(width=0.5, color=SEAM_COLOR),
+                        pattern=dict(
+                            shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
+                        ),
+                    ),
+                    customdata=[[cell, outcome, int(boards[cell]), int(totals[cell]), cell_label(cell)] for cell in counts.index],
+                    hovertemplate=f"%{{customdata[4]}}, {panel.label}<br><b>{words}</b>: "
+                    "%{customdata[2]} of %{customdata[3]} boards (%{y:.0%})<extra></extra>",
+                ),
+                row=1,
+                col=column,
+            )  # fmt: skip
+            named.add(outcome)
+        worst = panel.validation.loc[panel.validation["fault"].notna(), "outcome"].value_counts()
+        if len(worst):
+            worst_faults.append(f"{panel.label}: most often {outcomes[str(worst.index[0])].label} ({worst.iloc[0]} boards)")
+        else:
+            worst_faults.append(f"{panel.label}: no fault")
+    figure.update_layout(barmode="stack", bargap=0.18)
+    figure.update_xaxes(showgrid=False)
+    percent_axis(figure)
+    common_layout(figure, height=320)
+    noun = cells_noun(cell for panel in panels for cell in panel.validation["config_cell"].unique())
+    return Chart(figure, f"What became of the boards by {noun}. " + "; ".join(worst_faults) + ".")
+
+
+def _rates_in_words(before: Series | None, after: Series) -> str:
+    parts = []
+    for series in ([before] if before else []) + [after]:
+        table = rates(series.validation, by=["config_cell"]).set_index("config_cell")
+        line = ", ".join(f"{cell_label(cell)} {percent(table.loc[cell, 'valid'])}" for cell in in_order(table.index))
+        parts.append(f"{series.label}: valid {line} (n = {len(series.validation)}).")
+    return " ".join(parts)
+
+
+def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
+    """A scale to 100 %, of all panels or of the one at ``row`` and ``col``.
+
+    Args:
+        lowest: what has to be on it; it begins at the quarter below.
+    """
+    begin = floor(4 * lowest) / 4
+    step = 0.25 if begin < 0.5 else 0.1
+    ticks = [round(1 - step * i, 2) for i in range(5) if 1 - step * i >= begin - 0.01]
+    figure.update_yaxes(range=[begin - 0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
+
+
+def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
+    """The common layout of figures: legend above, small margins, a bare toolbar, stable zoom."""
+    figure.update_layout(
+        height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
+        legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),
+    )  # fmt: skip

@@ -1,0 +1,164 @@
+"""A job's folder, looked at once for all who watch it.
+
+A feed tells of two things. Its *beat*, what changes with every step, is computed once a change and goes to every viewer at once. That the
+page is to be *drawn* again, which costs a run of its script for each viewer, is said to all in a round, one after the other; the more are
+watching, the more time is between two rounds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import suppress
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from frozenlab.base.errors import LabError
+
+LOOK = 0.2
+"""Seconds between looks at a folder, at least; a look takes at most one part in SHARE of the time."""
+SHARE = 20
+DRAWS_A_SECOND = 4.0
+"""Runs of pages that all feeds of this server ask for, at most."""
+DRAW = 2.0
+"""Seconds between two runs of one viewer's page, at least."""
+GAP = 0.04
+"""Seconds between the turns of two viewers in a round."""
+DEPTH = 5
+"""Levels of a job's folder that are looked at."""
+UNSEEN = {"policy", "report", "evidence"}
+"""Folders of a job that no page shows while it runs."""
+
+
+class Seen(NamedTuple):
+    """What a look at a job found."""
+
+    revision: str
+    """Another one means that a page may look different now."""
+    beat: dict[str, Any] | None
+    """What every viewer is told at once, for jobs that have such."""
+
+
+class Told(NamedTuple):
+    """What a viewer is told."""
+
+    beat: dict[str, Any] | None = None
+    draw: str | None = None
+    """The revision that the viewer's page is to be drawn for."""
+
+
+def files_of(folder: Path, depth: int = DEPTH) -> Iterator[tuple[str, int, int]]:
+    """Path, time of the last change and size of each file of a job that a page may show."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                if not entry.is_dir(follow_symlinks=False):
+                    found = entry.stat()
+                    yield entry.path, found.st_mtime_ns, found.st_size
+                elif depth > 1 and entry.name not in UNSEEN and not entry.name.startswith((".", "checkpoint")):
+                    yield from files_of(Path(entry.path), depth - 1)
+
+
+def revision_of(folder: Path, status: str) -> str:
+    """The revision of a job whose state reads ``status``."""
+    return sha256(repr((sorted(files_of(folder)), status)).encode()).hexdigest()[:16]
+
+
+class Crowd:
+    """How many are watching, of all feeds of this server together."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    @property
+    def pace(self) -> float:
+        """Seconds between two runs of a viewer's page: the more are watching, the longer."""
+        return max(DRAW, self.size / DRAWS_A_SECOND)
+
+
+CROWD = Crowd()
+
+
+class Feed:
+    """Tells the viewers of one job. It looks at the folder while there are any."""
+
+    def __init__(self, look: Callable[[], Seen], crowd: Crowd = CROWD) -> None:
+        self._look, self._crowd = look, crowd
+        self._seen: Seen | None = None
+        self._beats = 0
+        self._round, self._round_began = 0, -inf
+        """All viewers draw in rounds, so that what their pages share is computed for few revisions."""
+        self._gone = False
+        self._news = asyncio.Condition()
+        self._watching: asyncio.Task[None] | None = None
+        self.viewers = 0
+
+    async def follow(self, drawn: str) -> AsyncGenerator[Told]:
+        """What a viewer is told whose page was drawn for the revision ``drawn``, for as long as it listens and the job exists."""
+        place = self.viewers
+        self.viewers += 1
+        self._crowd.size += 1
+        if self._watching is None or self._watching.done():
+            self._gone = False
+            self._watching = asyncio.create_task(self._watch())
+        told = drawn_in = known = 0
+        try:
+            while True:
+                await self._wait(known, self._until_turn(place, drawn_in))
+                if self._gone:
+                    return
+                known = self._news_so_far
+                assert self._seen is not None
+                if not told and drawn == self._seen.revision:
+                    drawn_in = self._round
+                if told != self._beats:
+                    told = self._beats
+                    if self._seen.beat is not None:
+                        yield Told(beat=self._seen.beat)
+                if self._until_turn(place, drawn_in) <= 0:
+                    drawn_in = self._round
+                    yield Told(draw=self._seen.revision)
+        finally:
+            self.viewers -= 1
+            self._crowd.size -= 1
+            if not self.viewers and self._watching is not None:
+                self._watching.cancel()
+                self._watching, self._seen, self._beats, self._round = None, None, 0, 0
+
+    @property
+    def _news_so_far(self) -> int:
+        return self._beats + self._round + self._gone
+
+    def _until_turn(self, place: int, drawn_in: int) -> float:
+        """Seconds until a viewer's turn in the present round; infinite if it has had it."""
+        return self._round_began + place * GAP - time.monotonic() if drawn_in < self._round else inf
+
+    async def _wait(self, known: int, seconds: float) -> None:
+        """Until there is more news than is known, or the seconds are over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if seconds == inf else max(0.0, seconds)), self._news:
+                await self._news.wait_for(lambda: self._news_so_far != known)
+
+    async def _watch(self) -> None:
+        drawn = ""
+        while True:
+            began = time.monotonic()
+            try:
+                seen = await asyncio.to_thread(self._look)
+            except (LabError, OSError):  # the folder is not there any more
+                async with self._news:
+                    self._gone = True
+                    self._news.notify_all()
+                return
+            async with self._news:
+                if self._seen is None or seen.revision != self._seen.revision:
+                    self._beats += 1
+                self._seen = seen
+                if seen.revision != drawn and began - self._round_began >= self._crowd.pace:
+                    self._round, self._round_began, drawn = self._round + 1, began, seen.revision
+                self._news.notify_all()
+            await asyncio.sleep(max(LOOK, SHARE * (time.monotonic() - began)))

@@ -1,0 +1,83 @@
+"""Small pieces of HTML for pages. Every text is escaped, so that model text stays text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from html import escape
+from typing import Literal
+
+import streamlit as st
+
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.plain import plain as plain
+from frozenlab.engineer.schema import Context, Evidence
+
+RECORDS = text_of(__file__, "records.css")
+
+
+def styles() -> None:
+    """The classes used here, in the colours that :func:`frozenlab.app.ui.theme.frame` names. Once a page, before the first piece."""
+    st.html(f"<style>{RECORDS}</style>")
+
+
+def quote(text: str, speaker: str) -> str:
+    """Text of a model, marked as not the app's own."""
+    return f'<blockquote class="fl-quote"><p>{escape(text)}</p><footer>{escape(speaker)}</footer></blockquote>'
+
+
+def chips(ids: Sequence[str]) -> str:
+    """Evidence ids as they can be cited."""
+    return "".join(f'<code class="fl-chip">{escape(name)}</code>' for name in ids)
+
+
+def evidence_sections(context: Context, cited: Collection[str]) -> dict[str, str]:
+    """The lines of each section that was on, as HTML. Cited lines are marked."""
+    return {section: "".join(evidence_line(line, line.id in cited) for line in lines) for section, lines in context.sections.items()}
+
+
+def evidence_line(line: Evidence, cited: bool = False) -> str:
+    """One line of evidence with its id."""
+    mark = '<span class="fl-cited" title="The proposal cites this line">cited</span>' if cited else ""
+    kind = "fl-evidence is-cited" if cited else "fl-evidence"
+    return f'<div class="{kind}">{chips([line.id])}<span>{escape(line.text)} {mark}</span></div>'
+
+
+Head = tuple[str, str]
+"""The name of a column, and its help on hover (empty: none)."""
+
+
+def table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = "", numbers: Collection[str] = ()) -> str:
+    """A table of finished ``<tr>`` rows; columns named in ``numbers`` are right-aligned."""
+    cells = "".join(
+        f'<th scope="col" class="{"num" if name in numbers else ""}" title="{escape(hint)}">{escape(name)}</th>' for name, hint in head
+    )
+    return (
+        f'<div class="fl-scroll"><table class="fl-table {kind}"><caption class="fl-hidden">{escape(caption)}</caption>'
+        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def cell(label: str, html: str, kind: str = "") -> str:
+    """A cell with a label, which a narrow screen shows where rows become cards."""
+    return f'<td class="{kind}" data-label="{escape(label)}">{html}</td>'
+
+
+StepState = Literal["done", "now", "next"]
+STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to come"}
+
+
+def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
+    """Steps in order: the title, explanation, state and clock of each."""
+    lines = (
+        f'<li class="is-{state}"><b>{escape(title)}</b> <span class="fl-clock">{escape(clock or STEP_WORDS[state])}</span>'
+        f"<p>{escape(what)}</p></li>"
+        for title, what, state, clock in steps
+    )
+    return f'<ol class="fl-steps">{"".join(lines)}</ol>'
+
+
+def log(events: Sequence[tuple[float, str]]) -> str:
+    """Lines of a log with their local time; the keyboard can scroll a long one."""
+    lines = (f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(words)}</div>" for moment, words in events)
+    return f'<div class="fl-log" role="log" aria-label="Log" tabindex="0">{"".join(lines)}</div>'

@@ -1,0 +1,109 @@
+"""The pages of the app and their order.
+
+A directory called ``pages`` next to the entry point makes Streamlit run a page file *without* the entry point when the first
+request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from frozenlab.app.ui.door.passes import DOOR
+from frozenlab.app.ui.plain import plain
+from frozenlab.base.errors import LabError
+from frozenlab.base.roles import person
+
+PAGES = {
+    "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
+    "learn": ("Learn", "How do many agents find their way at once? A course on live boards"),
+    "design": ("Design", "What should the model train on?"),
+    "play": ("Play", "How does a model plan on this board, and what is optimal?"),
+    "train": ("Train", "Start a session and watch it"),
+    "runs": ("Runs", "All experiments on this machine: find, name and compare them"),
+    "contest": ("Contest", "Beat the engineer: whose choice of practice teaches a model more?"),
+    "story": ("Story", "What did the model change, and was it right?"),
+    "present": ("Present", "A session as a talk, scene by scene over the whole screen"),
+    "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
+    "headroom": ("Headroom", "What can be won here? What an engineer could change, measured before one is asked"),
+    "replay": ("Replay", "What would others have proposed from the same evidence?"),
+    "benchmark": ("Benchmark", "How good is a checkpoint, compared with others and with the paper?"),
+    "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),
+}
+"""File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
+
+
+def path(name: str) -> str:
+    """The page ``name`` as ``st.page_link`` and ``st.switch_page`` expect it."""
+    return f"pages/{name}.py"
+
+
+def address(**parts: str) -> str:
+    """The address of this page with nothing but ``parts`` after it, for people to share; from ``?`` on where it is not known."""
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(parts)}"
+
+
+def put(name: str, value: str | None) -> None:
+    """Keep a value in the address of this page, or take it out for None."""
+    if value is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != value:
+        st.query_params[name] = value
+
+
+def build() -> StreamlitPage:
+    """Declare the navigation and return the page of the address."""
+    st.session_state["_nav"] = True
+    pages = [st.Page(path(name), title=title, help=hint, default=name == "home") for name, (title, hint) in PAGES.items()]
+    page = st.navigation(pages, position="top")
+    if st.session_state.get("_page") != page.url_path:
+        st.session_state["_page"], st.session_state["_arrived"] = page.url_path, True
+    return page
+
+
+def show(page: StreamlitPage) -> None:
+    """Run the page. Errors that users can fix are shown as messages, all others as faults of ours, with the traceback in the log."""
+    try:
+        page.run()
+    except LabError as error:
+        st.error(plain(str(error)))
+    except Exception:
+        st.error("This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them.")
+        raise
+    who_is_here()
+
+
+def who_is_here() -> None:
+    """At the foot of a page of a server with a door: as what the reader is here, and the way out."""
+    who = person()
+    if who.id:
+        st.html(f'<p class="who-is-here">You are here as <b>{who.role}</b>. <a href="{DOOR}">What that means, and the way out</a></p>')
+
+
+def refused(error: Exception) -> bool:
+    """Show why a callback or a fragment was refused, which :func:`show` does not see. Returns whether ``error`` is a refusal.
+
+    After a callback that was refused the page does not run, so there is a way back to it.
+    """
+    if not isinstance(error, LabError):
+        return False
+    st.error(plain(str(error)))
+    st.button("Back to the page", key="_back", icon=":material/arrow_back:")
+    return True
+
+
+def arrived() -> bool:
+    """Whether the reader has just opened this page, so that its address has to be read. True once per visit.
+
+    While somebody works on a page, a run may still bring an address that the page itself has replaced meanwhile.
+    """
+    return bool(st.session_state.pop("_arrived", False))
+
+
+def ensure_nav() -> None:
+    """The first line of every page: a run without the entry point is sent through it."""
+    if not st.session_state.get("_nav"):
+        build()
+        st.rerun()

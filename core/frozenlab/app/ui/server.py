@@ -1,0 +1,182 @@
+"""Who may talk to the server, and what its pages may load.
+
+On its own machine the server has no login, and whoever sits there is an operator. It answers nobody else: a server that others can reach
+has a door (:mod:`frozenlab.app.ui.door`), and needs a way in to start. It answers only pages that it served itself: another web page
+that is open on this machine can neither drive it nor show it in a frame. And what a page shows was written by models or lies in somebody
+else's folder, so a browser loads nothing for it from anywhere else, whatever slips through as Markdown or HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config, file_util, net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from frozenlab.app.ui import visitors
+from frozenlab.app.ui.door.accounts import accounts
+from frozenlab.app.ui.door.door import Door
+from frozenlab.app.ui.door.ways import DoorError, ways
+from frozenlab.app.ui.scripts import INLINE
+from frozenlab.base import roles
+
+HEADERS = {
+    "X-Frame-Options": "DENY",  # what frame-ancestors says, for older browsers
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+"""Headers of every response that brings no other ones, next to the Content-Security-Policy."""
+NO_WAY_IN = (
+    "others could reach this server, and there is no way in: set a password with 'frozenlab door password operator' (or "
+    "FROZENLAB_OPERATOR_PASSWORD), or configure accounts in .streamlit/secrets.toml; without --host it stays on this machine"
+)
+
+
+def middleware() -> list[Middleware]:
+    """The middleware in front of Streamlit, outermost first. The hosts are ``server.allowedHosts`` of its config.
+
+    Raises DoorError if others can reach the server and there is no way in.
+    """
+    hosts = config.get_option("server.allowedHosts") or ["*"]
+    return [
+        Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
+        Middleware(WithHeaders, headers={"Content-Security-Policy": policy()} | HEADERS),
+        door() if has_door(config.get_option("server.address"), hosts) else Middleware(ThisMachineOnly),
+        Middleware(OwnPagesOnly),
+    ]
+
+
+def has_door(address: str | None, hosts: Sequence[str]) -> bool:
+    """Whether others can reach a server at this address (None: any of this machine's) or, through a proxy, under one of these names."""
+    return not all(map(on_this_machine, [address or "", *hosts]))
+
+
+def on_this_machine(name: str) -> bool:
+    """Whether only this machine itself reaches an address."""
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def elsewhere(address: str) -> bool:
+    """Whether it is the address of a network that leads to other machines."""
+    try:
+        return not ip_address(address).is_loopback
+    except ValueError:
+        return False  # a socket file, or a test
+
+
+def door() -> Middleware:
+    """The door, and from now on roles for everybody. Raises DoorError if there is no way in."""
+    check_ways_in()
+    roles.ask(visitors.person)
+    return Middleware(Door, ways=ways, accounts=accounts(), allowed=allowed, base=config.get_option("server.baseUrlPath") or "")
+
+
+def check_ways_in() -> None:
+    """Raises DoorError if nobody could come in."""
+    if not ways().passwords and not accounts().providers:
+        raise DoorError(NO_WAY_IN)
+
+
+def allowed(message: bytes) -> bool:
+    """Whether a viewer may send a message of Streamlit's protocol: not one that clears what the server keeps for all."""
+    read = BackMsg()
+    try:
+        read.ParseFromString(message)
+    except Exception:  # whatever protobuf raises: Streamlit, which reads it next, ends the connection
+        return True
+    return read.WhichOneof("type") != "clear_cache"
+
+
+def policy() -> str:
+    """The Content-Security-Policy: all from this server, modules of our components (``blob:``), inline scripts by their hashes.
+
+    What is not named here, connections and frames among it, is bounded by ``default-src``.
+    """
+    shell = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    inline = [*re.findall(r"<script>(.*?)</script>", shell, re.DOTALL), *INLINE]
+    hashes = (f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in inline)
+    rules = {
+        "default-src": "'self'",
+        "script-src": f"'self' blob: {' '.join(hashes)}",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "media-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+    }
+    return "; ".join(f"{name} {sources}" for name, sources in rules.items())
+
+
+def look_nothing_up() -> None:
+    """Keep Streamlit from asking the internet for this machine's address, which a foreign Origin would cause."""
+    net_util.get_external_ip = lambda: None
+
+
+class ThisMachineOnly:
+    """Refuses whoever comes from another machine, however the server was started: this one has no door."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # A proxy on this machine tells whom it asks for, so what it brings is refused too.
+        ends = [scope.get("server"), scope.get("client")] if scope["type"] in ("http", "websocket") else []
+        if not any(elsewhere(end[0]) for end in ends if end):
+            await self.app(scope, receive, send)
+        else:
+            await PlainTextResponse(f"This server has no door, so it answers its own machine only: {NO_WAY_IN}.", 403)(scope, receive, send)
+
+
+class OwnPagesOnly:
+    """Refuses a WebSocket unless the page that opens it came from this very server, port included, or from one of
+    ``server.corsAllowedOrigins``."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and not own_page(Headers(scope=scope)):
+            await PlainTextResponse("only pages of this server may talk to it", status_code=403)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def own_page(headers: Headers) -> bool:
+    """Whether a request comes from a page of this server; browsers always send the origin of a page."""
+    origin = headers.get("origin", "")
+    return urlsplit(origin).netloc == headers.get("host") or origin in config.get_option("server.corsAllowedOrigins")
+
+
+class WithHeaders:
+    """Adds those of ``headers`` to every response that it does not have."""
+
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self.app, self.headers = app, headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    own.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, with_headers)

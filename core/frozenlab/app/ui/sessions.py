@@ -1,0 +1,173 @@
+"""Choosing a session, the same way on every page; the choice is kept in the address (``?session=``)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from frozenlab.app.ui import markup, nav, refusals
+from frozenlab.base.errors import LabError
+from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.imported import why_not_own
+from frozenlab.jobs.needs import Level
+from frozenlab.jobs.state import Alarm
+from frozenlab.models.training.methods import title_of
+from frozenlab.session import launch
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import State
+from frozenlab.session.store import OFFERED, SessionStore
+
+CHOSEN = "session_chosen"
+"""Session-state entry that carries the choice from page to page."""
+PICKER = "session_picker"
+STATUS_COLORS = {
+    "queued": "gray", "running": "blue", "waiting": "violet", "stopped": "orange",
+    "done": "green", "failed": "red", "crashed": "red", "stalled": "orange",
+}  # fmt: skip
+
+
+def choose(session_id: str) -> None:
+    """Make ``session_id`` the session that pages show; for callbacks, and before switching the page."""
+    st.session_state[CHOSEN] = session_id
+    st.query_params["session"] = session_id
+    st.query_params.pop("stage", None)
+
+
+def session_picker(sessions: Sequence[Session], suits: Callable[[Session], object] = lambda session: True) -> Session:
+    """A select box over ``sessions`` (at least one, newest first) and the session that it shows: the one in the address, else the one
+    chosen on another page, else the newest. The address always names it, so that a copied link shows the same tomorrow.
+
+    Args:
+        suits: whether a session that is not among ``sessions``, because it is older, may be shown as well.
+    """
+    by_id = {session.id: session for session in sessions}
+    asked = st.query_params.get("session") or st.session_state.get(CHOSEN)
+    if asked is not None and asked not in by_id and (older := _older(asked)) is not None and suits(older):
+        by_id[asked] = older
+    if asked is not None and asked not in by_id:
+        named = f"`{asked}`" if JOB_ID.fullmatch(asked) else "of that name"
+        st.warning(f"There is no session {named} here. This is the newest one instead.")
+    current = asked if asked in by_id else sessions[0].id
+    st.session_state[PICKER] = current
+    st.session_state[CHOSEN] = current
+    if st.query_params.get("session") != current:
+        st.query_params["session"] = current
+    more = sum(not session.read_only for session in sessions) >= OFFERED
+    st.selectbox(
+        "Session",
+        list(by_id),
+        key=PICKER,
+        format_func=lambda session_id: describe(by_id[session_id]) if session_id in by_id else session_id,
+        on_change=lambda: choose(st.session_state[PICKER]),
+        help="Recorded sessions ship with the project and cannot be changed."
+        + (f" The newest {OFFERED} are listed; type the id of an older one." if more else ""),
+        accept_new_options=more,
+    )
+    return by_id[current]
+
+
+def _older(session_id: str) -> Session | None:
+    try:
+        return store().open(session_id)
+    except SessionError:
+        return None
+
+
+def describe(session: Session) -> str:
+    """``Quick session · GRPO · running · 20260712-101500-quick``."""
+    kind = "imported" if why_not_own(session.dir) else "recorded" if session.read_only else session.state().status
+    method = title_of(session.spec.training.method)
+    return f"{session.title} · {method} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
+
+
+def set_up(spec: SessionSpec) -> str:
+    """How a session works, to be shown with its figures: ``GRPO · policy engineer · 3 stages``, after the name of a language model."""
+    model = [Path(spec.policy).name] if spec.language else []
+    stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
+    return " · ".join([*model, title_of(spec.training.method), f"{spec.engineer.kind} engineer", stages])
+
+
+def status_badge(session: Session, state: State) -> None:
+    if why_not_own(session.dir):
+        st.badge("imported", color="violet", help="Comes from somebody else; opens read-only.")
+    elif session.read_only:
+        st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
+    else:
+        st.badge(status_words(session, state), color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+
+
+def alarm_badges(alarms: Sequence[Alarm]) -> None:
+    """What goes wrong in a job that runs, in a word or two; the figures are a tip."""
+    for alarm in {alarm.rule: alarm for alarm in reversed(alarms)}.values():
+        st.badge(markup.plain(alarm.words), icon=":material/warning:", color="orange", help=markup.plain(alarm.evidence))
+
+
+def status_words(session: Session, state: State) -> str:
+    """``running``, ``stopping``, ``done``."""
+    return "stopping" if state.live and session.stop_asked else state.status
+
+
+def problems(session: Session) -> None:
+    """Warn of the session's files that could not be read; the page shows the rest."""
+    if session.problems:
+        st.warning("Part of this session is damaged; the rest is shown.  \n" + "  \n".join(map(markup.plain, session.problems)))
+
+
+def unreadable(known: SessionStore) -> None:
+    """Name the listed folders that cannot be shown as sessions, with the reasons."""
+    for why in known.unreadable.values():
+        st.warning(f"{markup.plain(why[0].upper() + why[1:])}.")
+
+
+def store() -> SessionStore:
+    return SessionStore()
+
+
+def start(spec: SessionSpec, level: Level = Level.NORMAL) -> None:
+    """Queue a session and go to Train, or show why that failed."""
+    try:
+        session = launch.start(spec, store(), level)
+    except LabError as error:
+        st.error(markup.plain(f"Not started: {error}."))
+        return
+    st.session_state[CHOSEN] = session.id
+    st.switch_page(nav.path("train"), query_params={"session": session.id})
+
+
+def start_quick_button(width: Literal["stretch", "content"] = "content") -> None:
+    """Three stages with the shipped lab model on this machine."""
+    if st.button(
+        "Start the quick session",
+        key="start-quick",
+        icon=":material/bolt:",
+        width=width,
+        **refusals.for_operators("starts sessions", "Three stages with the lab model, in under three minutes on two cores."),
+    ):
+        start(preset_spec("quick"))
+
+
+def nothing_yet(what: str) -> None:
+    """The empty state: one sentence, and a button that starts a session."""
+    st.info(what)
+    start_quick_button()
+
+
+def duration(seconds: float) -> str:
+    """``40 s``, ``3 min``, ``2 h 10 min``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
+
+
+def ago(moment: float) -> str:
+    """How long ago a unix time was."""
+    return f"{duration(max(0.0, time.time() - moment))} ago"

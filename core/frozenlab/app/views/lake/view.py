@@ -1,0 +1,103 @@
+"""The lake's view: boards in a list, and plans in the player next to the optimal plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui.figures import Series, size_label
+from frozenlab.app.views.lake import drawing, player, share
+from frozenlab.app.views.lake.optimum import optimal_paths
+from frozenlab.app.views.lake.player import board_player, played
+from frozenlab.app.views.lake.recorded import answer_of, showcase
+from frozenlab.app.views.lake.rules import crossing
+from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.view import Player, Shown, View
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge_paths
+from frozenlab.tasks.lake.words import OUTCOMES
+
+ALONE, BEFORE, EVERY = "this stage", "also before", "every stage"
+
+
+def cheaper_than_last(tracks: Sequence[Track]) -> bool:
+    """Whether some valid plan has a smaller sum of costs than the last one, which is optimal in its steps."""
+    *others, optimal = [track.verdict.sum_of_costs for track in tracks if track.verdict is not None and track.verdict.valid]
+    assert optimal is not None
+    return any(costs is not None and costs < optimal for costs in others)
+
+
+class LakeView(View):
+    """Boards drawn, plans played."""
+
+    player = Player(player.CODE, player.HTML, drawing.STYLE)
+    idea = "A language model leads several agents over a frozen lake, all at once: past the holes, each to its goal, and no two may meet."
+
+    def rules(self) -> None:
+        st.subheader("The rules of a board", anchor="rules")
+        crossing()
+        st.markdown(
+            "**What can go wrong.** Only the first fault counts: the one at the earliest step. Every chart uses these words and colours."
+        )
+        st.html(self.rules_table())
+
+    def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "map": [size_label(n) for n in rows["size"]],
+                "agents": rows["agents"].to_numpy(),
+                "outcome": [OUTCOMES[name].label for name in rows["outcome"]],
+                "steps": rows["makespan"].to_numpy(),
+                "optimum": rows["optimal_makespan"].to_numpy(),
+            }
+        )
+
+    def in_order(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Small boards first."""
+        return rows.sort_values(["size", "agents"], kind="stable")
+
+    def showcase(self, before: pd.DataFrame, after: pd.DataFrame) -> str | None:
+        return showcase(before, after)
+
+    def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
+        board = Board.from_dict(json.loads(shown[0].row["board"]))
+        board_player(board, [answer_of(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
+
+    def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
+        board = Board.from_dict(json.loads(shown[0].row["board"]))
+        return played(board, [answer_of(*answer) for answer in shown])
+
+    def show(
+        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
+    ) -> None:
+        """A plan, its fault marked, with the optimal plan; on demand also the plan of an earlier moment, or those of all moments."""
+        row = shown.row
+        board = Board.from_dict(json.loads(row["board"]))
+        code = share.encode(board)
+        best = optimal_paths(code)
+        tracks = [answer_of(*shown)]
+        choices = {ALONE: [], BEFORE: [shown.at(before)], EVERY: [shown.at(moment) for moment in every]}
+        title, option, link = st.columns([1.7, 1.8, 0.8], vertical_alignment="center")
+        what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
+        title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
+        offered = [name for name, others in choices.items() if name == ALONE or any(others)]
+        if len(offered) > 1:
+            wanted = option.segmented_control(
+                "Plans", offered, default=ALONE, required=True, key=f"{key}-plans", label_visibility="collapsed",
+                help="Plans of other moments for the same board, in lockstep.",
+            )  # fmt: skip
+            others = [answer_of(*other) for other in choices[wanted] if other is not None]
+            tracks = others if wanted == EVERY else [*others, *tracks]
+        link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
+        if best is not None:
+            tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
+        board_player(board, tracks, key=key, ghost=best, height=height, autoplay=autoplay)
+        if best is not None and cheaper_than_last(tracks):
+            st.caption("The optimal plan takes the fewest steps. Its sum of costs need not be the smallest: here another plan is cheaper.")
+        with st.expander("The model's answer, word by word"):
+            st.code(row["completion"] or " ", language=None, wrap_lines=True)

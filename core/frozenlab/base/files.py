@@ -1,0 +1,200 @@
+"""Writing files atomically, which is for operators (:mod:`frozenlab.base.roles`), and reading text that anybody may have written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from frozenlab.base.errors import LabError
+from frozenlab.base.roles import only_operators
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WRITE = "change what is on this machine"
+MAX_TEXT = 32 * 2**20
+"""Bytes of the largest text that is read: some 20,000 boards as JSON lines."""
+
+
+class TextError(LabError, ValueError):
+    """A file is too large, or is not text."""
+
+
+def regular(path: Path) -> Path:
+    """The path itself. Raises OSError if no file is there: a folder cannot be read, a pipe is waited for, and a device has no end.
+
+    Whatever reads a folder that anybody may have written asks this first.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(f"{path.name} is no file")
+    return path
+
+
+def read_json(path: Path) -> Any:
+    """The value in a JSON file that anybody may have written. Raises OSError if no file is there, ValueError if it holds no JSON."""
+    return json_value(regular(path).read_bytes())
+
+
+def json_value(text: str | bytes) -> Any:
+    """The value of some JSON. Raises ValueError if it is none, or nested deeper than can be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises TextError, and OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return text_of(file.read(MAX_TEXT + 1), path.name)
+
+
+def text_of(data: bytes, file_name: str) -> str:
+    """The text in the bytes of a file. Raises TextError."""
+    if len(data) > MAX_TEXT:
+        raise TextError(f"{file_name} is larger than {MAX_TEXT // 2**20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TextError(f"{file_name} is not a text file in UTF-8 (byte {error.start})") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace ``path`` atomically: temporary file, fsync, rename. Creates its folder if it is missing."""
+    write_files(path.parent, {path.name: text})
+
+
+def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write several files (name -> text) into ``folder``; all are complete before the first gets its name."""
+    only_operators(WRITE)
+    folder.mkdir(parents=True, exist_ok=True)
+    ready: dict[Path, str] = {}
+    try:
+        for name, text in texts.items():
+            handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:100]}.")
+            ready[folder / name] = temporary
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        for path, temporary in ready.items():
+            os.replace(temporary, path)
+        sync(folder)
+    finally:
+        for temporary in ready.values():
+            Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """An empty file next to ``path`` with an unpredictable name. It replaces ``path`` when the block ends without an
+    error: fsync, rename."""
+    only_operators(WRITE)
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    try:
+        yield temporary
+        sync(temporary)
+        os.replace(temporary, path)
+        sync(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Flush a file, or the names in a folder, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some shared file systems cannot sync folders
+            raise
+    finally:
+        os.close(handle)
+
+
+def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Create ``folder`` with these files atomically. Raises FileExistsError if it exists and is not empty."""
+    only_operators(WRITE)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(f"{folder} exists already: name a new folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:100]}."))
+    try:
+        temporary.chmod(0o755)
+        write_files(temporary, texts)
+        os.replace(temporary, folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def write_parquet(path: Path, table: pd.DataFrame) -> None:
+    """Replace a table atomically: temporary file, fsync, rename."""
+    with replacing(path) as temporary:
+        table.to_parquet(temporary, index=False, compression="zstd")
+
+
+def append_line(path: Path, record: dict[str, Any]) -> None:
+    """Append one JSON line in a single write, on its own line even if the last writer was killed within one.
+
+    Raises OSError, also if ``path`` is a link, because a stranger's session folder may lead anywhere.
+    """
+    line = json_line(record)
+    with open_to_append(path) as file:
+        end = file.seek(0, os.SEEK_END)
+        if end:
+            file.seek(end - 1)
+            if file.read(1) != b"\n":
+                line = "\n" + line
+        file.write(line.encode(errors="backslashreplace"))  # half a surrogate pair, as a server may send one, is written as JSON escapes it
+
+
+def json_line(record: dict[str, Any]) -> str:
+    return json.dumps(record, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a file to read it and append to it, creating it if it is missing. Never follows a link."""
+    only_operators(WRITE)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    return os.fdopen(handle, "a+b")
+
+
+TEMPORARY = re.compile(r"\..+\.\w+\.\w{8}")
+"""Names of files that have not replaced their target yet: a dot, its name, a dot, and eight letters that nobody can guess."""
+
+
+def sweep(folder: Path) -> None:
+    """Delete the temporary files of killed writers in ``folder``. Nobody else may be writing there."""
+    for path in folder.rglob(".*"):
+        if TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink()
+
+
+def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """The JSON objects after byte ``offset``, and the offset to continue from. Incomplete lines and other values are skipped."""
+    if not path.exists():
+        return [], offset
+    with regular(path).open("rb") as file:
+        file.seek(offset)
+        data = file.read()
+    end = data.rfind(b"\n") + 1
+    records = []
+    for line in data[:end].splitlines():
+        try:
+            record = json_value(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records, offset + end

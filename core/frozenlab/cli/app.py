@@ -1,0 +1,144 @@
+"""``frozenlab app`` and ``doctor``: opening the lab, and checking what this machine can run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frozenlab.cli.common import Command, no_options, print_json
+
+if TYPE_CHECKING:
+    import subprocess
+
+
+def add_app(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=8501, help="port of the server (default: %(default)s)")
+    parser.add_argument(
+        "--host", help="let other machines reach the lab at this address, such as 0.0.0.0; needs a password (frozenlab door) or accounts"
+    )
+    parser.add_argument(
+        "--allowed-host", metavar="NAME", action="append", default=[],
+        help="a name that the lab is reached by, such as lab.example, besides this machine's own; a proxy's too",
+    )  # fmt: skip
+    parser.add_argument("--no-browser", action="store_true", help="start the server without opening a browser")
+    parser.add_argument("--sessions", type=Path, help="folder of the sessions (default: FROZENLAB_SESSIONS, else sessions/)")
+
+
+def run_app(options: argparse.Namespace) -> int:
+    import os
+    import subprocess
+    import webbrowser
+
+    from frozenlab.base import places
+    from frozenlab.tasks import background
+
+    environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
+    command = [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)]
+    guarded = options.host or options.allowed_host
+    if guarded:
+        command += for_others(options)
+    background.start()
+    server = subprocess.Popen(command, cwd=places.workplace(), env=environment)
+    url = f"http://{here(options.host)}:{options.port}"
+    try:
+        if wait_until_up(server, url):
+            print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions go on)", flush=True)
+            if guarded:
+                tell_links(f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
+            if not options.no_browser:
+                webbrowser.open(url)
+        return server.wait()
+    except KeyboardInterrupt:
+        server.terminate()
+        return 0
+
+
+def for_others(options: argparse.Namespace) -> list[str]:
+    """The options of a server that others can reach. Raises DoorError if there is no way in."""
+    from contextlib import chdir
+
+    from frozenlab.base import places
+
+    with chdir(places.workplace()):  # where the server runs too, and reads its secrets.toml
+        from frozenlab.app.ui.server import check_ways_in
+
+        check_ways_in()
+    names = dict.fromkeys(["localhost", "127.0.0.1", *reached_by(options.host), *options.allowed_host])
+    address = ["--server.address", options.host] if options.host else []
+    return [*address, *(part for name in names for part in ("--server.allowedHosts", name))]
+
+
+def here(host: str | None) -> str:
+    """Where this machine itself reaches a server that listens at ``host``."""
+    return "127.0.0.1" if host in (None, "0.0.0.0", "::") else str(host)
+
+
+def reached_by(host: str | None) -> list[str]:
+    """The names by which others reach a server that listens at ``host``: its own, or every address and the name of this machine."""
+    import socket
+
+    import psutil
+
+    if host is None:
+        return []
+    if host not in ("0.0.0.0", "::"):
+        return [host]
+    addresses = [one.address for all_of in psutil.net_if_addrs().values() for one in all_of if one.family == socket.AF_INET]
+    name = socket.gethostname()
+    return [*(address for address in addresses if not address.startswith("127.")), name, f"{name}.local"]
+
+
+def tell_links(address: str) -> None:
+    """A link for each role, in a terminal; they are as good as passwords, so they are never written to a log."""
+    from frozenlab.app.ui.door.ways import ways
+    from frozenlab.cli.door import links_of
+
+    if not ways().passwords:
+        print("People come in with their accounts.", flush=True)
+    elif sys.stdout.isatty():
+        for role, link in links_of(address).items():
+            print(f"{role:>8}: {link}", flush=True)
+    else:
+        print(f"Links for viewers and operators: frozenlab door links --address {address}", flush=True)
+
+
+def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:
+    """Wait for the server to answer; False if it ended instead."""
+    import time
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    while server.poll() is None:
+        try:
+            with urlopen(f"{url}/_stcore/health", timeout=1):
+                return True
+        except (URLError, OSError):
+            time.sleep(0.2)
+    return False
+
+
+def run_doctor(options: argparse.Namespace) -> None:
+    from frozenlab.cli.doctor import examine
+
+    report = examine()
+    if options.json:
+        print_json(report)
+        return
+    for check in report["checks"]:
+        print(f"{'yes' if check['ok'] else ' no'}  {check['what']}: {check['found']}" + (f"; {check['advice']}" if check["advice"] else ""))
+    print("\nsessions that are ready to run (frozenlab run --preset NAME):")
+    for name, reason in report["presets"].items():
+        print(f"{' no' if reason else 'yes'}  {name}" + (f": {reason}" if reason else ""))
+    for card in report["cards"]:
+        print(f"\n{card['gpu']}, {card['GiB']} GiB (estimates; hours are right to a factor of two or three):")
+        for name, needs in card["presets"].items():
+            hours = "" if needs["hours"] is None else f", about {needs['hours']:g} h of training"
+            print(f"     {name}: {needs['GiB']:g} GiB{hours}")
+
+
+COMMANDS = (
+    Command("app", "open the lab in a browser", add_app, run_app),
+    Command("doctor", "check what this machine can run and what is missing for the rest", no_options, run_doctor),
+)

@@ -1,0 +1,197 @@
+"""What several commands share: refusals, JSON, sessions by name, progress bars."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from frozenlab import engineer
+from frozenlab.base.errors import LabError
+
+if TYPE_CHECKING:
+    from frozenlab.engineer.server import Server
+    from frozenlab.experiments.replays.cost import Estimate
+    from frozenlab.jobs.job import Job
+    from frozenlab.session.session import Session
+
+BAD_INPUT, OUR_FAULT = 2, 70
+"""Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
+
+Name = TypeVar("Name", bound=str)
+
+
+class InputError(LabError, ValueError):
+    """The caller gave something that cannot be used."""
+
+
+class Command(NamedTuple):
+    """One command of the command line: its name, one line of help, its options and what it runs."""
+
+    name: str
+    help: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int | None]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a help text lists them: ``a, b or c``."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def engineer_names() -> list[str]:
+    """The names of the engineers, read from their files' names: to import the engineers takes too long for a help text."""
+    folder = Path(engineer.__file__).parent / "engineers"
+    return sorted(file.stem for file in folder.glob("[a-z]*.py"))
+
+
+def no_options(parser: argparse.ArgumentParser) -> None:
+    """Add no options beyond ``--json``, which every command has."""
+
+
+def add_session_id(parser: argparse.ArgumentParser) -> None:
+    """Add the session that a command is about."""
+    parser.add_argument("id", help="session id, or the path of a session folder")
+
+
+def add_allow_host(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-host``, for commands that may ask an engineer behind an API."""
+    parser.add_argument(
+        "--allow-host", metavar="HOST", action="append", default=[],
+        help="allow requests to this engineer's server, such as api.openai.com or 127.0.0.1:8000; remembered on this machine",
+    )  # fmt: skip
+
+
+def allow_hosts(names: Sequence[str]) -> None:
+    """Remember servers that may be asked from now on."""
+    if names:
+        from frozenlab.engineer import hosts
+
+        for name in names:
+            hosts.allow(name)
+
+
+def refuse_unknown(servers: Iterable[Server | None]) -> None:
+    """Raise InputError if a server that would be asked has not been allowed."""
+    from frozenlab.engineer import hosts
+
+    for server in filter(None, servers):
+        if reason := hosts.refusal(server):
+            raise InputError(reason)
+
+
+def find_session(name: str) -> Session:
+    """A session by its id or by the path of its folder."""
+    from frozenlab.session.session import Session
+    from frozenlab.session.store import SessionStore
+
+    return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
+
+
+def named(given: str | None, known: Sequence[Name], what: str) -> tuple[Name, ...] | None:
+    """Names from a comma-separated list, in the order of ``known``; None if no list was given. Raises InputError for an unknown name."""
+    if given is None:
+        return None
+    names = [name.strip() for name in given.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"there is no {what} {unknown[0]!r}; there are {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+def read_text(path: Path | str) -> str:
+    """The text of a file, or of standard input for ``-``.
+
+    Raises:
+        InputError: the file cannot be read.
+        TextError: it is too large, or no text.
+    """
+    from frozenlab.base import files
+
+    if str(path) == "-":
+        return sys.stdin.read()
+    try:
+        return files.read_text(Path(path))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def worked_on_here(job: Job) -> Iterator[None]:
+    """This process is about to do a job: Ctrl+C asks it to stop soon, and what it takes of the machine counts in the queue.
+
+    Raises LaunchError if another process has the job.
+    """
+    from frozenlab.base import places
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.job import STOP_FILE
+    from frozenlab.jobs.launcher import LaunchError, claim, release
+
+    if job.state().live:
+        raise LaunchError(f"{job.id} is {job.state().status} already; frozenlab queue shows what waits and runs")
+    os.environ.update(worker_environment(job.online))
+    signal.signal(signal.SIGINT, lambda *_: (job.dir / STOP_FILE).touch())
+    if job.state().status == "done":
+        yield
+        return
+    root = places.sessions_folder()
+    claim(job, root)
+    try:
+        yield
+    finally:
+        release(job, root)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar on stderr, if that is a terminal, for each part of a job. The caller reports (part, done, total)."""
+    from tqdm import tqdm
+
+    bars: dict[str, tqdm] = {}
+
+    def note(part: str, done: int, of: int) -> None:
+        if part not in bars:
+            bars[part] = tqdm(desc=part, total=of, unit=" boards", disable=None, leave=False)
+        bars[part].update(done - bars[part].n)
+        if done == of:
+            bars[part].close()
+
+    try:
+        yield note
+    finally:
+        for bar in bars.values():
+            bar.close()
+
+
+def print_json(record: dict[str, Any]) -> None:
+    """Print a record as one line of JSON."""
+    print(json.dumps(record))
+
+
+def agree(cost: Estimate, *, yes: bool) -> None:
+    """Tells what asking would cost, and asks for leave where that is money. Raises InputError if it is not given."""
+    print(cost.sentence, file=sys.stderr)
+    if cost.cost is not None and not yes and not agreed():
+        raise InputError("nothing was asked; --yes skips the confirmation")
+
+
+def new_folder(path: Path) -> Path:
+    """The whole path of a folder that is to be made. Raises InputError if it is there, or its parent is not."""
+    folder = path.resolve()
+    if folder.exists() or not folder.parent.is_dir():
+        raise InputError(f"{folder} exists already: name a new folder" if folder.exists() else f"there is no folder {folder.parent}")
+    return folder
+
+
+def agreed() -> bool:
+    """Whether somebody at a terminal confirms."""
+    if not sys.stdin.isatty():
+        return False
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

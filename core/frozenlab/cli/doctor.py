@@ -1,0 +1,106 @@
+"""``frozenlab doctor``: what this machine can run, and what is missing for the rest."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from frozenlab.base import places
+from frozenlab.jobs.gpus import Gpu, gpus
+from frozenlab.jobs.share import cores, memory
+from frozenlab.session.footprint import GIB, footprint, shortfalls
+from frozenlab.session.model_shape import shape_of
+from frozenlab.session.presets import PRESETS, preset_spec
+from frozenlab.session.spec import SessionSpec
+
+ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
+MEMORY_NEEDED = 3 * 2**30
+"""Free bytes that a session with the lab model needs."""
+
+
+def examine() -> dict[str, Any]:
+    """Check the machine. Returns ``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool},
+    "presets": {name: None or the reason why it cannot run here}, "cards": [...]}``, as :func:`on_cards` gives them; ``advice`` is empty if
+    nothing has to be done."""
+    python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
+    packages = {name: installed(name) for name in ESSENTIAL}
+    missing = [name for name, found in packages.items() if found is None]
+    model = places.ASSETS / "lab-model" / "model.safetensors"
+    free = memory().available
+    gpu = ", ".join(f"{gpu.name} ({gpu.memory / GIB:.0f} GiB)" for gpu in gpus())
+    vllm = installed("vllm")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    checks = [
+        check("Python", python_ok, platform.python_version(), "install Python 3.11, 3.12 or 3.13"),
+        check("packages", not missing, listed(packages), f"missing: {', '.join(missing)}; run make install"),
+        check("lab model", model.is_file(), "shipped" if model.is_file() else "not found", "fetch assets/lab-model from the repository"),
+        check("processor cores", True, str(cores()), ""),
+        check("bfloat16", True, bfloat16(), ""),
+        check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
+        check("GPU", bool(gpu), gpu or "none", "only Hugging Face language models need one"),
+        check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
+        check(
+            "Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"
+        ),
+    ]
+    ready = {entry["what"]: entry["ok"] for entry in checks}
+    can = {
+        "lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")),
+        "gpu": ready["GPU"] and ready["vLLM"],
+    }
+    return {"checks": checks, "can": can, "presets": {name: why_not(name, can["lab-model"]) for name in PRESETS}, "cards": on_cards()}
+
+
+def why_not(preset: str, lab_model: bool) -> str | None:
+    """The reason why this machine cannot run a preset; None if it can."""
+    spec = preset_spec(preset)
+    if spec.language is None:
+        return None if lab_model else "the lab model does not run here: see the checks above"
+    reasons = shortfalls(spec)
+    return "; ".join(reasons) or None
+
+
+def on_cards() -> list[dict[str, Any]]:
+    """What the presets with a language model would take on each kind of GPU here: ``gpu``, ``GiB``, and by preset the ``GiB`` needed and
+    the ``hours`` of training, None where the GPU's speed is not known."""
+    specs = {name: spec for name in PRESETS if (spec := preset_spec(name)).language is not None}
+    return [
+        {"gpu": gpu.name, "GiB": round(gpu.memory / GIB), "presets": {name: on_card(spec, gpu) for name, spec in specs.items()}}
+        for gpu in dict.fromkeys(gpus())
+    ]
+
+
+def on_card(spec: SessionSpec, gpu: Gpu) -> dict[str, float | None]:
+    shape = shape_of(spec.policy)
+    assert shape is not None, "presets are of common models"
+    taken = footprint(spec, shape, gpu)
+    seconds = taken.step_seconds(gpu)
+    steps = spec.training.steps * spec.stages
+    return {"GiB": round(taken.total / GIB, 1), "hours": None if seconds is None else round(seconds * steps / 3600, 1)}
+
+
+def bfloat16() -> str:
+    """How the processor computes matrix products in 16 bits."""
+    try:
+        from frozenlab.models.training.optimizers import fast_bfloat16
+    except ImportError:  # without torch, which is missing among the packages
+        return "unknown"
+    return "the processor has instructions for it" if fast_bfloat16() else "the processor has no instructions for it, so float32 is used"
+
+
+def check(what: str, ok: bool, found: str, advice: str) -> dict[str, Any]:
+    return {"what": what, "ok": ok, "found": found, "advice": "" if ok else advice}
+
+
+def installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def listed(packages: dict[str, str | None]) -> str:
+    return ", ".join(f"{name} {found}" for name, found in packages.items() if found)

@@ -1,0 +1,40 @@
+"""``frozenlab present``: a session as one HTML file, for a talk without a server."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from frozenlab.cli.common import Command, find_session, print_json
+
+
+def add_present(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.app.present.scenes import PARTS
+
+    parser.add_argument("session", help="id of a session, one of its stages followed by another")
+    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
+    parser.add_argument(
+        "--scenes", metavar="A,B,...", help=f"scenes in their order, of {', '.join(part.name for part in PARTS)} (default: as prepared)"
+    )
+
+
+def run_present(options: argparse.Namespace) -> None:
+    from frozenlab.app.present.deck import html_file, talk
+    from frozenlab.app.present.scenes import chosen, scenes_of
+    from frozenlab.app.present.talks import prepared
+    from frozenlab.base.files import write_text
+    from frozenlab.session.store import SessionStore
+
+    session = find_session(options.session)
+    preparation = prepared(session, SessionStore())
+    names = list(preparation.scenes) if options.scenes is None else [name.strip() for name in options.scenes.split(",")]
+    scenes = list(chosen(scenes_of(session), names))
+    text = html_file(session.spec.tasks, talk(session, scenes, preparation.notes))
+    write_text(options.out, text)
+    if options.json:
+        print_json({"file": str(options.out), "bytes": len(text.encode()), "scenes": [scene["name"] for scene in scenes]})
+    else:
+        print(f"{options.out}: {len(scenes)} scenes, {len(text.encode()) / 1000:.0f} kB; open it in a browser, N shows your notes")
+
+
+COMMANDS = (Command("present", "a session as a talk, in one HTML file", add_present, run_present),)

@@ -1,0 +1,153 @@
+"""``frozenlab students``: planted students, whose weakness is known because it was made."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frozenlab.cli.common import Command, InputError, print_json, worked_on_here
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from frozenlab.experiments.students.recipe import Recipe
+    from frozenlab.experiments.students.store import Student
+    from frozenlab.session.store import SessionStore
+
+ACTIONS = ("list", "make", "show")
+
+
+def add_students(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=ACTIONS, help="list all recipes and students, make students, or show one")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="students to make (default: all that are listed) or to show")
+    parser.add_argument("--config", type=Path, help="config whose axes become students, a file (default: teams and layouts of the lake)")
+    parser.add_argument("--test-config", type=Path, help="config whose cells are certified too, a file")
+    parser.add_argument("--recipe", type=Path, help="recipe of your own, a JSON file; ID names the student")
+    parser.add_argument("--base", help="model before practice: lab-model, a checkpoint folder or student:ID (default: as in the recipe)")
+    parser.add_argument("--presentations", type=int, help="tasks that a student is shown (default: as in the recipe)")
+    parser.add_argument("--boards-per-cell", type=int, help="held-out tasks of each cell (default: as in the recipe)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the ready-made students (default: %(default)s)")
+
+
+def run_students(options: argparse.Namespace) -> int:
+    from frozenlab.session.store import SessionStore
+
+    return {"list": list_students, "make": make_students, "show": show_students}[options.action](options, SessionStore())
+
+
+def list_students(options: argparse.Namespace, store: SessionStore) -> int:
+    """Print every ready-made recipe and every student, with what became of it."""
+    from frozenlab.experiments.students.secret import is_secret
+    from frozenlab.experiments.students.store import students
+
+    made = {student.id: student for student in students(store)}
+    records = [record_of(made.get(student_id), student_id, recipe) for student_id, recipe in offered(options).items()]
+    listed = {record["id"] for record in records}
+    records += [record_of(student, student.id, student.recipe) for student in made.values() if student.id not in listed]
+    if options.json:
+        print_json({"students": records})
+    else:
+        for record in records:
+            weak = "secret" if is_secret(record["id"]) else ", ".join(record["weak"])
+            print(f"{record['id']:<40} {record['status']:<16} weak: {weak}")
+    return 0
+
+
+def make_students(options: argparse.Namespace, store: SessionStore) -> int:
+    """Make one student after the other in this process. Ctrl+C stops after the current step; the same command goes on."""
+    from functools import partial
+
+    from tqdm import tqdm
+
+    from frozenlab.experiments.students import worker
+    from frozenlab.experiments.students.store import create_student, open_student, students_folder
+
+    menu, status = offered(options), 0
+    for student_id in options.ids or menu:
+        if (students_folder(store) / student_id).is_dir():
+            student = open_student(student_id, store)
+        elif student_id in menu:
+            student = create_student(menu[student_id], store, student_id)
+        else:
+            raise InputError(f"there is no recipe {student_id!r}; frozenlab students list shows all, --recipe takes one of your own")
+        with worked_on_here(student), tqdm(desc=student_id, total=100, unit=" %", disable=None, leave=False) as bar:
+            status = worker.main(student.dir, partial(show_progress, bar))
+        print_student(open_student(student_id, store), options.json)
+        if status:
+            break
+    return status
+
+
+def show_progress(bar: tqdm[Any], progress: float) -> None:
+    bar.update(round(100 * progress) - bar.n)
+
+
+def show_students(options: argparse.Namespace, store: SessionStore) -> int:
+    from frozenlab.experiments.students.store import open_student
+
+    if not options.ids:
+        raise InputError("name a student to show; frozenlab students list shows all")
+    for student_id in options.ids:
+        print_student(open_student(student_id, store), options.json)
+    return 0
+
+
+def offered(options: argparse.Namespace) -> dict[str, Recipe]:
+    """The recipes that can be made: id -> recipe."""
+    from pydantic import ValidationError
+
+    from frozenlab.base.errors import one_line
+    from frozenlab.cli.common import read_text
+    from frozenlab.experiments.students.menu import read_config, recipes, usual_config
+    from frozenlab.experiments.students.recipe import Recipe
+    from frozenlab.experiments.students.store import id_of
+
+    given: dict[str, Any] = {"presentations": options.presentations, "boards_per_cell": options.boards_per_cell}
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.test_config:
+        given["test_config"] = read_config(options.test_config)
+    try:
+        if options.recipe:
+            own = Recipe.from_json(read_text(options.recipe))
+            changed = Recipe.model_validate(own.model_dump() | given | ({"base": options.base} if options.base else {}))
+            return {(options.ids or [id_of(own.title)])[0]: changed}
+        config = read_config(options.config) if options.config else usual_config()
+        menu = recipes(config, options.seed, **given)
+        if options.base:
+            menu = [recipe.model_copy(update={"base": options.base}) for recipe in menu]
+    except ValidationError as error:
+        raise InputError(one_line(error)) from None
+    return {id_of(recipe.title): recipe for recipe in menu}
+
+
+def record_of(student: Student | None, student_id: str, recipe: Recipe) -> dict[str, Any]:
+    """A student, or a recipe that was not made yet, in a few fields."""
+    certificate = student.certificate if student else None
+    status: str = "not made" if student is None else student.state().status
+    if certificate:
+        status = "as planned" if certificate.as_planned else "not as planned"
+    return {"id": student_id, "title": recipe.title, "status": status, "weak": list(recipe.weak)}
+
+
+def print_student(student: Student, as_json: bool) -> None:
+    """Print the certificate, or how far the student is."""
+    certificate, state = student.certificate, student.state()
+    if as_json:
+        record = record_of(student, student.id, student.recipe) | {"folder": str(student.dir), "policy": student.name}
+        print_json(record | {"certificate": certificate.model_dump(mode="json") if certificate else None})
+        return
+    print(f"{student.title} ({student.name}): {state.status}, in {student.dir}")
+    if state.error:
+        print(f"  {state.error}")
+    if certificate is None:
+        return
+    for sentence in certificate.sentences:
+        print(f"  {sentence}")
+    print(f"  {'cell':<40} {'before practice':<30} {'after':<30}")
+    for cell in (*certificate.cells, *certificate.elsewhere):
+        mark = "weak " if cell.cell in certificate.weak and cell in certificate.cells else ""
+        print(f"  {mark + cell.words:<40} {cell.before.words:<30} {cell.after.words:<30}")
+
+
+COMMANDS = (Command("students", "make models with a known weakness: planted students", add_students, run_students),)

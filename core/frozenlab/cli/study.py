@@ -1,0 +1,236 @@
+"""``frozenlab study``: running the same session over a grid of arms and seeds."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frozenlab.cli.common import Command, InputError, add_allow_host, listed, print_json, read_text, refuse_unknown
+
+if TYPE_CHECKING:
+    from frozenlab.experiments.students.recipe import Recipe
+    from frozenlab.experiments.studies.spec import StudySpec
+    from frozenlab.experiments.studies.store import Study
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.experiments.studies.arms import CONTROLS
+    from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
+    from frozenlab.experiments.studies.presets import SEEDS, STUDIES
+    from frozenlab.session.presets import PRESETS
+
+    parser.add_argument("what", help=f"{', '.join(STUDIES)}, {ON_STUDENTS}, a spec (JSON), or the id of a study to resume")
+    seeds = ", ".join(f"{name} {n}" for name, n in SEEDS.items())
+    parser.add_argument("--seeds", type=int, help=f"number of seeds of a ready-made study (default: {seeds})")
+    parser.add_argument(
+        "--engineers", metavar="A,B,...",
+        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (studies engineers, main and students)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--controls", metavar="A,B,...",
+        help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers and students only)",
+    )  # fmt: skip
+    parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS)} (default: study)")
+    parser.add_argument(
+        "--api", type=Path, action="append", metavar="FILE",
+        help="settings of an engineer api, JSON as in a spec's engineer; may be given for several models, an arm each",
+    )  # fmt: skip
+    parser.add_argument(
+        "--students", metavar="A,B,...",
+        help="policies that the sessions begin with, each with every arm and seed: student:ID, lab-model or checkpoint folders",
+    )  # fmt: skip
+    parser.add_argument("--smallest-effect", type=float, metavar="POINTS", help="smallest effect that matters (default: 1 point)")
+    parser.add_argument("--prediction", metavar="TEXT", help="the result you expect; the report quotes it first")
+    parser.add_argument("--jobs", type=int, help="sessions to run at a time (default: one per processor core, or a cluster full)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="run them on this Ray cluster: auto, HOST:PORT, ray://HOST:PORT or local")
+    parser.add_argument("--id", help="id of the study (default: date and title)")
+    parser.add_argument("--background", action="store_true", help="return at once; the same command with the study's id shows its progress")
+    add_allow_host(parser)
+
+
+def run_study(options: argparse.Namespace) -> int:
+    import time
+
+    from frozenlab.experiments.studies.cluster import require_ray
+    from frozenlab.experiments.studies.launch import resume, start
+    from frozenlab.experiments.studies.noise import detectable_effect
+    from frozenlab.experiments.studies.store import RunSettings, open_study, studies_folder
+    from frozenlab.session.store import SessionStore
+
+    if options.jobs is not None and options.jobs < 1:
+        raise InputError(f"--jobs is {options.jobs}; use at least 1")
+    if options.cluster:
+        require_ray()
+    store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
+    if (studies_folder(store) / options.what).is_dir():
+        new = (
+            options.seeds,
+            options.id,
+            options.engineers,
+            options.controls,
+            options.api,
+            options.preset,
+            options.students,
+            options.smallest_effect,
+            options.prediction,
+        )
+        if any(value is not None for value in new):
+            raise InputError(f"{options.what} exists already: only --jobs, --cluster and --background can be given")
+        study = open_study(options.what, store)
+        if study.state().status != "done" and not study.state().live:
+            resume(study, store, run)
+    else:
+        spec = study_spec(options)
+        refuse_unknown(spec.servers)
+        if not options.json:
+            print(detectable_effect(spec), flush=True)
+        study = start(spec, store, run, options.id)
+    if not options.background:
+        try:
+            while study.state().live:
+                if not options.json:
+                    done = sum(1 for _ in study.finished())
+                    print(f"\r{study.id}: {done} of {len(study.cells)} sessions done, {study.state().progress:.0%}", end="", flush=True)
+                time.sleep(1)
+        except KeyboardInterrupt:
+            print(f"\n{study.id} continues in the background; frozenlab study {study.id} shows its progress")
+            return 0
+    print_study(study, options.json)
+    return int(study.state().status not in ("done", "running", "queued"))
+
+
+def study_spec(options: argparse.Namespace) -> StudySpec:
+    """A ready-made study, or one from a file."""
+    from pydantic import ValidationError
+
+    from frozenlab.base.errors import one_line
+    from frozenlab.experiments.studies.arms import current_name
+    from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
+    from frozenlab.experiments.studies.on_students import students_study
+    from frozenlab.experiments.studies.presets import STUDIES
+    from frozenlab.experiments.studies.spec import StudySpec
+    from frozenlab.session.presets import PRESETS, preset_spec
+
+    kind = current_name(options.what)
+    ready_made = (*STUDIES, ON_STUDENTS)
+    if kind not in ready_made and not options.what.endswith(".json"):
+        raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(ready_made)}, or a spec in a JSON file")
+    if (options.engineers or options.api) and kind not in ("engineers", "main", ON_STUDENTS):
+        raise InputError("--engineers and --api are for the studies engineers, main and students")
+    if options.controls is not None and kind not in ("engineers", ON_STUDENTS):
+        raise InputError("--controls is for the studies engineers and students")
+    if options.preset is not None and kind not in STUDIES:
+        raise InputError(f"--preset is for {listed(STUDIES)}; the study students and a spec file have their own session")
+    if options.preset is not None and options.preset not in PRESETS:
+        raise InputError(f"there is no preset {options.preset!r}; there are {', '.join(PRESETS)}")
+    if options.seeds is not None and kind not in ready_made:
+        raise InputError("--seeds is for ready-made studies; a spec file names its own")
+    if options.seeds is not None and options.seeds < 1:
+        raise InputError(f"--seeds is {options.seeds}; use at least 1")
+    written: dict[str, Any] = {
+        "smallest_effect": options.smallest_effect and options.smallest_effect / 100,
+        "prediction": options.prediction,
+        "students": options.students and tuple(name.strip() for name in options.students.split(",")),
+    }
+    written = {name: value for name, value in written.items() if value is not None}
+    if written and kind not in ready_made:
+        raise InputError("--smallest-effect, --prediction and --students are for ready-made studies; a spec file has its own")
+    if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
+        raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it must be above 0 and at most 50 points")
+    try:
+        if kind in ready_made:
+            given: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
+            given |= named_engineers(options.engineers, options.api)
+            given |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
+            if kind == ON_STUDENTS:
+                spec = students_study(**given, recipes=recipes_of(written.pop("students", ())))
+            else:
+                session = {} if options.preset is None else {"session": preset_spec(options.preset)}
+                spec = STUDIES[kind](**given, **session)
+            return StudySpec.model_validate(spec.model_dump() | written)
+        return StudySpec.model_validate_json(read_text(options.what))
+    except ValidationError as error:
+        raise InputError(f"{options.what}: {one_line(error)}") from None
+
+
+def recipes_of(names: Sequence[str]) -> dict[str, Recipe]:
+    """The recipes of students, by the names that policies have. Raises StudentError if one is not made."""
+    from frozenlab.experiments.students.store import chosen
+    from frozenlab.session.store import SessionStore
+
+    return {student.name: student.recipe for student in chosen(names, SessionStore())}
+
+
+def named_by_option() -> list[str]:
+    """Engineers that ``--engineers`` can name: those of a study that need no settings."""
+    from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
+
+    return [name for name in UNATTENDED if not BY_NAME[name].required()]
+
+
+def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> dict[str, Any]:
+    """The engineers of ``--engineers`` and those behind an API, as an argument of the ready-made study."""
+    from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer
+
+    if names is None and not files:
+        return {}
+    served = [ApiEngineer.model_validate_json(read_text(file)) for file in files or ()]
+    chosen, offered = tuple(name.strip() for name in (names or "policy").split(",")), named_by_option()
+    if served:
+        chosen = tuple(name for name in chosen if name != "api")  # the files say which
+    if unknown := [name for name in chosen if name not in offered]:
+        if unknown[0] in UNATTENDED:
+            raise InputError(f"--engineers: the engineer {unknown[0]} needs settings: write the study as a spec in a JSON file")
+        raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(offered)}")
+    if len(set(chosen)) < max(2 - len(served), len(chosen)):
+        raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
+    return {"engineers": (*chosen, *served)}
+
+
+def print_study(study: Study, as_json: bool) -> None:
+    """Print the results so far."""
+    from frozenlab.experiments.studies.main_table import rows_by_arm
+    from frozenlab.experiments.studies.report import report_of
+    from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_heads, main_note, share_interval
+    from frozenlab.experiments.studies.store import StudyError
+
+    state, done = study.state(), sum(1 for _ in study.finished())
+    about = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
+    about |= {"error": state.error} if state.error else {}
+    try:
+        report = report_of(study)
+    except StudyError as error:
+        if as_json:
+            print_json(about | {"report": str(error)})
+        else:
+            print(f"{study.id}: {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n{error}")
+        return
+    if as_json:
+        print_json(about | {"report": report.model_dump(mode="json")})
+        return
+    print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
+    if state.error:
+        print(f"{state.error}\n")
+    print("\n".join(before_results(report)))
+    print(report.standing)
+    for row in report.confirmatory:
+        print(f"* {row.sentence}")
+    for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
+        print(f"- {sentence}")
+    if report.main is not None:
+        print(f"\n{main_note(report.main)}")
+        for cells in (main_heads(report.main), *rows_by_arm(report.main)):
+            print("  " + "".join(f"{cell:<22}" for cell in cells))
+    for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
+        if rates.headroom is not None:
+            print(f"\n{name}: {headroom_note(rates.headroom)}")
+            for one in rates.headroom.shares:
+                print(f"  {one.arm:<32} {one.share:.0%} of headroom ({share_interval(one)}, n = {one.n})")
+        print(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
+        for arm in rates.arms:
+            print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_unit.values())}   {arm.mean:.1%}")
+
+
+COMMANDS = (Command("study", "run the same session over a grid of arms and seeds, or resume such a study", add_study, run_study),)

@@ -1,0 +1,106 @@
+"""Which servers an engineer may be asked at: those that the person at this machine has allowed.
+
+A spec, and so the address in it, may come from somebody else, and what is sent there may carry a key. So a server is asked only if its host
+was allowed here once: on the page that asks about it, by ``--allow-host``, or in ``FROZENLAB_API_HOSTS`` (names between commas) where there
+is no home folder to remember it in. A server on this very machine needs no leave as long as it gets no key.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from frozenlab.base import places
+from frozenlab.base.errors import LabError
+from frozenlab.base.files import write_text
+from frozenlab.engineer.server import Server
+
+VARIABLE = "FROZENLAB_API_HOSTS"
+USUAL_PORTS = {"https": 443, "http": 80}
+
+
+class HostError(LabError, ValueError):
+    """A server's address is not valid; the message shows a valid one."""
+
+
+def refusal(server: Server) -> str | None:
+    """Why the server may not be asked, and what would allow it; None: it may."""
+    host = host_of(server)
+    if in_the_clear(server):
+        return f"{server.key_variable} would go to {host} unencrypted: a key goes by https, or to this machine"
+    if not allowed(server):
+        return f"{host} has not been allowed on this machine yet: --allow-host {host} allows it, or the page that asks about it"
+    return None
+
+
+def in_the_clear(server: Server) -> bool:
+    """Whether a key would leave this machine unencrypted."""
+    return has_key(server) and not server.base_url.startswith("https:") and not on_this_machine(server.base_url)
+
+
+def allowed(server: Server) -> bool:
+    """Whether the server may be asked without asking anybody first."""
+    return host_of(server) in hosts() or (on_this_machine(server.base_url) and not has_key(server))
+
+
+def has_key(server: Server) -> bool:
+    """Whether there is a key that the server would be sent."""
+    return bool(os.environ.get(server.key_variable))
+
+
+def host_of(server: Server) -> str:
+    """``api.openai.com``, or with a port that is not the usual one ``127.0.0.1:8000``."""
+    address = urlsplit(server.base_url)
+    host = address.netloc.lower()
+    return host.removesuffix(f":{USUAL_PORTS[address.scheme]}")
+
+
+def on_this_machine(address: str) -> bool:
+    """Whether nobody but this machine itself reaches an address."""
+    name = urlsplit(address).hostname or ""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def hosts() -> set[str]:
+    """Those that were allowed, as :func:`host_of` writes them."""
+    path = remembered()
+    named = [*os.environ.get(VARIABLE, "").split(","), *(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [])]
+    return {name.strip().lower() for name in named if name.strip()}
+
+
+def check(servers: Iterable[Server | None]) -> None:
+    """Raises HostError if one of the servers is not allowed on this machine; the message says how to allow it."""
+    for server in filter(None, servers):
+        if reason := refusal(server):
+            raise HostError(reason)
+
+
+def allow(host: str) -> None:
+    """Remembers a host, for every session from now on; a line of the file that is deleted is a host that is asked about again.
+
+    Args:
+        host: as :func:`host_of` writes it, or a whole address.
+
+    Raises:
+        HostError: it is none.
+    """
+    if "://" in host:
+        address = urlsplit(host)
+        host = address.netloc.removesuffix(f":{USUAL_PORTS.get(address.scheme)}")
+    if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", host):
+        raise HostError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
+    path = remembered()
+    known = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    write_text(path, "".join(f"{name}\n" for name in dict.fromkeys([*known, host.lower()])))
+
+
+def remembered() -> Path:
+    """The file of the hosts, one a line: ``~/.config/frozenlab/api-hosts``."""
+    return places.config_folder() / "api-hosts"

@@ -1,0 +1,144 @@
+"""What an evaluation measures: a checkpoint, as people name it, on a suite."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from frozenlab.base.errors import LabError, one_line
+from frozenlab.engineer.server import Server
+from frozenlab.experiments.benchmark.report import Measured
+from frozenlab.models.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.session.store import SessionStore
+from frozenlab.tasks.families import family_with_suite
+from frozenlab.tasks.family import Family
+
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+AS_PUBLISHED = LanguageSettings(lora=None)
+"""Settings for measuring a language model that no session trained."""
+LANGUAGE_FIELDS = ("thinking", "max_tokens")
+"""Settings of a language model that an evaluation may change."""
+PROMPT_ROOM = 2048
+"""Tokens; the longest question about a board has a quarter of it."""
+CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
+
+
+class Task(Measured):
+    """``task.json``: the checkpoint and the suite to measure."""
+
+    temperature: float = Field(0.0, ge=0)
+    policy: str
+    """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    language: LanguageSettings | None = None
+    """Settings of a Hugging Face language model; None for a lab model."""
+    server: Annotated[Server | None, Field(exclude_if=lambda server: server is None)] = None
+    """Where a model is asked that is not loaded here."""
+
+    @property
+    def family(self) -> Family:
+        """The family of the suite's tasks."""
+        return family_with_suite(self.suite)
+
+    @property
+    def online(self) -> bool:
+        """Whether its tasks or its model come from the hub."""
+        return self.family.suite_online(self.suite) or self.server is not None or (self.language is not None and on_hub(self.policy))
+
+
+class EvaluationError(LabError, ValueError):
+    """An evaluation cannot be made, read or thrown away; the message says why."""
+
+
+def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
+    """The task for a model as people name it: ``lab-model``, ``student:ID``, a checkpoint folder, the name of a model on the hub, or
+    ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session; with a ``server``, the model that it serves.
+
+    Args:
+        fields: other fields of :class:`Task`, such as ``temperature`` or ``title``, and of a language model ``thinking`` and
+            ``max_tokens``. What is not given is as the checkpoint's session validates, or as the model's card asks while it thinks.
+
+    Raises:
+        EvaluationError: there is no such checkpoint, or a field is not valid.
+        SessionError: there is no such session.
+        SuiteError: there is no such suite.
+    """
+    server = fields.get("server")
+    checkpoint = of_server(model, server) if server else checkpoint_of(model, store)
+    source = family_with_suite(suite).suite_source(suite)
+    try:
+        asked = {name: fields.pop(name) for name in LANGUAGE_FIELDS if name in fields}
+        language = checkpoint.get("language")
+        if asked and language is None:
+            raise EvaluationError(f"{model} is a lab model: {', '.join(sorted(asked))} is for language models")
+        if language is not None:
+            language = LanguageSettings.model_validate(language.model_dump() | with_room(asked, language))
+            how = language.measured
+            fields = {"temperature": how.temperature, "top_p": how.top_p, "top_k": how.top_k} | fields
+            fields |= {"language": language, "thinking": language.thinking, "max_tokens": language.max_tokens}
+        task = Task(**(checkpoint | {"suite": source} | fields))
+    except ValidationError as error:
+        raise EvaluationError(one_line(error)) from None
+    if task.samples > 1 and task.temperature == 0:
+        raise EvaluationError(f"at temperature 0 all {task.samples} answers to a task are the same: give a temperature above 0")
+    return task
+
+
+def of_server(model: str, server: Server) -> dict[str, Any]:
+    """A model behind a server, as fields of :class:`Task`."""
+    return {"title": server.model, "model": model, "policy": model, "temperature": server.temperature, "max_tokens": server.max_tokens}
+
+
+def with_room(asked: dict[str, Any], language: LanguageSettings) -> dict[str, Any]:
+    """The settings that were asked for, with a context that has room for the longest answer and a prompt."""
+    longest = asked.get("max_tokens", language.max_tokens)
+    return asked | {"context": max(language.context, longest + PROMPT_ROOM)}
+
+
+def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
+    """The checkpoint behind a model's name, as fields of :class:`Task`. Raises EvaluationError and SessionError."""
+    if model.startswith(STUDENT):
+        return _student(model)
+    named = CHECKPOINT.fullmatch(model)
+    if named and not Path(model).exists():
+        return _of_session(named[1], named[2], store)
+    if HUB_NAME.fullmatch(model) and not Path(model).exists():
+        return {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
+    return _of_folder(model)
+
+
+def _student(name: str) -> dict[str, Any]:
+    if weights_file(policy_folder(name)) is None:
+        raise EvaluationError(f"{name!r} is not made: frozenlab students list shows which there are")
+    return {"title": name.replace(":", " "), "model": name, "policy": name}
+
+
+def _of_folder(model: str) -> dict[str, Any]:
+    folder = policy_folder(model).resolve()
+    if weights_file(folder) is None:
+        raise EvaluationError(f"{model!r} is no checkpoint: neither lab-model, nor a folder with a model.safetensors, nor SESSION:STAGE")
+    name = "lab model" if folder == LAB_MODEL else folder.name
+    language = None if is_lab_model(folder) else AS_PUBLISHED
+    return {"title": name, "model": name, "policy": "lab-model" if folder == LAB_MODEL else str(folder), "language": language}
+
+
+def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, Any]:
+    session = store.open(session_id)
+    stage = None if which == "base" else int(which) - 1
+    available = {checkpoint.stage: checkpoint for checkpoint in session.checkpoints()}
+    if stage not in available:
+        names = ", ".join("base" if other is None else str(other + 1) for other in available)
+        raise EvaluationError(f"session {session_id} has no weights of {which!r}; it has those of {names}")
+    spec = session.spec
+    base = {"model": spec.policy, "policy": spec.policy} if spec.language else checkpoint_of(spec.policy, store)
+    return base | {
+        "title": f"{session.title}, {available[stage].label}",
+        "policy": base["policy"] if stage is None else str(available[stage].path.resolve()),
+        "language": spec.language,
+        "method": None if stage is None else spec.training.method,
+        "session": session_id,
+        "stage": stage,
+    }

@@ -1,0 +1,132 @@
+"""The jobs of a sessions folder by kind and id, whatever they are: opened, named, and asked what they need from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from frozenlab.base.files import read_json
+from frozenlab.experiments.benchmark.evaluations import Evaluation
+from frozenlab.experiments.benchmark.results import Result
+from frozenlab.experiments.bundles.manifest import BundleError, Need
+from frozenlab.experiments.contests.store import Contest
+from frozenlab.experiments.diagnosis.store import Diagnosis
+from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.replays.store import Replay
+from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.studies.store import Study
+from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.job import KINDS, Job, Kind
+from frozenlab.models.folders import STUDENT
+from frozenlab.session.older import upgraded_arm, upgraded_spec
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+
+OPEN: dict[str, type[Job]] = {
+    kind.kind: kind for kind in (Session, Evaluation, Study, Replay, Diagnosis, Student, Contest, Headroom)
+}  # fmt: skip
+"""Kind of job -> what opens its folder."""
+BY_NAME = {kind.name: kind for kind in KINDS}
+NO_NEED = {"lab-model", "untrained"}
+"""Names of models that every FrozenLab has."""
+REPORT = "report.json"
+"""What makes a folder a result, also one that was measured in the foreground and has no task."""
+
+
+class Found(NamedTuple):
+    """A job in its folder."""
+
+    kind: str
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        return self.folder.name
+
+    @property
+    def task(self) -> Path:
+        """The file that describes it."""
+        task = self.folder / BY_NAME[self.kind].task
+        return task if task.is_file() or self.kind != "evaluation" else self.folder / REPORT
+
+
+def find(name: str, store: SessionStore) -> Found:
+    """A job by its id, or by ``KIND:ID`` where several kinds have the same one; recorded sessions too. Raises BundleError, and SessionError
+    for a session that is not there."""
+    kind, colon, job_id = name.rpartition(":")
+    if colon and kind not in BY_NAME:
+        raise BundleError(f"there is no kind {kind!r} of jobs; there are {', '.join(BY_NAME)}")
+    if not JOB_ID.fullmatch(job_id):
+        raise BundleError(f"{name!r} is no id: lower-case letters, digits and hyphens, at most 63, perhaps after KIND:")
+    found = [Found(one.name, folder) for one in KINDS if kind in ("", one.name) and (folder := _folder(one, job_id, store)) is not None]
+    if len(found) > 1:
+        raise BundleError(f"there are several {job_id!r}: say which, {' or '.join(f'{one.kind}:{job_id}' for one in found)}")
+    if not found:
+        raise BundleError(f"there is no {kind or 'job'} {job_id!r} in {store.root}")
+    return found[0]
+
+
+def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path | None:
+    folder = store.open(job_id).dir if kind.name == "session" and job_id.startswith("example-") else store.root / kind.place / job_id
+    there = (folder / kind.task).is_file() or (kind.name == "evaluation" and (folder / REPORT).is_file())
+    return folder if there else None
+
+
+def opened(job: Found) -> Job:
+    """The job, opened for reading. Raises LabError if what describes it cannot be read."""
+    if job.task.name != REPORT:
+        return OPEN[job.kind](job.folder)  # type: ignore[call-arg]  # every kind is opened by its folder
+    result = Result(job.folder)
+    if result.report is None:
+        raise BundleError(result.problems[0])
+    return result
+
+
+def title_of(job: Found) -> str:
+    """Its name for people, after all that describes it has been read. Raises LabError if it cannot be."""
+    return opened(job).title
+
+
+def described(job: Found) -> dict[str, Any]:
+    """The JSON of the file that describes it; empty if there is none."""
+    try:
+        found = read_json(job.task)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def older(job: Found) -> bool:
+    """Whether the file is of an older version, which is brought up to date whenever it is read, and stays as it is."""
+    task = described(job)
+    if job.kind == "session":
+        return upgraded_spec(task) != task
+    if job.kind == "study":
+        session = task.get("session") or {}
+        return upgraded_spec(session) != session or any(upgraded_arm(arm, session) != arm for arm in task.get("arms", ()))
+    return job.kind == "replay" and any(upgraded_arm(arm) != arm for arm in task.get("arms", ()))
+
+
+def needs(job: Found) -> list[Need]:
+    """What its task refers to: sessions, students, and models that are in no FrozenLab."""
+    found = dict.fromkeys(_named(described(job), job.kind))
+    return [Need(kind=kind, name=name[:500]) for kind, name in sorted(found)]  # type: ignore[arg-type]
+
+
+def _named(value: Any, kind: str, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _named(part, kind, name)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _named(part, kind, key)
+    elif isinstance(value, str):
+        if value.startswith(STUDENT):
+            yield "student", value.removeprefix(STUDENT)
+        elif key == "students" and kind == "diagnosis":
+            yield "student", value
+        elif key == "session":
+            yield "session", value
+        elif key in ("policy", "base", "students") and value not in NO_NEED:
+            yield "model", value

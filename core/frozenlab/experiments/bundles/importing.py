@@ -1,0 +1,88 @@
+"""Taking the sound jobs of an open bundle among one's own: complete or not at all, marked, and read-only."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from frozenlab.base.files import sync, write_text
+from frozenlab.base.roles import only_operators
+from frozenlab.experiments.bundles.beside import place
+from frozenlab.experiments.bundles.found import BY_NAME, Found, described
+from frozenlab.experiments.bundles.report import Bundle, JobReport
+from frozenlab.experiments.studies.registration import REGISTERED
+from frozenlab.jobs.imported import IMPORTED_FILE, Imported
+from frozenlab.jobs.launcher import launch_lock
+from frozenlab.models.folders import STUDENT
+from frozenlab.session.labels import LABELS_FILE, MOST_TAGS, Labels, read_labels
+from frozenlab.session.store import SessionStore
+
+TAG = "imported"
+"""A tag of imported sessions, by which the table of runs finds them."""
+Renamed = Mapping[tuple[str, str], str]
+"""Kind and id in the bundle -> id here."""
+
+
+def take_in(bundle: Bundle, store: SessionStore, only: Collection[JobReport] | None = None) -> list[Found]:
+    """Import the sound jobs of an open bundle, or some of them, and return them in their folders.
+
+    Each is complete on the disk before it gets its name. Where ids are taken, jobs get others, and what the bundle's jobs say of each other
+    is changed with them.
+    """
+    only_operators("import anything")
+    taken = []
+    with launch_lock(store.root):
+        place(bundle.jobs, store)  # anew: somebody else may have taken an id
+        chosen = [job for job in bundle.sound if only is None or job in only]
+        renamed = {(job.entry.kind, job.entry.id): job.id for job in chosen if job.id != job.entry.id}
+        for job in chosen:
+            _prepare(job, bundle, renamed)
+            target = store.root / BY_NAME[job.entry.kind].place / job.id
+            target.parent.mkdir(parents=True, exist_ok=True)
+            job.folder.rename(target)
+            sync(target.parent)
+            taken.append(Found(job.entry.kind, target))
+    return taken
+
+
+def _prepare(job: JobReport, bundle: Bundle, renamed: Renamed) -> None:
+    """Everything that the folder of an imported job has beyond what it had in the bundle, down to the disk."""
+    found = Found(job.entry.kind, job.folder)
+    if renamed and not (job.folder / REGISTERED).exists():  # what was registered is never changed
+        before = described(found)
+        if (now := _with_ids(before, renamed, found.kind)) != before:
+            write_text(found.task, json.dumps(now, indent=1, ensure_ascii=False))
+    if found.kind == "session":
+        try:
+            labels = read_labels(job.folder / LABELS_FILE)
+        except ValueError:
+            labels = Labels()
+        tags = (TAG, *(tag for tag in labels.tags if tag != TAG))[:MOST_TAGS]
+        labels = Labels(title=labels.title, tags=tags, notes=labels.notes)  # no longer archived: people want to see what they import
+        write_text(job.folder / LABELS_FILE, labels.model_dump_json(indent=2))
+    mark = Imported(file=bundle.file, sha256=bundle.sha256, id=job.entry.id, frozenlab=bundle.frozenlab, time=time.time())
+    write_text(job.folder / IMPORTED_FILE, mark.model_dump_json(indent=1))
+    for parent, _, files in os.walk(job.folder, topdown=False):
+        for name in files:
+            sync(Path(parent, name))
+        sync(Path(parent))
+
+
+def _with_ids(value: Any, renamed: Renamed, kind: str, key: str = "") -> Any:
+    """A task that names the jobs of its bundle by the ids that they have here."""
+    if isinstance(value, dict):
+        return {name: _with_ids(part, renamed, kind, name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_with_ids(part, renamed, kind, key) for part in value]
+    if isinstance(value, str):
+        if value.startswith(STUDENT):
+            return STUDENT + renamed.get(("student", value.removeprefix(STUDENT)), value.removeprefix(STUDENT))
+        if key == "students" and kind == "diagnosis":
+            return renamed.get(("student", value), value)
+        if key == "session":
+            return renamed.get(("session", value), value)
+    return value

@@ -1,0 +1,225 @@
+"""Opening a bundle: what is in it, what is refused and why, before anything of it is among one's own.
+
+Each entry is judged by its headers and by the manifest. A job of which nothing is refused is unpacked into a folder of its own, its files
+are read once by a process that has nothing to lose, and it is opened as every page opens it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from pydantic import ValidationError
+
+from frozenlab.base.errors import one_line
+from frozenlab.base.roles import only_operators
+from frozenlab.experiments.bundles import limits
+from frozenlab.experiments.bundles.archive import Entry, entries, shown, unpack
+from frozenlab.experiments.bundles.beside import place
+from frozenlab.experiments.bundles.cleaning import OF_THE_WORKER
+from frozenlab.experiments.bundles.contents import ContentError, check_json, problems
+from frozenlab.experiments.bundles.found import BY_NAME, Found, described, needs, older, title_of
+from frozenlab.experiments.bundles.layout import FORMATS, allowed, folder_of, format_of, job_in
+from frozenlab.experiments.bundles.manifest import MANIFEST_FILE, BundleError, Manifest
+from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
+from frozenlab.jobs.disk import check_room
+from frozenlab.jobs.job import KINDS
+from frozenlab.models.training.checkpoints import checksum
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SCRATCH, SessionStore
+
+CODE = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib", ".npy", ".py", ".so", ".sh"}
+ARCHIVES = {".zip", ".gz", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".zst", ".rar"}
+RESTING = ("waiting", "stopped", "done", "failed", "crashed")
+"""Statuses of a job that no worker has."""
+TASKS = {kind.task for kind in KINDS}
+PATHS = ("policy", "base", "folder", "students")
+"""Fields of a task that may be the path of a folder."""
+
+
+@contextmanager
+def opened(path: Path, store: SessionStore, name: str | None = None) -> Iterator[Bundle]:
+    """A bundle, open to be looked at and imported; what was unpacked is deleted when it closes.
+
+    Args:
+        store: the sessions next to which it is unpacked.
+        name: what to call the file; its own name if none is given.
+
+    Raises:
+        BundleError: it is no bundle, or not sound as a whole.
+        DiskFullError: there is too little space.
+    """
+    only_operators("look into a file to import it")
+    store.root.mkdir(parents=True, exist_ok=True)
+    with _plain_file(path) as file, tempfile.TemporaryDirectory(dir=store.root, prefix=f"{SCRATCH}import-") as scratch:
+        known = entries(file)
+        manifest = _manifest(file, known)
+        jobs = [JobReport(entry, Path(scratch) / folder_of(entry.kind, entry.id), entry.title) for entry in manifest.jobs]
+        refused = _judge(known, jobs)
+        check_room(store.root, sum(job.entry.size for job in jobs if job.sound) + limits.MB, "this import")
+        by_name = {entry.name: entry for entry in known}
+        for job in jobs:
+            _unpack(file, by_name, job)
+        _read_contents(Path(scratch), jobs)
+        for job in jobs:
+            _open(job)
+        place(jobs, store)
+        yield Bundle(shown(name or path.name)[:200], checksum(path), path.stat().st_size, manifest.frozenlab, jobs, refused)
+
+
+@contextmanager
+def _plain_file(path: Path) -> Iterator[BinaryIO]:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise BundleError(f"{path} is no file")
+    with os.fdopen(handle, "rb") as file:
+        yield file
+
+
+def _manifest(file: BinaryIO, known: list[Entry]) -> Manifest:
+    found = [entry for entry in known if entry.name == MANIFEST_FILE]
+    if not found:
+        raise BundleError("this archive has no manifest.json, so it is no bundle: frozenlab export makes one")
+    entry, data = found[0], bytearray()
+    if entry.problem:
+        raise BundleError(f"{MANIFEST_FILE} {entry.problem}")
+    if entry.size > limits.MANIFEST:
+        raise BundleError(f"{MANIFEST_FILE} has more than {limits.MANIFEST // limits.MB} MB")
+    unpack(file, entry, data.extend)
+    try:
+        given = check_json(bytes(data))
+    except ContentError as error:
+        raise BundleError(f"{MANIFEST_FILE} {error}") from None
+    version, newest = given.get("schema_version"), Manifest.model_fields["schema_version"].default
+    if isinstance(version, int) and version > newest:
+        raise BundleError(f"this bundle is of version {version}, and this FrozenLab reads version {newest}: update it")
+    try:
+        return Manifest.model_validate_json(bytes(data))
+    except ValidationError as error:
+        raise BundleError(f"{MANIFEST_FILE} does not describe a bundle: {one_line(error)}") from None
+
+
+def _judge(known: list[Entry], jobs: list[JobReport]) -> list[Refusal]:
+    """Refuse entries by their headers and the manifest. Returns those that belong to no job."""
+    by_id = {(job.entry.kind, job.entry.id): job for job in jobs}
+    expected = {f"{folder_of(job.entry.kind, job.entry.id)}/{file.path}": (job, file) for job in jobs for file in job.entry.files}
+    homeless: list[Refusal] = []
+    for entry in known:
+        if entry.name == MANIFEST_FILE:
+            continue
+        job, listed = expected.get(entry.name, (None, None))
+        place = job_in(entry.name)
+        if job is None and place is not None:
+            job = by_id.get(place[:2])
+        why = entry.problem or _stranger(entry.name) or ("is not in the manifest" if listed is None else None)
+        if why is None and listed is not None and listed.size != entry.size:
+            why = "has another size than the manifest says"
+        if why is None and entry.size > limits.SIZES[format_of(entry.name)]:
+            why = f"has more than {limits.SIZES[format_of(entry.name)] // limits.MB:,} MB"
+        if why is not None:
+            (homeless if job is None else job.refused).append(Refusal(entry.name, why))
+    there = {entry.name for entry in known}
+    for name, (job, _) in expected.items():
+        if name not in there:
+            job.refused.append(Refusal(name, "is in the manifest, but not in the archive"))
+    return homeless
+
+
+def _stranger(name: str) -> str | None:
+    """Why a sound name is none of a job's file."""
+    suffix, place = PurePosixPath(name).suffix.lower(), job_in(name)
+    if place is not None and allowed(place[0], place[2]):
+        return None
+    if suffix in CODE:
+        return "could run code when it is read (as a pickle can), and no bundle holds such files"
+    if suffix in ARCHIVES:
+        return "is an archive in the archive"
+    if suffix not in FORMATS:
+        return f"is of no kind that a bundle holds ({', '.join(FORMATS)})"
+    return f"is no file that a {place[0]} has" if place else "belongs to no job"
+
+
+def _unpack(file: BinaryIO, by_name: dict[str, Entry], job: JobReport) -> None:
+    """Write the job's files, each as large as announced at the most, into files that were not there before."""
+    if job.refused:
+        return
+    folder = folder_of(job.entry.kind, job.entry.id)
+    for listed in job.entry.files:
+        target = job.folder / listed.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+        with os.fdopen(handle, "wb") as out:
+            try:
+                same = unpack(file, by_name[f"{folder}/{listed.path}"], out.write) == listed.sha256
+            except BundleError as error:
+                job.refused.append(Refusal(f"{folder}/{listed.path}", str(error).partition(" ")[2]))
+                continue
+        if not same:
+            job.refused.append(Refusal(f"{folder}/{listed.path}", "is not what the manifest says: its checksum differs"))
+    if job.refused:
+        shutil.rmtree(job.folder)
+
+
+def _read_contents(scratch: Path, jobs: list[JobReport]) -> None:
+    """Refuse files whose contents are not what their names say, and jobs that are not at rest."""
+    files = {f"{folder_of(job.entry.kind, job.entry.id)}/{file.path}": job for job in jobs if not job.refused for file in job.entry.files}
+    for name, why in problems(scratch, [(name, format_of(name)) for name in files]).items():
+        files[name].refused.append(Refusal(name, why))
+    for name, job in files.items():
+        if not job.refused and PurePosixPath(name).name == "state.json" and (at_work := _at_work(scratch / name)):
+            job.refused.append(Refusal(name, at_work))
+
+
+def _at_work(path: Path) -> str | None:
+    """Why a ``state.json`` is none of a job at rest. One that names a process could get that process stopped."""
+    state = check_json(path.read_bytes())
+    if state.get("status") not in RESTING:
+        return "says that a worker has the job, and only jobs at rest are exported"
+    if any(state.get(name) is not None for name in OF_THE_WORKER):
+        return "names a process or a machine"
+    return None
+
+
+def _open(job: JobReport) -> None:
+    """Open the job as pages do, and keep what it is called and what it needs."""
+    if job.refused:
+        return
+    found = Found(job.entry.kind, job.folder)
+    if not found.task.is_file():
+        job.refused.append(Refusal(job.name, f"has no {BY_NAME[job.entry.kind].task}"))
+        return
+    try:
+        job.title, job.older, job.wanted = title_of(found), older(found), needs(found)
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:  # a LabError about damage is a ValueError
+        hint = ", because it is of a newer version than this FrozenLab reads" if _newer(found) else ""
+        job.refused.append(Refusal(job.name, f"cannot be opened{hint}: {one_line(error)}"))
+    for file in job.entry.files:
+        if PurePosixPath(file.path).name in TASKS and (path := _fixed_path(check_json((job.folder / file.path).read_bytes()))):
+            job.refused.append(Refusal(job.name, f"names a place on the disk of whoever opens it, {shown(path)}, in {file.path}"))
+
+
+def _newer(job: Found) -> bool:
+    known = SessionSpec.model_fields["schema_version"].default if job.kind == "session" else 1
+    version = described(job).get("schema_version")
+    return isinstance(version, int) and version > known
+
+
+def _fixed_path(value: Any, key: str = "") -> str | None:
+    """The first path in a task that leads to a fixed place, or out of the folder in which it is read; export leaves none."""
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else ((key, part) for part in value)
+        return next((path for name, part in parts if (path := _fixed_path(part, name))), None)
+    if key not in PATHS or not isinstance(value, str):
+        return None
+    fixed = value.startswith(("/", "~", "\\")) or value[1:2] == ":" or ".." in PurePosixPath(value).parts
+    return value if fixed else None

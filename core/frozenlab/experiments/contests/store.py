@@ -1,0 +1,182 @@
+"""The folder of a contest.
+
+contests/<id>/
+  task.json           student, session of every side, weakness; written once
+  state.json          state of the process that works through the queue
+  entries/001.json    the configs in the order in which they came
+  sides/base/         the student before training: the evidence, and its answers to the boards of the score
+  sides/entry-001/    the session of the first entry, a fork of the base
+"""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from frozenlab.base.files import open_to_append, write_text
+from frozenlab.base.roles import for_everybody, person
+from frozenlab.experiments.contests.task import ContestError, ContestTask, Entry
+from frozenlab.experiments.students.recipe import StudentError
+from frozenlab.experiments.students.store import Student, open_student
+from frozenlab.experiments.studies.on_students import best_for
+from frozenlab.jobs.folders import find_folder, make_folder, read_task
+from frozenlab.jobs.imported import refuse_imported
+from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
+from frozenlab.jobs.task import TaskJob, newest_first
+from frozenlab.models.folders import STUDENT
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.store import SessionStore
+
+BASE = "base"
+MOST_ENTRIES, MOST_OF_ONE = 300, 12
+"""Entries of a contest, and those among them of one viewer."""
+Standing = Literal["waits", "trains", "done", "failed"]
+"""Of an entry: it waits for its turn, it trains or is measured, it has a score, or it could not be trained."""
+
+
+class Numbered(NamedTuple):
+    """An entry with its place in the queue, from 1."""
+
+    number: int
+    entry: Entry
+
+
+class Contest(TaskJob[ContestTask]):
+    """One contest folder, opened for reading. Opening it raises ContestError if its task cannot be read."""
+
+    kind, model, error = "contest", ContestTask, ContestError
+
+    @property
+    def title(self) -> str:
+        return self.task.title
+
+    @property
+    def needs(self) -> Needs:
+        return HAS_OTHERS_RUN
+
+    @property
+    def slow(self) -> bool:
+        return False
+
+    @property
+    def store(self) -> SessionStore:
+        """The sessions next to which the contests are."""
+        return SessionStore(self.dir.parents[1])
+
+    @property
+    def sides(self) -> SessionStore:
+        return SessionStore(self.dir / "sides")
+
+    @property
+    def student(self) -> Student | None:
+        """The student that trains, made or being made; None: the lab model trains, or nobody began to make it yet."""
+        name = self.task.session.policy
+        if not name.startswith(STUDENT):
+            return None
+        try:
+            return open_student(name, self.store)
+        except StudentError:
+            return None
+
+    @property
+    def base(self) -> Session | None:
+        """The student before training; None: not begun yet."""
+        return self._session(BASE)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the student is measured, so that there is evidence to write a config from."""
+        base = self.base
+        return base is not None and base.context(None) is not None
+
+    @property
+    def entries(self) -> list[Numbered]:
+        """In the order in which they came."""
+        files = sorted((self.dir / "entries").glob("[0-9]*.json"))
+        return [Numbered(int(file.stem), read_task(file, Entry, kind="entry", error=ContestError)) for file in files]
+
+    def side(self, number: int) -> Session | None:
+        """The session of an entry; None before its turn."""
+        return self._session(side_id(number))
+
+    def standing(self, number: int) -> Standing:
+        """What became of an entry."""
+        side = self.side(number)
+        status = None if side is None else side.state().status
+        if status in ("done", "failed"):
+            return "done" if status == "done" else "failed"
+        return "trains" if status in ("queued", "running", "stalled") else "waits"
+
+    def waiting(self) -> list[Numbered]:
+        """The entries that wait, in the order of their turns: the oracle, for whom nobody waits, comes last."""
+        found = [numbered for numbered in self.entries if self.standing(numbered.number) == "waits"]
+        return sorted(found, key=lambda numbered: (numbered.entry.kind == "oracle", numbered.number))
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is work that nobody has done."""
+        return not self.is_open or bool(self.waiting())
+
+    def enter(self, entry: Entry) -> int:
+        """Put an entry at the end of the queue and return its number. With the first person's, the engineer enters too.
+
+        Raises ContestError if the entry has another kind of config, or the contest is full, and ImportedError if it was imported and is
+        not one's own yet.
+        """
+        refuse_imported(self.dir)
+        begun = self.task.session.initial_config
+        if entry.config is not None and (entry.config.family != begun.family or set(entry.config.cells) != set(begun.cells)):
+            raise ContestError("this config is about other tasks than those of the contest")
+        entry = entry.model_copy(update={"by": person().id})
+        folder = self.dir / "entries"
+        # Whoever began the contest opened it for everybody. Two people may press the button at once.
+        with for_everybody(), open_to_append(self.dir / ".entries.lock") as lock:
+            folder.mkdir(exist_ok=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = self.entries
+            if len(known) >= MOST_ENTRIES:
+                raise ContestError(f"this contest has {MOST_ENTRIES} entries, which is as many as it takes; begin another one")
+            if entry.by and sum(numbered.entry.by == entry.by for numbered in known) >= MOST_OF_ONE:
+                raise ContestError(f"you have {MOST_OF_ONE} entries in this contest, which is as many as one person gets")
+            number = 1 + max((numbered.number for numbered in known), default=0)
+            added = [entry]
+            if entry.kind == "person" and not any(numbered.entry.kind == "engineer" for numbered in known):
+                added.append(Entry(name="the engineer", kind="engineer"))
+            for place, one in enumerate(added, start=number):
+                write_text(folder / f"{place:03d}.json", one.model_dump_json(indent=1))
+        return number
+
+    def _session(self, name: str) -> Session | None:
+        try:
+            return Session(self.sides.root / name)
+        except SessionError:
+            return None
+
+
+def side_id(number: int) -> str:
+    return f"entry-{number:03d}"
+
+
+def contests_folder(store: SessionStore) -> Path:
+    return store.root / "contests"
+
+
+def create_contest(task: ContestTask, store: SessionStore, contest_id: str | None = None) -> Contest:
+    """Create a folder with ``task.json``, a queued state, and the oracle in the queue. Raises ContestError if the id is
+    invalid or taken."""
+    folder = make_folder(contests_folder(store), contest_id, "task.json", task, title=task.title, kind="contest", error=ContestError)
+    contest = Contest(folder)
+    if task.weak:
+        contest.enter(Entry(name="the oracle", kind="oracle", config=best_for(task.session.initial_config, task.weak)))
+    return contest
+
+
+def contests(store: SessionStore) -> list[Contest]:
+    """Every readable contest, newest first."""
+    return newest_first(contests_folder(store), Contest)
+
+
+def open_contest(contest_id: str, store: SessionStore) -> Contest:
+    """A contest by its id. Raises ContestError if there is none."""
+    return Contest(find_folder(contests_folder(store), contest_id, kind="contest", error=ContestError))

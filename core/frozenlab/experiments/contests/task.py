@@ -1,0 +1,92 @@
+"""What a contest is about: the student, the short stage that every side trains, and the boards that score it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from frozenlab.base.cells import CellName
+from frozenlab.base.errors import LabError, one_line
+from frozenlab.engineer.engineers import PolicyEngineer
+from frozenlab.experiments.students.menu import recipes, usual_config
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.store import id_of
+from frozenlab.experiments.studies.on_students import short_stage
+from frozenlab.models.folders import STUDENT
+from frozenlab.session.spec import SessionSpec
+from frozenlab.tasks.families import AnyConfig
+
+LAB_MODEL = "lab-model"
+SEED = 1
+"""Of everything that a contest draws, unless it is given another one."""
+TEST = 120
+"""Boards of each cell that score a contest: twice as many as in a study, because here a single stage has to tell."""
+
+
+class ContestError(LabError, ValueError):
+    """A contest cannot be held, read or entered; the message says why."""
+
+
+class ContestTask(BaseModel):
+    """``task.json``: written once, so that every side trains and is scored alike."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(min_length=1, max_length=120)]
+    """What people call the opponent. It does not tell the weakness."""
+    session: SessionSpec
+    """The session of the engineer's side. Those of the others differ in who writes the config, and in nothing else."""
+    weak: tuple[CellName, ...] = ()
+    """The planted weakness, which only the oracle knows; empty: nobody knows one, and there is no oracle."""
+    recipe: Recipe | None = None
+    """Of a student that is made first if it is not there."""
+
+
+class Entry(BaseModel):
+    """``entries/<number>.json``: somebody's config."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=40)]
+    kind: Literal["person", "engineer", "oracle"] = "person"
+    config: AnyConfig | None = None
+    """None: the engineer writes it when its turn comes."""
+    why: Annotated[str, Field(max_length=300)] = ""
+    by: Annotated[str, Field(max_length=64)] = ""
+    """The browser or account of a viewer who made it; empty: an operator did."""
+
+
+def opponents() -> dict[str, Recipe]:
+    """The ready-made students to play against: id -> recipe, one for each kind of task that a copy of the lab model was misled about."""
+    return {id_of(recipe.title): recipe for recipe in recipes(usual_config()) if recipe.misled and len(recipe.weak) == 1}
+
+
+def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", seed: int = SEED, **changes: object) -> ContestTask:
+    """A contest about a student, or about the shipped lab model where there is no recipe.
+
+    Args:
+        student_id: of the student, made or to be made.
+        changes: other fields of the :class:`SessionSpec`, such as ``training``.
+
+    Raises:
+        ContestError: a field is not valid, or the student's tasks have no words in the lab model, whose engineer could not be asked.
+    """
+    config = usual_config() if recipe is None else recipe.config
+    try:
+        stage = short_stage(config)
+        policy = LAB_MODEL if recipe is None else f"{STUDENT}{student_id}"
+        begun = {
+            "policy": policy,
+            "engineer": PolicyEngineer(),
+            "seed": seed,
+            "test": stage.suite.model_copy(update={"boards_per_cell": TEST}),
+        }
+        session = stage.changed(**begun | changes)
+    except (ValidationError, ValueError) as error:
+        raise ContestError(one_line(error)) from None
+    tasks = session.tasks
+    if tasks.lab is None or (wrong := tasks.lab.obstacles(config, True)):
+        raise ContestError(f"the engineer cannot be asked: {wrong[0] if tasks.lab else 'the lab model has no words for these tasks'}")
+    return ContestTask(title=title or "The lab model", session=session, weak=recipe.weak if recipe else (), recipe=recipe)

@@ -1,0 +1,119 @@
+"""The worker of a contest: makes the student if it is not there, measures it, and trains one side after the other.
+
+All it knows lies in the folder. Asked to stop, it lets the sides stop at their next step; started again, it goes on with them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from frozenlab.base.errors import Stopped
+from frozenlab.base.files import write_text
+from frozenlab.engineer.engineers.human import proposal_of
+from frozenlab.experiments.contests.store import Contest, Numbered, side_id
+from frozenlab.experiments.contests.task import ContestError
+from frozenlab.experiments.students.store import create_student
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.launcher import LaunchError, held, stop, submit
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.worker import work_alone
+from frozenlab.models.folders import STUDENT
+from frozenlab.session.forks import sibling
+from frozenlab.session.session import GIVEN_FILE, Session
+
+TRAINED_AT_ONCE = 2
+"""Sides that train at the same time, so that two can be watched side by side: a side takes half of the cores."""
+TRIES = 2
+"""Starts of a side by one worker, before it counts as failed."""
+POLL = 0.3
+
+
+def main(folder: Path) -> int:
+    """Work through the queue of the contest in ``folder``; return the exit status."""
+    return work_alone(Contest(folder), work, JobRecorder)
+
+
+def work(recorder: JobRecorder[Contest]) -> None:
+    """Until nobody waits. Raises Stopped, and ContestError if the student cannot be made."""
+    contest = recorder.job
+    make_student(contest, recorder)
+    if not contest.is_open:
+        from frozenlab.experiments.contests.base import (
+            measure_base,  # imports torch, which takes seconds: the contest is seen running before
+        )
+
+        measure_base(contest, recorder)
+    starts: dict[int, int] = {}
+    while True:
+        live = [side for numbered in contest.entries if (side := contest.side(numbered.number)) and held(side)]
+        turn = [numbered for numbered in contest.waiting() if side_id(numbered.number) not in {side.id for side in live}]
+        if not live and not turn:
+            return
+        tell(recorder, contest, live)
+        for numbered in turn[: max(0, TRAINED_AT_ONCE - len(live))]:
+            starts[numbered.number] = starts.get(numbered.number, 0) + 1
+            side = contest.side(numbered.number) or create_side(contest, numbered)
+            if starts[numbered.number] > TRIES:
+                give_up(side)
+            else:
+                submit(side, parent=contest)
+        time.sleep(POLL)
+
+
+def make_student(contest: Contest, recorder: JobRecorder[Contest]) -> None:
+    """In a process of its own, if the contest is about a student that is not made yet. Raises Stopped and ContestError."""
+    name, recipe, student = contest.task.session.policy, contest.task.recipe, contest.student
+    if not name.startswith(STUDENT) or (student is not None and student.ready):
+        return
+    if student is None and recipe is None:
+        raise ContestError(f"there is no student {name.removeprefix(STUDENT)} on this machine, and no recipe to make it by")
+    if student is None and recipe is not None:
+        student = create_student(recipe, contest.store, name.removeprefix(STUDENT))
+    assert student is not None
+    if not held(student):
+        submit(student, parent=contest)
+    while held(student):
+        tell(recorder, contest, [student])
+        time.sleep(POLL)
+    if not student.ready:
+        raise ContestError(f"the student could not be made: {student.state().error or student.state().status}")
+
+
+def create_side(contest: Contest, numbered: Numbered) -> Session:
+    """The session of an entry, which shares every measurement of the base and draws by the same seed."""
+    base, entry = contest.base, numbered.entry
+    assert base is not None, "a queue begins when the base is measured"
+    side = sibling(base, contest.sides, side_id(numbered.number), contest.task.session.changed(title=entry.name))
+    if entry.config is not None:
+        given = proposal_of(contest.task.session.initial_config, entry.config, why=entry.why)
+        write_text(side.stage_dir(None) / GIVEN_FILE, given.model_dump_json(indent=2))
+    return side
+
+
+def give_up(side: Session) -> None:
+    """Its worker has vanished too often."""
+    state = side.state().model_copy(update={"status": "failed", "error": "its worker ended without a word, twice"})
+    write_text(side.dir / "state.json", state.model_dump_json(indent=2))
+
+
+def tell(recorder: JobRecorder[Contest], contest: Contest, at_work: Sequence[Job]) -> None:
+    """Record how far the queue is. Raises Stopped, after those at work have been asked to stop and have stopped."""
+    entries = contest.entries
+    done = sum(contest.standing(numbered.number) in ("done", "failed") for numbered in entries)
+    part = sum(job.state().progress for job in at_work)
+    try:
+        recorder.tell(min(1.0, (done + part) / max(1, len(entries))))
+    except Stopped:
+        stop_all(at_work)
+        raise
+
+
+def stop_all(at_work: Sequence[Job]) -> None:
+    for job in at_work:
+        with suppress(LaunchError):  # it has just ended
+            stop(job)
+    while any(held(job) for job in at_work):
+        time.sleep(POLL)

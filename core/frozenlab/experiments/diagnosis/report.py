@@ -1,0 +1,158 @@
+"""The results of a diagnosis: how often each engineer found the planted weakness, by the sections that it was shown."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from frozenlab.base.files import write_text
+from frozenlab.base.places import ASSETS
+from frozenlab.experiments.diagnosis.scoring import Rate, rate
+from frozenlab.experiments.diagnosis.store import Answer, Diagnosis
+from frozenlab.experiments.diagnosis.task import DiagnosisError
+from frozenlab.experiments.students.store import Student, open_student
+
+RECORDED = ASSETS / "diagnosis" / "report.json"
+
+
+class Found(BaseModel):
+    """One engineer with one choice of sections."""
+
+    model_config = ConfigDict(frozen=True)
+
+    engineer: str
+    shown: str
+    rate: Rate
+    """How often the share that grew most is that of a planted-weak cell."""
+    aim: float | None
+    """Mean part of the added share that went to weak cells, over the answers that moved a share."""
+    moved: int
+    """Answers in which a share grew."""
+    unusable: int
+    """Answers that could not be used; they count as missed."""
+
+    @property
+    def words(self) -> str:
+        """``71 % (44 to 88)``"""
+        return f"{100 * self.rate.mean:.0f} % ({100 * self.rate.low:.0f} to {100 * self.rate.high:.0f})"
+
+
+class DiagnosisReport(BaseModel):
+    """``report.json``: the diagnosis rates, best with everything shown first."""
+
+    schema_version: Literal[1] = 1
+    id: str
+    title: str
+    students: tuple[str, ...]
+    """Ids of the students that have all their answers."""
+    chance: float
+    """The rate of somebody who picks a cell at random."""
+    found: tuple[Found, ...]
+
+    @property
+    def engineers(self) -> list[str]:
+        return list(dict.fromkeys(found.engineer for found in self.found))
+
+    @property
+    def choices(self) -> list[str]:
+        """The names of the choices of sections; the first shows everything."""
+        return list(dict.fromkeys(found.shown for found in self.found))
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the rates say."""
+        everything = [found for found in self.found if found.shown == self.choices[0]]
+        best = max(everything, key=lambda found: found.rate.mean)
+        clear = [found.engineer for found in everything if found.rate.low > self.chance]
+        students = f"{best.rate.students} student{'s' if best.rate.students > 1 else ''}"
+        chance = f"chance is {100 * self.chance:.0f} %"
+        if clear:
+            said = [
+                f"With everything shown, {best.engineer} finds the planted weakness most often, in {best.words} of its answers about "
+                f"{students}; {chance}. Clear of chance: {', '.join(clear)}."
+            ]
+        else:
+            said = [f"With everything shown, no engineer is clear of chance over {students}: {best.engineer} {best.words}; {chance}."]
+        if below := [found.engineer for found in everything if found.rate.high < self.chance]:
+            said.append(f"Below chance: {', '.join(below)}.")
+        if len(self.choices) > 1:
+            blind = next(found for found in self.found if found.engineer == best.engineer and found.shown == self.choices[-1])
+            said.append(f"With {shown_words(self.choices[-1])}, the rate of {best.engineer} is {blind.words}.")
+        return said
+
+
+def shown_words(name: str) -> str:
+    """The name of a choice of sections in a sentence.
+
+    >>> shown_words("failures-behaviour"), shown_words("none")
+    ('failures and behaviour shown', 'neither shown')
+    """
+    return "neither shown" if name == "none" else f"{' and '.join(name.split('-'))} shown"
+
+
+def report_of(diagnosis: Diagnosis) -> DiagnosisReport:
+    """The report on the students that have all their answers. Raises DiagnosisError if no student has."""
+    task, answers = diagnosis.task, diagnosis.answers()
+    each = task.total // len(task.students)
+    done = [name for name in task.students if sum(answer.student == name for answer in answers) == each]
+    if not done:
+        raise DiagnosisError("no student has all its answers yet")
+    students = [open_student(name, diagnosis.store) for name in done]
+    return compiled(diagnosis.id, diagnosis.title, students, [answer for answer in answers if answer.student in done])
+
+
+def compiled(diagnosis_id: str, title: str, students: Sequence[Student], answers: Sequence[Answer]) -> DiagnosisReport:
+    """The report from complete answers about these students."""
+    groups: dict[tuple[str, str], list[Answer]] = defaultdict(list)
+    for answer in answers:
+        groups[answer.engineer, answer.shown].append(answer)
+    found = []
+    for (engineer, shown), own in groups.items():
+        by_student = [[answer.hit for answer in own if answer.student == student.id] for student in students]
+        aims = [answer.aim for answer in own if answer.aim is not None]
+        unusable = sum(answer.record.proposal is None for answer in own)
+        aim = sum(aims) / len(aims) if aims else None
+        found.append(Found(engineer=engineer, shown=shown, rate=rate(by_student), aim=aim, moved=len(aims), unusable=unusable))
+    chance = sum(len(student.recipe.weak) / len(student.recipe.config.cells) for student in students) / len(students)
+    first = found[0].shown
+    best = {one.engineer: one.rate.mean for one in found if one.shown == first}
+    found.sort(key=lambda one: -best[one.engineer])
+    return DiagnosisReport(
+        id=diagnosis_id, title=title, students=tuple(student.id for student in students), chance=chance, found=tuple(found)
+    )
+
+
+def recorded() -> DiagnosisReport | None:
+    """The report that ships with the project; None if there is none."""
+    return DiagnosisReport.model_validate_json(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else None
+
+
+def table(report: DiagnosisReport) -> pd.DataFrame:
+    """One row per engineer and choice of sections."""
+    return pd.DataFrame(
+        {"engineer": one.engineer, "shown": one.shown, "chance": report.chance, **one.rate._asdict(), "aim": one.aim}
+        | {"moved": one.moved, "unusable": one.unusable}
+        for one in report.found
+    )
+
+
+def write_report(report: DiagnosisReport, folder: Path) -> None:
+    """Write ``report.json`` and ``rates.csv``."""
+    write_text(folder / "report.json", report.model_dump_json(indent=1))
+    write_text(folder / "rates.csv", table(report).to_csv(index=False))
+
+
+def lines(report: DiagnosisReport) -> list[str]:
+    """The report as text, for a terminal."""
+    head = f"{'engineer':<14} {'shown':<24} {'finds it':<20} {'naive interval':<16} {'aim':>6} {'moved':>6} {'answers':>8}"
+    body = [
+        f"{one.engineer:<14} {one.shown:<24} {one.words:<20} {100 * one.rate.naive_low:>4.0f} to {100 * one.rate.naive_high:<8.0f} "
+        f"{'-' if one.aim is None else f'{100 * one.aim:.0f} %':>6} {one.moved:>6} {one.rate.n:>8}"
+        for one in report.found
+    ]
+    return [f"{len(report.students)} students; chance {100 * report.chance:.0f} %", head, *body, *report.sentences]

@@ -1,0 +1,136 @@
+"""The spec of a headroom measurement (``task.json``): students, configs, and what is expected of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from frozenlab.base.errors import LabError
+from frozenlab.experiments.headroom.alignment import LEAST_BATCHES
+from frozenlab.experiments.headroom.menu import KEPT, UNIFORM, alone, menu_of, same_cells
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
+from frozenlab.tasks.family import Family
+
+FORK = TrainingSettings(steps=8, boards_per_step=16, learning_rate=2e-4, schedule="per-stage", temperature=0.7)
+"""A stage in which configs were seen to differ (8 to 14 seconds of one core): short, with few boards, so that what they are matters."""
+
+
+class HeadroomError(LabError, ValueError):
+    """A headroom measurement cannot be made, read or thrown away; the message says why."""
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Probes(Strict):
+    """The influence matrix: whose gradients are compared, and how well they are measured."""
+
+    configs: Annotated[dict[str, AnyConfig], Field(min_length=1)]
+    """Name -> a config whose tasks are one cell of the matrix: often one cell of a config, but any config will do."""
+    batches: Annotated[int, Field(ge=LEAST_BATCHES, le=16)] = LEAST_BATCHES
+    """Independent batches of tasks a cell, whose products with each other are free of noise."""
+    tasks: Annotated[int, Field(ge=1, le=1024)] = 32
+    """Tasks in a batch."""
+
+
+class Forks(Strict):
+    """Short stages under each config of a menu, from the same student."""
+
+    menu: dict[str, AnyConfig]
+    """Name -> config. ``kept`` and ``uniform`` are among them; a file that has ``config`` in its place has the usual menu of that one."""
+    suite: AnySuite
+    """Held-out tasks. Each student and replicate has its own, by seed, the same for all configs."""
+    replicates: Annotated[int, Field(ge=2, le=20)] = 2
+    """How often each config is measured, each time with other training draws and other held-out tasks."""
+    plans: Annotated[int, Field(ge=0, le=16)] = 0
+    """Sampled answers a held-out task, besides the greedy one; they are reported beside it."""
+    doses: tuple[Annotated[float, Field(ge=0, le=4)], ...] = ()
+    """Multiples of the way from ``kept`` to each student's best config, measured last and with draws of their own; empty: no dose curve."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _make_menu(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "config" not in given:
+            return given
+        if "menu" in given:
+            raise ValueError('give "menu", or "config" to make the usual menu from, not both')
+        config = ReadConfig.model_validate({"config": given["config"]}).config
+        return {name: value for name, value in given.items() if name != "config"} | {"menu": menu_of(config)}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if missing := [name for name in (KEPT, UNIFORM) if name not in self.menu]:
+            raise ValueError(f"the menu lacks the config {missing[0]!r}")
+        if self.doses and not same_cells(list(self.menu.values())):
+            raise ValueError("a dose curve needs a menu of configs with the same cells")
+        return self
+
+    @property
+    def kept(self) -> Any:
+        """The config that others are compared with; it names the cells of the held-out tasks."""
+        return self.menu[KEPT]
+
+
+class ReadConfig(Strict):
+    """A config of any family, read from a file."""
+
+    config: AnyConfig
+
+
+class HeadroomSpec(Strict):
+    """What is measured, of whom, and what was expected before."""
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(min_length=1, max_length=120)]
+    students: Annotated[tuple[str, ...], Field(min_length=1)] = ("lab-model",)
+    """``lab-model``, the path of a checkpoint folder, or ``student:ID`` for one of the folder of students."""
+    probes: Probes | None = None
+    """None: no influence matrix."""
+    forks: Forks | None = None
+    """None: no forks, so nothing but the influence matrix."""
+    training: TrainingSettings = FORK
+    """The stage of a fork. Gradients use its reward, temperature, plans a task and loss."""
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    hypothesis: Annotated[str, Field(max_length=4000)] = ""
+    prediction: Annotated[str, Field(max_length=4000)] = ""
+    """The expected result, written before anything ran."""
+    smallest_effect: Annotated[float, Field(gt=0, le=0.5)] = 0.01
+    """Smallest headroom or value of information that would matter, as a difference of rates."""
+    stopping_rule: Annotated[str, Field(max_length=4000)] = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.probes is None and self.forks is None:
+            raise ValueError('nothing would be measured: give "probes", "forks" or both')
+        families = {config.family for config in self.configs}
+        if self.forks is not None:
+            families.add(self.forks.suite.family)
+        if len(families) > 1:
+            raise ValueError(f"the configs are of several families: {', '.join(sorted(families))}")
+        if len(set(self.students)) < len(self.students):
+            raise ValueError("two students are the same")
+        return self
+
+    @property
+    def configs(self) -> list[Any]:
+        return [*(self.probes.configs.values() if self.probes else ()), *(self.forks.menu.values() if self.forks else ())]
+
+    @property
+    def tasks(self) -> Family:
+        """The task family."""
+        return family_of(self.configs[0].family)
+
+    @property
+    def units(self) -> int:
+        """Parts of the work: an influence matrix a student, forks, and the measurement of each student before its forks."""
+        forks = self.forks
+        each = forks.replicates * (1 + len(forks.menu) + len(forks.doses)) if forks else 0
+        return len(self.students) * (each + (self.probes is not None))
+
+
+def probes_of(config: Any) -> dict[str, Any]:
+    """The cells of a config as probes: each alone."""
+    return {cell: alone(config, [cell]) for cell in config.cells}

@@ -1,0 +1,172 @@
+"""The folder of a headroom measurement.
+
+headroom/<id>/
+  task.json             what is measured, and what was expected; written once
+  state.json            state of the process that measures
+  influence-<n>.npz     of student n: inner products of all batches of gradients, and what the batches' samples were like
+  outcomes.parquet      one row per fork and cell of the held-out tasks
+  report/report.json    the result, when all is measured
+
+What is there is not measured again, so a measurement can be stopped or killed at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from frozenlab.base import places
+from frozenlab.base.errors import one_line
+from frozenlab.base.files import regular, replacing, write_parquet
+from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
+from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.needs import WORKER, Needs, Work
+from frozenlab.jobs.share import cores
+from frozenlab.jobs.task import TASK, TaskJob, newest_first
+from frozenlab.session.store import SessionStore
+
+SHIPPED = places.ASSETS / "headroom"
+"""The measurements that ship with FrozenLab."""
+FIGURES = ("valid", "reward", "mixed", "tokens")
+"""What is kept of a batch of gradients besides the gradient: see :class:`frozenlab.experiments.headroom.gradients.Batch`."""
+KEY = ("student", "part", "config", "dose", "replicate")
+"""The columns of ``outcomes.parquet`` that identify a fork. ``student`` is its number in the spec; ``part`` is ``before`` for the student
+as it is, ``menu`` or ``dose``; ``dose`` is 1 but for the dose curve."""
+
+
+PARTS = ("before", "menu", "dose")
+COUNTS = ("n", "valid", "optimal", "plans", "plans_valid")
+"""The columns with the numbers of held-out tasks, of sampled answers, and of those that are right."""
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What was measured of a student's gradients."""
+
+    products: NDArray[np.float64]
+    """(cells, batches, cells, batches) inner products of the batches' gradients."""
+    figures: dict[str, NDArray[np.float64]]
+    """Name of FIGURES -> (cells, batches)."""
+
+
+class Headroom(TaskJob[HeadroomSpec]):
+    """One folder of a measurement, opened for reading. Opening it raises HeadroomError if its task cannot be read."""
+
+    kind = "headroom"
+    model, error = HeadroomSpec, HeadroomError
+
+    @property
+    def title(self) -> str:
+        return self.task.title
+
+    @property
+    def needs(self) -> Needs:
+        """It measures as many parts at a time as there are cores."""
+        return Needs(cores(), memory=cores() * WORKER)
+
+    @property
+    def work(self) -> Work:
+        return Work(amount=float(self.task.units))
+
+    @property
+    def slow(self) -> bool:
+        return False
+
+    def influence(self, student: int) -> Influence | None:
+        """What was measured of the gradients of a student, by its number; None if nothing yet. Raises HeadroomError if the file is
+        damaged."""
+        path = self.influence_file(student)
+        if not path.exists():
+            return None
+        try:
+            with np.load(regular(path), allow_pickle=False) as file:
+                influence = Influence(file["products"], {name: file[name] for name in FIGURES})
+            check_influence(influence, self.task)
+            return influence
+        except Exception as error:  # a damaged archive can make its reader raise anything
+            raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
+
+    def influence_file(self, student: int) -> Path:
+        return self.dir / f"influence-{student}.npz"
+
+    def outcomes(self) -> pd.DataFrame | None:
+        """The rows of ``outcomes.parquet``; None before the first fork. Raises HeadroomError if it is damaged."""
+        path = self.dir / "outcomes.parquet"
+        if not path.exists():
+            return None
+        try:
+            table = pd.read_parquet(regular(path))
+            check_outcomes(table, self.task)
+            return table
+        except Exception as error:  # a damaged table can make its reader raise anything
+            raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
+
+
+def check_influence(influence: Influence, spec: HeadroomSpec) -> None:
+    """Raises ValueError if the arrays are none of this measurement."""
+    cells, batches = (len(spec.probes.configs), spec.probes.batches) if spec.probes else (0, 0)
+    shapes = [(influence.products, (cells, batches) * 2), *((figures, (cells, batches)) for figures in influence.figures.values())]
+    if any(array.shape != shape or array.dtype != np.float64 for array, shape in shapes):
+        raise ValueError(f"it does not hold {cells} cells with {batches} batches each")
+
+
+def check_outcomes(table: pd.DataFrame, spec: HeadroomSpec) -> None:
+    """Raises ValueError if the rows are none of this measurement."""
+    if missing := [name for name in (*KEY, "cell", *COUNTS) if name not in table]:
+        raise ValueError(f"it has no column {missing[0]!r}")
+    if wrong := [name for name in ("student", "replicate", *COUNTS) if not pd.api.types.is_integer_dtype(table[name])]:
+        raise ValueError(f"the column {wrong[0]!r} holds no whole numbers")
+    menu, replicates = (spec.forks.menu, spec.forks.replicates) if spec.forks else ((), 0)
+    known = {
+        "student": table["student"].between(0, len(spec.students) - 1),
+        "part": table["part"].isin(PARTS),
+        "config": table["config"].isin(["", *menu]),
+        "dose": table["dose"].between(0, 4) if pd.api.types.is_float_dtype(table["dose"]) else table["dose"].isna(),
+        "replicate": table["replicate"].between(0, replicates - 1),
+        "cell": table["cell"].map(lambda cell: isinstance(cell, str)),
+    }
+    if strange := [name for name, of_this in known.items() if not of_this.all()]:
+        raise ValueError(f"the column {strange[0]!r} names what is not in {TASK}")
+    if table.duplicated([*KEY, "cell"]).any():
+        raise ValueError("a fork is there twice")
+
+
+def write_influence(measurement: Headroom, student: int, influence: Influence) -> None:
+    with replacing(measurement.influence_file(student)) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, products=influence.products, **influence.figures)
+
+
+def write_outcomes(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Replace ``outcomes.parquet``; the rows' order does not depend on which fork ended first."""
+    write_parquet(folder / "outcomes.parquet", pd.DataFrame(rows).sort_values([*KEY, "cell"], ignore_index=True))
+
+
+def headroom_folder(store: SessionStore) -> Path:
+    return store.root / "headroom"
+
+
+def create_headroom(spec: HeadroomSpec, store: SessionStore, headroom_id: str | None = None) -> Headroom:
+    """Create a folder with ``task.json`` and a queued state. Raises HeadroomError if the id is invalid or taken."""
+    folder = headroom_folder(store)
+    return Headroom(make_folder(folder, headroom_id, "task.json", spec, title=spec.title, kind="headroom", error=HeadroomError))
+
+
+def measurements(store: SessionStore) -> list[Headroom]:
+    """Every readable measurement of the user, newest first."""
+    return newest_first(headroom_folder(store), Headroom)
+
+
+def shipped() -> list[Headroom]:
+    """The measurements that ship with the project."""
+    return readable(sorted(SHIPPED.glob("*/task.json")), Headroom, HeadroomError)
+
+
+def open_headroom(headroom_id: str, store: SessionStore) -> Headroom:
+    """Open one of the user's measurements. Raises HeadroomError if there is none with this id."""
+    return Headroom(find_folder(headroom_folder(store), headroom_id, kind="headroom", error=HeadroomError))

@@ -1,0 +1,103 @@
+"""The tutor, the teacher of the lab model's engineer: it knows how well the lab model usually does, and gives boards to what has fallen.
+
+The gate (``docs/instrument.md``) says that what a student has lost comes back by boards of that cell and by hardly any others. So a board
+helps the cell that it is drawn for, and the best shares follow from two numbers a cell: the valid rate that the evidence shows, and the
+rate that is *usual* there (:mod:`frozenlab.experiments.lab_model.usual_rates`).
+
+1. **Read** the valid rate: from `failures` (held-out tasks), else `behaviour` (sampled answers), else `preserved`.
+2. **Room**: how far it lies below the usual rate, if by more than MARGIN. What was never learnt, the rest up to 100 %, counts a tenth.
+3. **Share**: a share s is expected to win room * (1 - exp(-s / REACH)); the shares that win the most together are those of water-filling.
+4. **Expect** the valid rate plus what the share wins of the fall, give or take SPREAD.
+
+Ratios and layouts stay. A cell of which nothing is known gets the room of one that has not fallen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, log
+
+from frozenlab.base.cells import Config
+from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.engineer.sentences import claim_on, summary_sentence
+from frozenlab.experiments.lab_model.usual_rates import usual_rate
+
+MARGIN = 0.1
+"""A rate that lies below the usual one by less may be chance."""
+REACH = 0.5
+UNLEARNT = 0.1
+SPREAD = 0.1
+SOURCES = ("failures", "behaviour", "preserved")
+
+
+def propose(context: Context, config: Config) -> Proposal:
+    """The whole proposal; deterministic."""
+    now = {cell.name: reading(context, cell.name) for cell in context.cells}
+    usual = {cell.name: usual_rate(cell) for cell in context.cells}
+    fallen = {name: fall(now[name], usual[name]) for name in now}
+    shares = filled([fallen[name] + UNLEARNT * unlearnt(now[name], fallen[name]) for name in now])
+    cells = {name: config.cells[name].model_copy(update={"share": share}) for name, share in zip(now, shares, strict=True)}
+    claims = [
+        claim_on(
+            cell.name,
+            cell.words,
+            "share",
+            config.cells[cell.name].settings(),
+            cells[cell.name].settings(),
+            evidence=[line.id for section in context.sections if (line := context.evidence(section, cell.name))],
+            now=now[cell.name],
+            usual=usual[cell.name],
+            cause=commonest_fault(context, cell.name),
+            **expectation(now[cell.name], fallen[cell.name], cells[cell.name].share),
+        )
+        for cell in context.cells
+    ]
+    return Proposal(summary=summary_sentence(claims, (), context.words), claims=tuple(claims), config=config.with_cells(cells))
+
+
+def reading(context: Context, cell: str) -> float | None:
+    """The valid rate of a cell; None if no section that is on says it."""
+    lines = (context.evidence(section, cell) for section in SOURCES)
+    return next((line.numbers["valid"] for line in lines if line), None)
+
+
+def commonest_fault(context: Context, cell: str) -> str | None:
+    """The fault of most held-out tasks; None if `failures` is off, or nothing failed."""
+    line = context.evidence("failures", cell)
+    faults = {name: rate for name, rate in line.numbers.items() if name in context.tasks.faults} if line else {}
+    return max(faults, key=faults.__getitem__, default=None)
+
+
+def fall(now: float | None, usual: float | None) -> float:
+    """How far a rate lies below the usual one; 0 if by no more than MARGIN, or one of them is not known."""
+    return 0.0 if now is None or usual is None or usual - now <= MARGIN else usual - now
+
+
+def unlearnt(now: float | None, fallen: float) -> float:
+    """What was never learnt: the part of a cell's tasks that would fail without any fall."""
+    return 0.5 if now is None else 1 - now - fallen
+
+
+def filled(rooms: Sequence[float]) -> list[float]:
+    """The shares that win the most of these rooms, which sum to 1.
+
+    A share s of a cell wins room * (1 - exp(-s / REACH)). At the best shares the next board wins the same wherever it goes, so
+    s = REACH * log(room / level), or 0 where the room lies below the level.
+
+    >>> [round(share, 2) for share in filled([0.5, 0.05, 0.05])], filled([0.0, 0.0])
+    ([1.0, 0.0, 0.0], [0.5, 0.5])
+    """
+    order = sorted((room for room in rooms if room > 0), reverse=True)
+    if not order:
+        return [1 / len(rooms)] * len(rooms)
+    for count in range(len(order), 0, -1):
+        level = exp((sum(map(log, order[:count])) - 1 / REACH) / count)
+        if order[count - 1] >= level:
+            break
+    return [REACH * log(room / level) if room > level else 0.0 for room in rooms]
+
+
+def expectation(now: float | None, fallen: float, share: float) -> Mapping[str, float | None]:
+    if now is None:
+        return {"expected": None, "spread": None}
+    return {"expected": round(now + fallen * (1 - exp(-share / REACH)), 3), "spread": SPREAD}

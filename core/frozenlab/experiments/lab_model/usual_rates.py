@@ -1,0 +1,79 @@
+"""How well the lab model usually does: its greedy valid rate on every kind of cell that its engineer can name.
+
+    python -m frozenlab.experiments.lab_model.usual_rates CHECKPOINT
+
+writes ``data/usual_rates.json``, and is run again with new weights before their engineer is taught.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from frozenlab.base.cells import Cell
+from frozenlab.engineer.dialects.words import kind_words
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config_cell import LAYOUTS, CellConfig
+from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.tasks.countdown.config import COUNTS, CountdownCell, CountdownConfig, name_of
+from frozenlab.tasks.families import family_of
+
+TABLE = Path(__file__).parent / "data" / "usual_rates.json"
+TEAMS = (2, 3, 4, 5)
+TASKS = 48
+"""Of each kind."""
+SEED = 20_261_123
+
+OneCell = EnvironmentConfig | CountdownConfig
+
+
+@cache
+def table() -> dict[str, float]:
+    """Words of a kind (``k2 size6 doors``) -> valid rate."""
+    rates: dict[str, float] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return rates
+
+
+def usual_rate(cell: Cell) -> float | None:
+    """None: it was not measured. Boards that mix layouts are taken as scatter boards."""
+    return table().get(" ".join(word for word in kind_words(cell) if word != "scatter"))
+
+
+def kinds() -> Iterator[OneCell]:
+    """A config of one cell for each kind: the teams that the lab model reads, all sizes and layouts, and counts of numbers.
+
+    Scatter boards are what a cell without a layout of its own draws. A kind that cannot be drawn at the usual ratios is left out.
+    """
+    for team in TEAMS:
+        for size in PAPER_SIZES:
+            for layout in (None, *(layout for layout in LAYOUTS if layout != "scatter")):
+                config = EnvironmentConfig.of([CellConfig(agents=team, size=size, layout=layout, share=1)])
+                if undrawable(config, *config.cells) is None:
+                    yield config
+    for count in COUNTS:
+        yield CountdownConfig(cells={name_of(count): CountdownCell(share=1)})
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    from frozenlab.models.evaluation import evaluate
+    from frozenlab.models.folders import policy_folder
+    from frozenlab.models.lab.policy import LabPolicy
+
+    parser = argparse.ArgumentParser(description="Measure the lab model's usual valid rates.")
+    parser.add_argument("checkpoint")
+    folder = policy_folder(parser.parse_args(arguments).checkpoint)
+    rates = {}
+    for config in kinds():
+        family = family_of(config.family)
+        answers = evaluate(LabPolicy.load(folder, family), family.draw(config, TASKS, SEED))
+        words = " ".join(kind_words(config.described()[0]))
+        rates[words] = round(float(answers["valid"].mean()), 3)
+        print(words, rates[words], flush=True)
+    TABLE.write_text(json.dumps(rates, indent=0) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

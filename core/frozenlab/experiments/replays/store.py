@@ -1,0 +1,132 @@
+"""The folder of a replay: its task, the state of its worker, and the answers so far.
+
+replays/<id>/
+  task.json         what is asked, written once
+  state.json        state of the process that asks
+  answers.parquet   one row per answer so far: arm, sample, the proposal's whole record as JSON, and how many of its claims are faithful
+
+The session is only read. A replay can be stopped or killed; it shows the answers it has and resumes from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from frozenlab.base import places
+from frozenlab.base.errors import one_line
+from frozenlab.base.files import regular, write_parquet
+from frozenlab.engineer.faithfulness import Checked
+from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.experiments.replays.task import ReplayError, ReplayTask, session_of, spec_of
+from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
+from frozenlab.jobs.task import TaskJob, newest_first
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+
+SHIPPED = places.ASSETS / "replays"
+"""The replays that ship with FrozenLab."""
+
+
+class Answer(NamedTuple):
+    """One answer of an arm's engineer. ``sample`` counts from 0; answers of the same number had the same random draws."""
+
+    arm: str
+    sample: int
+    record: ProposalRecord
+    checked: Checked | None = None
+    """How many of its claims are faithful; None in replays from before that was counted."""
+
+
+class Replay(TaskJob[ReplayTask]):
+    """One replay folder, opened for reading. Opening it raises ReplayError if its task cannot be read."""
+
+    kind = "replay"
+    model, error = ReplayTask, ReplayError
+
+    @property
+    def title(self) -> str:
+        return self.task.title
+
+    @property
+    def session(self) -> Session:
+        """The session of the replay. Raises SessionError if it does not exist any more."""
+        return session_of(self.task, SessionStore(self.dir.parents[1]))
+
+    @property
+    def needs(self) -> Needs:
+        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        return language_model() if any(spec.language and "model" in spec.engineer.author.needs for spec in specs) else LAB_MODEL
+
+    @property
+    def work(self) -> Work:
+        return Work(f"{self.session.spec.policy}/{self.task.arms[0].name}", float(len(self.task.arms) * self.task.samples))
+
+    @property
+    def slow(self) -> bool:
+        """Language models take their time, here or behind an API."""
+        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        return any(spec.engineer.author.slow(spec.language) for spec in specs)
+
+    @property
+    def online(self) -> bool:
+        return self.session.spec.online
+
+    def answers(self) -> list[Answer]:
+        """The answers so far, in the order in which they came, each once. Raises ReplayError if they cannot be read."""
+        path = self.dir / "answers.parquet"
+        if not path.exists():
+            return []
+        try:
+            rows = pd.read_parquet(regular(path))
+            counted = rows[list(Checked._fields)].itertuples(index=False) if {*Checked._fields} <= {*rows} else repeat(None)
+            answers = [
+                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record), checked and _counted(*map(int, checked)))
+                for (arm, sample, record), checked in zip(rows[["arm", "sample", "record"]].itertuples(index=False), counted, strict=False)
+            ]
+            return list({(answer.arm, answer.sample): answer for answer in answers}.values())
+        except Exception as error:  # a damaged table can make its reader raise anything
+            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
+
+
+def _counted(faithful: int, claims: int) -> Checked:
+    if not 0 <= faithful <= claims < 2**31:
+        raise ValueError(f"{faithful} of {claims} claims cannot be faithful")
+    return Checked(faithful, claims)
+
+
+def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
+    """Replace ``answers.parquet``."""
+    rows = pd.DataFrame([(one.arm, one.sample, one.record.model_dump_json()) for one in answers], columns=["arm", "sample", "record"])
+    if all(one.checked is not None for one in answers):
+        rows = rows.join(pd.DataFrame([one.checked for one in answers], columns=Checked._fields))
+    write_parquet(folder / "answers.parquet", rows)
+
+
+def replays_folder(store: SessionStore) -> Path:
+    return store.root / "replays"
+
+
+def create_replay(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
+    """Create a folder with ``task.json`` and a queued state. Raises ReplayError if the id is invalid or taken."""
+    return Replay(make_folder(replays_folder(store), replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
+
+
+def replays(store: SessionStore) -> list[Replay]:
+    """Every readable replay of the user, newest first."""
+    return newest_first(replays_folder(store), Replay)
+
+
+def shipped() -> list[Replay]:
+    """The replays that ship with the project."""
+    return readable(sorted(SHIPPED.glob("*/task.json")), Replay, ReplayError)
+
+
+def open_replay(replay_id: str, store: SessionStore) -> Replay:
+    """Open one of the user's replays. Raises ReplayError if there is none with this id."""
+    return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))

@@ -1,0 +1,124 @@
+"""The task of a replay: which engineers are asked about one stage of a session, how often, and whether they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from frozenlab.base.errors import LabError, one_line
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
+from frozenlab.engineer.server import Server
+from frozenlab.experiments.studies.grid import Arm
+from frozenlab.models.folders import weights_file
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
+
+MOST_SAMPLES = 200
+
+
+class ReplayError(LabError, ValueError):
+    """A replay cannot be made, read or thrown away; the message says why."""
+
+
+class ReplayTask(BaseModel):
+    """``task.json``: the stage, the arms, and how often each is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    session: str
+    """Its id."""
+    folder: str | None = None
+    """Absolute path of the session if it does not lie among the others."""
+    stage: Annotated[int, Field(ge=0)]
+    """0-based. The arms are asked for the proposal after it."""
+    arms: Annotated[tuple[Arm, ...], Field(min_length=1)]
+    """Who is asked, with which sections; the first is the reference arm."""
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 16
+    """Answers per arm."""
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = [arm.name for arm in self.arms]
+        if len(set(names)) < len(names):
+            raise ValueError("two arms are the same")
+        return self
+
+    @property
+    def reference(self) -> str:
+        """The reference arm."""
+        return self.arms[0].name
+
+    @property
+    def total(self) -> int:
+        """Total number of answers."""
+        return len(self.arms) * self.samples
+
+
+def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, folder: Path | None = None, **fields: int) -> ReplayTask:
+    """The task of asking these arms after ``stage`` (0-based) of a session.
+
+    Args:
+        what: what differs between the arms, in a word or two, for the title.
+        folder: folder of the session, if it does not lie among the others.
+        fields: other fields of :class:`ReplayTask`, such as ``samples``.
+
+    Raises:
+        SessionError: the stage has not been validated.
+        ReplayError: an arm cannot be asked, or a field is not valid.
+    """
+    session.measurements(stage)
+    for arm in arms:
+        if reason := obstacle(session, stage, spec_of(arm, session).engineer.kind):
+            raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
+    fixed = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.id, "folder": folder and str(folder)}
+    try:
+        return ReplayTask.model_validate(fixed | {"stage": stage, "arms": tuple(arms)} | fields)
+    except ValidationError as error:
+        raise ReplayError(one_line(error)) from None
+
+
+def session_of(task: ReplayTask, store: SessionStore) -> Session:
+    """The session of the replay. Raises SessionError if it does not exist any more."""
+    return store.open(task.session) if task.folder is None else Session(Path(task.folder))
+
+
+def servers(task: ReplayTask, session: Session) -> list[Server]:
+    """The servers of the task's arms."""
+    return [server for arm in task.arms if (server := spec_of(arm, session).engineer.server) is not None]
+
+
+def spec_of(arm: Arm, session: Session) -> SessionSpec:
+    """The session's spec with the changes of an arm. Raises ReplayError if they are not compatible."""
+    try:
+        return session.spec.changed(**arm.changes)
+    except ValidationError as error:
+        raise ReplayError(f"the arm {arm.name} cannot be asked: {one_line(error)}") from None
+
+
+def obstacle(session: Session, stage: int, engineer: str) -> str | None:
+    """The reason why the engineer of this name cannot be asked about a stage; None if it can."""
+    kind = BY_NAME[engineer]
+    if "person" in kind.needs:
+        return "its engineer is a person, who is not asked again and again"
+    if kind.needs_weights(session.spec.language) and weights_file(session.stage_dir(stage) / "policy") is None:
+        return f"the engineer {engineer} needs the weights of stage {stage + 1}, which {session.id} does not have"
+    return None
+
+
+def askable(session: Session, stage: int) -> list[str]:
+    """The engineers that can be asked about a stage without further settings: all without an obstacle that need none, or whose settings
+    the session has."""
+    ready = [name for name in UNATTENDED if not BY_NAME[name].required() or session.spec.engineer.kind == name]
+    return [name for name in ready if obstacle(session, stage, name) is None]
+
+
+def validated_stages(session: Session) -> list[int]:
+    """The stages (0-based) with validation results. Only checks for the files."""
+    return [stage for stage in range(session.spec.stages) if (session.stage_dir(stage) / "validation.parquet").exists()]

@@ -1,0 +1,121 @@
+"""Arms of studies: sections on and off, engineers, guards, and guidance or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from frozenlab.engineer.controls.dose import DoseEngineer
+from frozenlab.engineer.controls.placebo import PlaceboEngineer
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.sections import NAMES, USUAL, SectionName
+from frozenlab.experiments.studies.grid import Arm, StudyError
+from frozenlab.session.spec import SessionSpec
+
+PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")
+"""The sections whose usefulness the paper studies."""
+GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
+"""Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
+the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+SHOWING: tuple[SectionName, ...] = ("behaviour", "failures")
+"""The sections that show what a model cannot do."""
+CONTROLS = {
+    "blind": "sees neither failures nor behaviour",
+    "placebo": "reads the evidence of the wrong cells",
+    "anti": "does the opposite of what it proposes",
+    "yoked": "gets the configs that it wrote in another session",
+    "again": "the same with other draws: what differs is noise",
+}
+"""What can be done to an engineer, each an arm of its own."""
+FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
+"""Earlier names of ways to vary the sections, still read on the command line."""
+
+
+def current_name(name: str) -> str:
+    """The name of a study or of a way to vary the sections, given its current or its earlier name."""
+    return FORMER_NAMES.get(name, name)
+
+
+def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, ...]:
+    """Every combination of the varied sections (2^k arms), the others always shown; from all of them to none."""
+    others = [section for section in USUAL if section not in varied]
+    shown = [chosen for n in range(len(varied), -1, -1) for chosen in combinations(varied, n)]
+    return tuple(Arm(name="-".join(chosen) or "none", sections=ordered([*others, *chosen])) for chosen in shown)
+
+
+def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+    """All sections, and all but each of the varied ones."""
+    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in USUAL if section != left])) for left in varied]
+    return (Arm(name="all", sections=USUAL), *arms)
+
+
+def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+    """No section, and each of the varied ones alone."""
+    return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
+
+
+def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
+    """One arm per engineer, named after it; several behind an API are named after their models."""
+    several = sum(engineer.server is not None for engineer in engineers) > 1
+
+    def name(engineer: EngineerSpec) -> str:
+        return arm_name(engineer.server.model) if several and engineer.server is not None else engineer.kind
+
+    return tuple(Arm(name=name(engineer), engineer=engineer) for engineer in engineers)
+
+
+def control_arms(names: Sequence[str], engineer: EngineerSpec, arm: str, sections: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+    """The chosen CONTROLS of an engineer.
+
+    Args:
+        arm: the engineer's own arm, to which ``yoked`` is yoked.
+        sections: what it sees there.
+
+    Raises:
+        StudyError: there is no such control.
+    """
+    made = {
+        "blind": Arm(name="blind", engineer=engineer, sections=ordered([one for one in sections if one not in SHOWING])),
+        "placebo": Arm(name="placebo", engineer=PlaceboEngineer(of=engineer)),
+        "anti": Arm(name="anti", engineer=DoseEngineer(of=engineer, dose=-1)),
+        "yoked": Arm(name="yoked", yoked=arm),
+        "again": Arm(name="again", engineer=engineer, draws=1),
+    }
+    if unknown := next((name for name in names if name not in made), None):
+        raise StudyError(f"there is no control {unknown!r}; there are {', '.join(made)}")
+    return tuple(made[name] for name in names)
+
+
+def arm_name(model: str) -> str:
+    """The name of a model as that of an arm.
+
+    >>> arm_name("Qwen/Qwen3-4B")
+    'qwen-qwen3-4b'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:50].strip("-") or "api"
+
+
+def guard_arms() -> tuple[Arm, ...]:
+    return tuple(Arm(name=name, guard=guard) for name, guard in GUARDS.items())
+
+
+def guidance_arms(session: SessionSpec, engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
+    """One engineer (None: the session's) with and without the paper's two lessons in its prompt.
+
+    Raises:
+        StudyError: that engineer reads no prompt in words.
+    """
+    asked = engineer or session.engineer
+    if asked.takes_guidance(session.language):
+        return tuple(
+            Arm(name=name, engineer=asked.model_copy(update={"guidance": given})) for name, given in (("guided", True), ("unguided", False))
+        )
+    who = "a lab model" if "model" in asked.needs else f"the engineer {asked.kind}"
+    needed = "an engineer behind an API, or a session that trains a language model"
+    raise StudyError(f"{who} reads no instructions in words: the study guidance needs {needed}")
+
+
+def ordered(sections: Sequence[SectionName]) -> tuple[SectionName, ...]:
+    return tuple(section for section in NAMES if section in sections)

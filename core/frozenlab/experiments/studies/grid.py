@@ -1,0 +1,97 @@
+"""What the grid of a study is made of: arms, the cells of arms, students and seeds, and the comparisons that it is run for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from frozenlab.base.errors import LabError
+from frozenlab.engineer.engineers import AnyEngineer
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.sections import SectionName
+from frozenlab.models.folders import student_label
+from frozenlab.session.older import upgraded_arm
+from frozenlab.tasks.families import AnyConfig
+
+Measure = Literal["valid", "optimal"]
+"""The share of valid or of optimal answers, an outcome of a study."""
+
+
+class StudyError(LabError, ValueError):
+    """A study does not exist, cannot be read or cannot be made; the message says which and why."""
+
+
+class Arm(BaseModel):
+    """One setting of a study: what its sessions change of the study's session. A field is None if it stays as it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
+    sections: tuple[SectionName, ...] | None = None
+    engineer: AnyEngineer | None = None
+    guard: GuardSettings | None = None
+    configs: dict[str, AnyConfig] | None = None
+    """The config of every stage, in the place of an engineer's: one for each student, named as in the study's ``students``, and one for
+    all others under ``*``. So an oracle gets the best config of each student, and the best constant config is that of ``*`` alone."""
+    yoked: str | None = None
+    """The name of another arm: each session gets, in the place of an engineer's, the configs that this arm's session of another unit
+    trained on: the next student with the same seed, or the next seed if there is one student."""
+    draws: Annotated[int, Field(ge=0, le=1000)] = 0
+    """Which training draws the sessions have. Arms with another number have the same base and boards, but train on other tasks and sample
+    other plans; two arms that differ in nothing else measure the noise (A/A)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        return upgraded_arm(given) if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _one_author(self) -> Self:
+        if sum(author is not None for author in (self.engineer, self.configs, self.yoked)) > 1:
+            raise ValueError(f'the arm {self.name} can have one of "engineer", "configs" and "yoked"')
+        return self
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The changes by name, as fields of a session's spec; what depends on the student or the unit is left out."""
+        return {name: value for name in ("sections", "engineer", "guard") if (value := getattr(self, name)) is not None}
+
+
+class Primary(BaseModel):
+    """A comparison that a study is run for: one arm less another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arm: str
+    than: str
+    """The arm that it is compared with."""
+    outcome: Measure = "valid"
+
+    @property
+    def name(self) -> str:
+        return f"{self.arm} instead of {self.than}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One arm with one seed and, in a study with students, one student."""
+
+    arm: Arm
+    seed: int
+    student: str = ""
+    """The policy that its session begins with; empty: the session's own."""
+    number: int = 0
+    """The student's place in the study, from 1 on; 0 without students."""
+
+    @property
+    def id(self) -> str:
+        """The id of its session within the study."""
+        of_student = f"-student{self.number}" if self.student else ""
+        return f"{self.arm.name}{of_student}-s{self.seed}"
+
+    @property
+    def label(self) -> str:
+        """The student's name in tables; empty without students."""
+        return student_label(self.student) if self.student else ""

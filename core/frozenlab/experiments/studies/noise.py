@@ -1,0 +1,165 @@
+"""The noise of a comparison from seed to seed, measured on the recorded studies, so that a new study can state what it will detect.
+
+A comparison is the difference of the final valid rates of two sessions of one seed. Two parts of its noise can be measured:
+
+- *runs*: its standard deviation over seeds on the same boards. If the engineer is asked before the first stage, two arms have no
+  training in common, and differ as two seeds of one arm do;
+- *boards*: what other boards would change, for the same two runs: the share of boards on which only one of them is right, divided by the
+  number of boards.
+
+If each seed has its own boards, both count. The first already contains a part of the second, so their sum is cautious.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from frozenlab.base.files import regular
+from frozenlab.engineer.sentences import listed
+from frozenlab.experiments.studies.design import design
+from frozenlab.experiments.studies.effect_words import margin_words
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.statistics import smallest_visible
+from frozenlab.experiments.studies.store import outcomes, shipped, shipped_spec
+from frozenlab.experiments.studies.student_noise import recorded_student_noise
+
+
+@dataclass(frozen=True)
+class Visible:
+    """The smallest effect that a study can detect, and the noise behind it."""
+
+    seeds: int
+    deviation: float
+    """Standard deviation of one of its comparisons over seeds, or over students if it has some, as a fraction of 1."""
+    effect: float
+    """The smallest effect that it would call clear of chance with 80 % power."""
+    source: str
+    """Where the noise was measured."""
+    students: int = 0
+
+    @property
+    def sentence(self) -> str:
+        unit = "student" if self.students else "seed"
+        of = f"{self.students} students and {self.seeds} seeds" if self.students else f"{self.seeds} seeds"
+        return (
+            f"With {of} this study can detect effects of {100 * self.effect:.1f} points or more with 80 % power: "
+            f"a comparison varies by {100 * self.deviation:.1f} points from {unit} to {unit}, {self.source}."
+        )
+
+
+def detectable_effect(spec: StudySpec) -> str:
+    """What a study of this spec can detect, as a sentence that is known before it runs."""
+    if spec.units < 2:
+        return "One seed can detect no effect: it shows no spread to compare a difference with."
+    seen = visible(spec)
+    if seen is None and len(spec.students) == 1:
+        return "What it can detect is not known: with one student nothing shows how students differ."
+    if seen is None:
+        return "What it can detect is not known: no study with such a model has been recorded, so nobody has measured the noise."
+    if seen.effect <= spec.smallest_effect:
+        return seen.sentence
+    return f"{seen.sentence} Effects of {margin_words(spec.smallest_effect)}, the smallest that matters here, will mostly go undetected."
+
+
+def visible(spec: StudySpec) -> Visible | None:
+    """What the study's comparisons can detect in the valid rate; None if no recorded study applies, or with a single seed or student."""
+    if spec.session.language is not None or spec.session.policy != "lab-model":
+        return None
+    if spec.students:
+        return visible_over_students(spec) if len(spec.students) > 1 else None
+    if len(spec.seeds) < 2:
+        return None
+    suite = spec.session.test or spec.session.suite
+    boards = suite.boards_per_cell * len(suite.cells)
+    recorded = dict(recorded_noise())
+    alike = {name: one for name, one in recorded.items() if one.like(spec)}
+    if alike:
+        variance, source = float(np.mean([one.between_arms**2 for one in alike.values()])), "as measured in"
+    else:
+        runs = [one.between_seeds**2 if spec.session.ask_first else one.between_arms**2 for one in recorded.values()]
+        turned = [one.turned_between_seeds if spec.session.ask_first else one.turned_between_arms for one in recorded.values()]
+        variance = float(np.mean(runs)) + (float(np.mean(turned)) / boards if spec.suite_by_seed else 0.0)
+        source = "cautiously estimated from"
+    pairs = min(len(of) for of in design(spec).pairs.values())
+    deviation = sqrt(variance / pairs)
+    return Visible(len(spec.seeds), deviation, smallest_visible(deviation, len(spec.seeds)), f"{source} {recordings(alike or recorded)}")
+
+
+def visible_over_students(spec: StudySpec) -> Visible:
+    """The same for a study whose units are students, each the mean of its seeds."""
+    recorded, seeds, students = recorded_student_noise(), len(spec.seeds), len(spec.students)
+    deviation = sqrt(float(np.mean([noise.deviation(seeds) ** 2 for noise in recorded.values()])))
+    source = f"cautiously estimated from {recordings(recorded)}"
+    return Visible(seeds, deviation, smallest_visible(deviation, students), source, students)
+
+
+def recordings(names: Collection[str]) -> str:
+    """``the recorded studies engineers and sections``"""
+    return f"the recorded {'study' if len(names) == 1 else 'studies'} {listed(sorted(names))}"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise that a recorded study shows; rates lie in 0..1."""
+
+    ask_first: bool
+    suite_by_seed: bool
+    between_arms: float
+    """Standard deviation over seeds of the difference of two arms."""
+    between_seeds: float
+    """The same for two seeds of one arm."""
+    turned_between_arms: float
+    """Share of boards on which only one of two arms of a seed is right."""
+    turned_between_seeds: float
+    """The same for two seeds of one arm; 0 if the seeds have different boards."""
+
+    def like(self, spec: StudySpec) -> bool:
+        return (self.ask_first, self.suite_by_seed) == (spec.session.ask_first, spec.suite_by_seed)
+
+
+def recorded_noise() -> Iterator[tuple[str, Noise]]:
+    """The noise of each study that comes with the project and has no students, with the study's name."""
+    for folder in shipped():
+        if not shipped_spec(folder).students:
+            yield folder.name, noise_of(folder)
+
+
+@cache
+def noise_of(folder: Path) -> Noise:
+    """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
+    spec = shipped_spec(folder)
+    boards = pd.read_parquet(regular(folder / "boards.parquet"), columns=["arm", "seed", "board_id", "cell", "valid"])
+    rates = (
+        outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()
+    )  # keep one of several arms that trained alike
+    left = rates.sub(rates.mean(axis=1), axis=0)
+    seeds, arms = rates.shape[1], rates.shape[0]
+    between_seeds = sqrt(2 * float((left**2).to_numpy().sum()) / (arms * (seeds - 1)))
+    left = left.sub(left.mean(axis=0), axis=1)
+    between_arms = sqrt(2 * float((left**2).to_numpy().sum()) / ((arms - 1) * (seeds - 1)))
+    return Noise(
+        spec.session.ask_first,
+        spec.suite_by_seed,
+        between_arms,
+        between_seeds,
+        turned(boards[boards["arm"].isin(rates.index)], "seed", "arm"),
+        0.0 if spec.suite_by_seed else turned(boards[boards["arm"].isin(rates.index)], "arm", "seed"),
+    )
+
+
+def turned(boards: pd.DataFrame, within: str, between: str) -> float:
+    """The mean share of boards on which only one of two sessions is right, over pairs with the same ``within`` and different
+    ``between``."""
+    parts = []
+    for _, own in boards.groupby(within):
+        answers = own.pivot(index="board_id", columns=between, values="valid").to_numpy()
+        parts += [float((answers[:, one] != answers[:, other]).mean()) for one, other in combinations(range(answers.shape[1]), 2)]
+    return float(np.mean(parts))

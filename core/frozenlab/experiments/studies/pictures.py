@@ -1,0 +1,171 @@
+"""The pictures of a study's report as self-contained SVG, and what the plots of the Studies page share with them."""
+
+from __future__ import annotations
+
+from html import escape
+from math import ceil, floor
+
+from frozenlab.base.cells import in_order
+from frozenlab.experiments.studies.effect_words import points
+from frozenlab.experiments.studies.rows import CellRow, Curve, EffectRow
+from frozenlab.tasks.labels import cell_label
+
+BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
+"""Middle tones that are readable in both themes and distinguishable for colour-blind readers."""
+SMALLEST_REACH = 0.05
+"""Smallest change that may have the full colour of a map of differences."""
+ACROSS = 4
+"""Largest number of panels per row."""
+
+
+def shade(change: float, reach: float) -> str:
+    """A CSS colour: blue for more, orange for less, more transparent near 0, so that it fades into any background."""
+    red, green, blue = BLUE if change > 0 else ORANGE
+    return f"rgba({red}, {green}, {blue}, {0.75 * min(abs(change) / reach, 1):.3f})"
+
+
+def reach_of(rows: tuple[CellRow, ...]) -> float:
+    """The change that gets the full colour."""
+    return max(SMALLEST_REACH, *(abs(row.mean) for row in rows))
+
+
+def range_of(curves: tuple[Curve, ...]) -> tuple[float, float]:
+    """The range of the drawn rates, with a margin."""
+    drawn = [rate for curve in curves for point in curve.points for rate in (*point.by_unit.values(), *point.band)]
+    room = 0.06 * max(0.02, max(drawn) - min(drawn))
+    return min(drawn) - room, max(drawn) + room
+
+
+def in_rows(panels: int, most: int) -> int:
+    """Number of panels per row, at most ``most``, so that no row is much shorter than the others."""
+    return ceil(panels / ceil(panels / most))
+
+
+def moment(trained: int) -> str:
+    """``before training``, ``after stage 1``."""
+    return f"after stage {trained}" if trained else "before training"
+
+
+def percent(rate: float) -> str:
+    return f"{100 * rate:.1f} %"
+
+
+def between(low: float | None, high: float | None) -> str:
+    """An interval of a change, in points."""
+    return "no interval, as the seeds show no spread" if low is None or high is None else f"{points(low)} to {points(high)}"
+
+
+def curves_in_words(curves: tuple[Curve, ...]) -> str:
+    lines = (f"{curve.arm}: " + ", ".join(f"{percent(point.mean)} {moment(point.trained)}" for point in curve.points) for curve in curves)
+    return "; ".join(lines)
+
+
+def sizes_in_words(rows: tuple[CellRow, ...]) -> str:
+    """Every number of the map with its interval, as text."""
+    listed = "; ".join(f"{row.name}, {cell_label(row.cell)}: {points(row.mean)} points ({between(row.low, row.high)})" for row in rows)
+    return f"{listed}. {clear_in_words(rows)}"
+
+
+def clear_in_words(rows: tuple[CellRow, ...]) -> str:
+    """How many of the map's differences are clear of chance, as a sentence."""
+    clear = [f"{row.name} on {cell_label(row.cell)}" for row in rows if row.clear]
+    which = f"clear of chance are {', '.join(clear)}" if clear else "none is clear of chance"
+    return f"These are {len(rows)} comparisons; after Holm's correction for all of them {which}."
+
+
+# --- SVG -------------------------------------------------------------------------------------------------------------
+
+
+def svg(width: float, height: float, label: str, parts: list[str]) -> str:
+    return f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
+
+
+def text(x: float, y: float, words: str, size: int = 13, anchor: str = "start", style: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{style}>{escape(words)}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, color: tuple[int, int, int], width: float) -> str:
+    return f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}" stroke="rgb{color}" stroke-width="{width}"/>'
+
+
+def path(places: list[tuple[float, float]], color: tuple[int, int, int], width: float) -> str:
+    return f'<polyline points="{joined(places)}" fill="none" stroke="rgb{color}" stroke-width="{width}" stroke-linejoin="round"/>'
+
+
+def joined(places: list[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def effects_picture(effects: tuple[EffectRow, ...]) -> str:
+    """Each effect as a dot with its interval over seeds, in points, around a line at 0."""
+    bounds = [bound for row in effects for bound in (row.low, row.high, row.mean) if bound is not None]
+    reach, bottom = max(0.01, *(abs(bound) for bound in bounds)), 30 * len(effects) + 6
+
+    def x(change: float) -> float:
+        return 520 + 270 * change / reach
+
+    parts = [line(520, 4, 520, bottom, GREY, 1.5)]
+    for place, row in enumerate(effects):
+        y = 22 + 30 * place
+        parts.append(text(0, y + 5, row.name, 15))
+        if row.low is not None and row.high is not None:
+            parts.append(line(x(row.low), y, x(row.high), y, BLUE if row.clear else GREY, 3))
+        fill = f"rgb{BLUE}" if row.clear else "#fcfdff"
+        parts.append(
+            f'<circle cx="{x(row.mean):.1f}" cy="{y}" r="6" fill="{fill}" stroke="rgb{BLUE if row.clear else GREY}" stroke-width="2"/>'
+        )
+    parts += [text(x(end), bottom + 18, f"{points(end)} points", anchor="middle") for end in (-reach, reach)]
+    label = "; ".join(f"{row.name} {points(row.mean)} points ({between(row.low, row.high)})" for row in effects)
+    return svg(840, bottom + 26, label, parts)
+
+
+def curves_picture(curves: tuple[Curve, ...]) -> str:
+    """One panel per arm: thin lines are seeds or students, the band is the 95 % t interval of their mean, the grey line is the mean of the
+    reference arm."""
+    low, high = range_of(curves)
+    across, stages = in_rows(len(curves), ACROSS), max(1, max(point.trained for curve in curves for point in curve.points))
+    width, height, inner = 840 / across, 170, 840 / across - 70
+
+    def at(trained: float, rate: float) -> tuple[float, float]:
+        return 44 + inner * trained / stages, 34 + 96 * (high - rate) / (high - low)
+
+    frame = [text(at(trained, low)[0], 146, str(trained), 11, "middle") for trained in range(stages + 1)]
+    for rate in (ceil(100 * low) / 100, floor(100 * high) / 100):
+        x, y = at(0, rate)
+        frame += [line(x, y, x + inner, y, (207, 219, 230), 1), text(x - 6, y + 4, f"{100 * rate:.0f} %", 11, "end")]
+    parts = []
+    for number, curve in enumerate(curves):
+        ends = [(point.trained, *point.band) for point in curve.points]
+        outline = [at(trained, top) for trained, _, top in ends] + [at(trained, bottom) for trained, bottom, _ in reversed(ends)]
+        units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
+        drawn = [
+            text(6, 20, curve.arm, 12, style=' font-weight="600"'),
+            *frame,
+            f'<polygon points="{joined(outline)}" fill="rgba({BLUE[0]}, {BLUE[1]}, {BLUE[2]}, 0.18)"/>',
+            *(path([at(one.trained, one.by_unit[unit]) for one in curve.points if unit in one.by_unit], GREY, 0.7) for unit in units),
+            path([at(point.trained, point.mean) for point in curves[0].points], GREY, 4),
+            path([at(point.trained, point.mean) for point in curve.points], BLUE, 2),
+        ]
+        row, column = divmod(number, across)
+        parts.append(f'<g transform="translate({column * width:.1f} {row * height})">{"".join(drawn)}</g>')
+    rows = -(-len(curves) // across)
+    parts.append(text(44, rows * height, "stages trained", 11))
+    return svg(840, rows * height + 8, curves_in_words(curves), parts)
+
+
+def sizes_picture(rows: tuple[CellRow, ...]) -> str:
+    """Each difference as a number on its colour. Those clear of chance have a frame and are bold."""
+    names, cells, reach = list(dict.fromkeys(row.name for row in rows)), in_order(row.cell for row in rows), reach_of(rows)
+    width = min(100.0, 640 / len(cells))
+    parts = [text(200 + width * (place + 0.5), 18, cell_label(cell), anchor="middle") for place, cell in enumerate(cells)]
+    parts += [text(0, 49 + 36 * place, name, 15) for place, name in enumerate(names)]
+    for row in rows:
+        x, y = 200 + width * cells.index(row.cell), 28 + 36 * names.index(row.name)
+        frame = ' stroke="#0b1f33" stroke-width="2"' if row.clear else ""
+        parts.append(
+            f"<g><title>{escape(between(row.low, row.high))}</title>"
+            f'<rect x="{x + 2:.1f}" y="{y}" width="{width - 4:.1f}" height="32" rx="4" fill="{shade(row.mean, reach)}"{frame}/>'
+            + text(x + width / 2, y + 21, points(row.mean), 14, "middle", ' font-weight="700"' if row.clear else "")
+            + "</g>"
+        )
+    return svg(840, 36 * len(names) + 34, sizes_in_words(rows), parts)

@@ -1,0 +1,173 @@
+"""The folder of a study: its spec, the state of its runner, and one session per cell.
+
+studies/<id>/
+  study.json      the spec, written once
+  state.json      of the runner
+  registered.sha256   checksum of study.json, from before the first session
+  final/<cell>/   a result folder of its last checkpoint, in a study with a final suite
+  cells/<arm>-s<seed>/   a session folder; with students <arm>-student<number>-s<seed>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pandas as pd
+from pydantic import BaseModel, Field
+
+from frozenlab.base import places
+from frozenlab.base.cells import Config
+from frozenlab.base.files import read_json
+from frozenlab.experiments.studies.effects import units
+from frozenlab.experiments.studies.grid import Cell, StudyError
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
+
+Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
+"""(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""
+
+
+class RunSettings(BaseModel):
+    """``run.json``: how a study's worker runs its cells; written whenever one is started."""
+
+    schema_version: Literal[1] = 1
+    jobs: Annotated[int, Field(ge=1)] | None = None
+    """Sessions that run at a time; None: as many as there is room for."""
+    cluster: str | None = None
+    """The address of a Ray cluster that they run on; None: they run here."""
+
+
+class Study(Job):
+    """One study folder, opened for reading."""
+
+    kind = "study"
+
+    def __init__(self, folder: Path) -> None:
+        """Raises StudyError if there is no readable ``study.json``."""
+        self.dir, self.id = folder, folder.name
+        self.spec = read_task(folder / "study.json", StudySpec, kind=self.kind, error=StudyError)
+
+    @property
+    def title(self) -> str:
+        return self.spec.title
+
+    @property
+    def needs(self) -> Needs:
+        return HAS_OTHERS_RUN
+
+    @property
+    def slow(self) -> bool:
+        return self.spec.session.language is not None
+
+    @property
+    def run(self) -> RunSettings:
+        """Those it was last started with. Raises StudyError if they cannot be read."""
+        path = self.dir / "run.json"
+        return read_task(path, RunSettings, kind=self.kind, error=StudyError) if path.exists() else RunSettings()
+
+    @property
+    def cells(self) -> list[Cell]:
+        return self.spec.cells
+
+    @property
+    def store(self) -> SessionStore:
+        return SessionStore(self.dir / "cells")
+
+    def session(self, cell: Cell) -> Session | None:
+        """The session of a cell; None before it has begun."""
+        folder = self.dir / "cells" / cell.id
+        return Session(folder) if (folder / "session.json").exists() else None
+
+    def finished(self) -> Iterator[tuple[Cell, Session]]:
+        for cell in self.cells:
+            session = self.session(cell)
+            if session is not None and session.state().status == "done":
+                yield cell, session
+
+    def boards(self) -> pd.DataFrame:
+        """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, config_cell,
+        valid, optimal``. ``cell`` is a cell of the suite (on the lake agents and size), ``config_cell`` the one of the config that the
+        board counts for. Boards with the same id are the same within a seed. A study with students has the column ``student`` too."""
+        return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
+
+    def learning(self) -> pd.DataFrame:
+        """The results after every stage of all finished cells, with the columns of :meth:`boards` and the number of stages ``trained``;
+        0 is the base."""
+        return self._validated(lambda session: range(session.spec.stages + 1))
+
+    def _validated(self, trained: Callable[[Session], Iterable[int]]) -> pd.DataFrame:
+        """The results after the numbers of stages that ``trained`` gives for a session."""
+        tables = []
+        for cell, session in self.finished():
+            for stages in trained(session):
+                table = session.results(stages - 1 if stages else None)
+                if table is not None:
+                    of_suite = session.spec.tasks.suite_columns
+                    names = table[list(of_suite)].astype(str).agg("x".join, axis=1)
+                    kept = table[["board_id", "config_cell", "valid", "optimal"]]
+                    tables.append(kept.assign(trained=stages, arm=cell.arm.name, student=cell.label, seed=cell.seed, cell=names))
+        students = ["student"] if self.spec.students else []
+        columns = ["trained", "arm", *students, "seed", "board_id", "cell", "config_cell", "valid", "optimal"]
+        return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+    def configs(self) -> Configs:
+        """The configs of all finished cells with a complete record."""
+        configs: Configs = {}
+        for cell, _ in self.finished():
+            if drawn := self.trained_on(cell):
+                unit = (cell.label, cell.seed) if cell.student else (cell.seed,)
+                configs[cell.arm.name, *unit] = drawn
+        return configs
+
+    def trained_on(self, cell: Cell) -> tuple[Config, ...]:
+        """The config of each stage of a finished cell; empty where the record is incomplete."""
+        session = self.session(cell)
+        if session is None:
+            return ()
+        drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
+        return tuple(drawn) if len(drawn) == session.spec.stages else ()
+
+
+def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
+    """One row per finished cell: ``arm, seed, value``, with students also ``student``. The value is the mean over the suite's cells of the
+    share of boards that are ``measure``."""
+    session = ["arm", *units(boards)]
+    of_cells = boards.groupby([*session, "cell"], sort=False)[measure].mean()
+    return of_cells.groupby(session, sort=False).mean().rename("value").reset_index()
+
+
+def studies_folder(store: SessionStore) -> Path:
+    return store.root / "studies"
+
+
+def create_study(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
+    """Create the folder of a study. Raises StudyError if the id is invalid or taken."""
+    return Study(make_folder(studies_folder(store), study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
+
+
+def studies(store: SessionStore) -> list[Study]:
+    """Every readable study, newest first."""
+    return readable(sorted(studies_folder(store).glob("*/study.json"), reverse=True), Study, StudyError)
+
+
+def shipped() -> list[Path]:
+    """The folders of the studies that ship with the project: reports without sessions."""
+    return sorted(path.parent for path in (places.ASSETS / "studies").glob("*/report.json"))
+
+
+@cache
+def shipped_spec(folder: Path) -> StudySpec:
+    """The spec of such a study. Cached, because the Studies page needs it at every run and a recording does not change."""
+    return StudySpec.model_validate(read_json(folder / "report.json")["spec"])
+
+
+def open_study(study_id: str, store: SessionStore) -> Study:
+    """Open a study by its id. Raises StudyError if there is none."""
+    return Study(find_folder(studies_folder(store), study_id, kind="study", error=StudyError))

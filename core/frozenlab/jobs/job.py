@@ -1,0 +1,104 @@
+"""What a job is: work in a folder, done by a separate process that outlives the page or shell that started it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, NamedTuple, Protocol
+
+from frozenlab.jobs.needs import LAB_MODEL, Needs, Work
+from frozenlab.jobs.process import worker_command
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
+
+STOP_FILE = "stop"
+"""A file in a job's folder that asks its worker to stop: a session stops after its step, others after an answer or a batch of boards."""
+
+
+class Job(Protocol):
+    """A piece of work of one of KINDS, such as a session. Its work is the function ``work`` in the worker module of its kind."""
+
+    kind: ClassVar[str]
+    """The name of one of KINDS."""
+    dir: Path
+    id: str
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether a step may take minutes, as with a language model."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds without a heartbeat after which its worker counts as stalled."""
+        return SLOW_STALLED_AFTER if self.slow else STALLED_AFTER
+
+    @property
+    def online(self) -> bool:
+        """Whether its worker may use the Hugging Face hub."""
+        return False
+
+    @property
+    def root(self) -> Path:
+        """The sessions folder in which it lies, by itself, among others of its kind, or within the job that has it run."""
+        kind = next(kind for kind in KINDS if kind.name == self.kind)
+        for within in kind.within:
+            if self.dir.parent.match(within):
+                return self.dir.parents[within.count("/") + 1]
+        return self.dir.parents[1] if kind.place else self.dir.parent
+
+    @property
+    def needs(self) -> Needs:
+        """What it takes of a machine while it runs."""
+        return LAB_MODEL
+
+    @property
+    def work(self) -> Work:
+        """How much it has to do."""
+        return Work()
+
+    def state(self) -> WorkerState:
+        """Its current state."""
+        return read_state(self.dir)
+
+    def command(self) -> list[str]:
+        """The command that starts its worker."""
+        return worker_command(self.kind, self.dir)
+
+
+class Kind(NamedTuple):
+    """One kind of job: the place of its folders, and the module of its worker."""
+
+    name: str
+    place: str
+    """The folder of its jobs, within the sessions folder."""
+    task: str
+    """The file that describes the job; a folder without it is not a job."""
+    worker: str
+    """The module with the worker's ``main(folder)``. Only worker processes import it, because most import torch."""
+    opens: str
+    """The class that opens a folder as a :class:`Job`; the dispatcher of the queue imports it when it takes up jobs from their folders."""
+    within: tuple[str, ...] = ()
+    """Patterns of more places: folders of other jobs that have these run."""
+
+    @property
+    def inside(self) -> list[tuple[str, str]]:
+        """Those places as the folder of the other jobs, and the folder of these in each of them: ``("studies", "cells")``."""
+        return [(place, part) for place, _, part in (pattern.partition("/*/") for pattern in self.within)]
+
+
+_EXPERIMENTS = "frozenlab.experiments"
+KINDS = (
+    Kind(
+        "session", "", "session.json", "frozenlab.session.worker", "frozenlab.session.session.Session",
+        within=("studies/*/cells", "contests/*/sides"),
+    ),
+    Kind("evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.worker", f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation"),
+    Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.worker", f"{_EXPERIMENTS}.studies.store.Study"),
+    Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.worker", f"{_EXPERIMENTS}.replays.store.Replay"),
+    Kind("diagnosis", "diagnoses", "task.json", f"{_EXPERIMENTS}.diagnosis.worker", f"{_EXPERIMENTS}.diagnosis.store.Diagnosis"),
+    Kind("student", "students", "recipe.json", f"{_EXPERIMENTS}.students.worker", f"{_EXPERIMENTS}.students.store.Student"),
+    Kind("contest", "contests", "task.json", f"{_EXPERIMENTS}.contests.worker", f"{_EXPERIMENTS}.contests.store.Contest"),
+    Kind("headroom", "headroom", "task.json", f"{_EXPERIMENTS}.headroom.worker", f"{_EXPERIMENTS}.headroom.store.Headroom"),
+)  # fmt: skip

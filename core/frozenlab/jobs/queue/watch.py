@@ -1,0 +1,124 @@
+"""Whether a machine's queue has a dispatcher, and starting one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from frozenlab.base import places
+from frozenlab.base.files import open_to_append
+from frozenlab.base.roles import for_everybody
+from frozenlab.jobs.environment import dispatcher_environment
+from frozenlab.jobs.queue.book import FILLED, Book, Revision, machine_name
+
+STARTS_WITHIN = 10.0
+"""Seconds that a dispatcher has to take its lock, before another one is started."""
+WRITES_WITHIN = 1.0
+"""Seconds between taking the lock and writing the pid into it, at most."""
+_started: dict[Path, float] = {}
+_in_vain: dict[Path, Revision] = {}
+"""For which book the folders of jobs were looked at and none waits."""
+
+
+def started_here() -> list[Path]:
+    """The sessions folders whose dispatchers were started by this process and still run."""
+    return list(_started)
+
+
+def lock_file(root: Path) -> Path:
+    return root / f".queue-{machine_name()}.lock"
+
+
+@contextmanager
+def lock(root: Path, patience: float = 1.0) -> Iterator[BinaryIO | None]:
+    """Hold the lock of the dispatcher; None if another process holds it."""
+    with open_to_append(lock_file(root)) as file:
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    yield None
+                    return
+                time.sleep(0.05)
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
+        file.flush()
+        yield file
+
+
+def holds_lock(root: Path) -> bool:
+    """Whether this process is the one that the lock file names: somebody may have deleted the file, and another one taken its place."""
+    try:
+        return lock_file(root).read_bytes() == str(os.getpid()).encode()
+    except OSError:
+        return False
+
+
+def dispatcher_of(root: Path) -> int | None:
+    """The pid of the dispatcher; None if there is none. One that has just taken its lock is given a moment to write its pid."""
+    deadline = time.monotonic() + WRITES_WITHIN
+    try:
+        with lock_file(root).open("rb") as file:
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    return None
+                except BlockingIOError:
+                    file.seek(0)
+                    if (written := file.read()) or time.monotonic() > deadline:
+                        return int(written)
+                    time.sleep(0.01)
+    except (OSError, ValueError):
+        return None
+
+
+def wake(root: Path) -> None:
+    """Start a dispatcher if there is none. It starts what waits, and tries again what died."""
+    if dispatcher_of(root) is not None or time.monotonic() - _started.get(root, -STARTS_WITHIN) < STARTS_WITHIN:
+        return
+    _started[root] = time.monotonic()
+    # Whoever looks at the queue wakes it: it starts nothing but what operators have put there.
+    with for_everybody(), open_to_append(root / f".queue-{machine_name()}.log") as log:
+        dispatcher = subprocess.Popen(
+            [sys.executable, "-m", "frozenlab.jobs.queue", str(root)],
+            cwd=places.workplace(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=dispatcher_environment(),
+        )
+
+    def wait() -> None:
+        dispatcher.wait()
+        _started.pop(root, None)
+
+    threading.Thread(target=wait, daemon=True).start()  # so that it does not stay as a zombie
+
+
+def wake_if_needed(root: Path) -> None:
+    """Start a dispatcher if there is none although jobs wait or run; for whoever looks at the queue. Jobs stand in their folders too, which
+    are looked at while no dispatcher has filled the book from them: it may be a new one in the place of one that was lost."""
+    if dispatcher_of(root) is not None:
+        return
+    book = Book(root)
+    if book.entries():
+        wake(root)
+    elif not book.fact(FILLED) and _in_vain.get(root, ()) != (revision := book.revision()):
+        from frozenlab.jobs.queue.taking_up import waits_here  # every command comes here, and few go on
+
+        if waits_here(root):
+            wake(root)
+        else:
+            _in_vain[root] = revision

@@ -1,0 +1,72 @@
+"""Writes a job's ``state.json`` while its worker runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Generic, TypeVar
+
+from frozenlab.base.errors import Stopped
+from frozenlab.base.files import sweep, write_text
+from frozenlab.jobs.disk import free_reserve, in_words, reserve
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.origin import keep_origin
+from frozenlab.jobs.state import Status, WorkerState, own_process
+
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+
+class JobRecorder(Generic[AnyJob]):
+    """Records the progress and the end of a job, and notices requests to stop it."""
+
+    state: WorkerState
+
+    def __init__(self, job: AnyJob) -> None:
+        self.job = job
+        self.state = self.fresh_state()
+
+    def fresh_state(self) -> WorkerState:
+        """The state of a job when its work begins or resumes in this process."""
+        known = self.job.state()
+        fresh = {"status": "running", "patience": self.job.patience, "error": None, "started": known.started or time.time()}
+        return known.model_copy(update=fresh | own_process())
+
+    def begin(self) -> None:
+        """Prepare the folder, once the worker holds the job's lock."""
+        reserve(self.job.dir)
+        sweep(self.job.dir)
+        keep_origin(self.job.dir)
+        self.write()
+
+    def tell(self, progress: float, seconds_left: float | None = None) -> None:
+        """Record the part of the work that is done, 0..1. Raises Stopped if the job was asked to stop."""
+        self.stop_if_asked()
+        self.state.progress, self.state.seconds_left = progress, seconds_left
+        self.write()
+
+    def stopping(self) -> bool:
+        return (self.job.dir / STOP_FILE).exists()
+
+    def stop_if_asked(self) -> None:
+        if self.stopping():
+            raise Stopped
+
+    def end(self, status: Status) -> None:
+        self.state.status, self.state.finished, self.state.seconds_left = status, time.time(), None
+        if status == "done":
+            self.state.progress = 1.0
+        free_reserve(self.job.dir)
+        self.write()
+
+    def failed(self, error: Exception) -> None:
+        """Record a failure, as far as the disk still allows."""
+        self.state.error = in_words(error, self.job.dir)
+        try:
+            self.end("failed")
+        except OSError as unwritten:
+            print(f"that it failed could not be written down: {unwritten}", file=sys.stderr)
+
+    def write(self) -> None:
+        """Replace ``state.json``; every write is a heartbeat."""
+        self.state.heartbeat = time.time()
+        write_text(self.job.dir / "state.json", self.state.model_dump_json(indent=2))

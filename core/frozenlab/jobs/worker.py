@@ -1,0 +1,112 @@
+"""The frame of every worker: it is alone on its job, keeps the job's state, and records how the job ended."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import psutil
+
+from frozenlab.base.errors import AwaitsProposal, LabError, Stopped
+from frozenlab.base.files import open_to_append
+from frozenlab.jobs.environment import worker_environment
+from frozenlab.jobs.folders import refuse_links
+from frozenlab.jobs.imported import refuse_imported
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.recorder import AnyJob, JobRecorder
+
+DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
+"""Exit statuses. HELD: another worker has the job. WAITING: the session needs a person's proposal."""
+LOCK_FILE = ".worker.lock"
+LOCK_WAIT = 20.0
+"""Seconds to wait for the lock of another worker, which may just have been killed, perhaps with its machine."""
+
+
+class JobHeldError(LabError, RuntimeError):
+    """Another worker has the job; the message says which."""
+
+
+AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
+
+
+def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder], wait: float = LOCK_WAIT) -> int:
+    """Do the ``work`` of a job, unless another worker has it, until it is done or stopped (SIGTERM, stop file); return the exit status.
+
+    Args:
+        recorder: makes the recorder for the work, once the job's lock is held.
+        wait: seconds to wait for another worker of the job to end.
+
+    Raises LinkError if there is a link in the job's folder, ImportedError if it was imported and is not one's own yet.
+    """
+    refuse_links(job.dir)
+    refuse_imported(job.dir)
+    try:
+        with sole_worker(job, wait):
+            if job.state().status == "done":  # the other worker finished the job
+                return DONE
+            signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())
+            os.environ.update(worker_environment(job.online))  # before anything imports what reads it
+            return run_job(recorder(job), work)
+    except JobHeldError as error:
+        print(error, file=sys.stderr)
+        return HELD
+
+
+def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:
+    """Do the ``work``, record how it ended and return the exit status."""
+    try:
+        recorder.begin()
+        try:
+            work(recorder)
+        except Stopped:
+            recorder.end("stopped")
+            return STOPPED
+        except AwaitsProposal:
+            recorder.end("waiting")
+            return WAITING
+        recorder.end("done")
+        return DONE
+    except Exception as error:  # every failure is recorded
+        recorder.failed(error)
+        with suppress(OSError):  # the log may lie on a full disk
+            traceback.print_exc()
+        return FAILED
+
+
+@contextmanager
+def sole_worker(job: Job, wait: float = LOCK_WAIT) -> Iterator[None]:
+    """Hold the job's lock, which keeps out all other workers on all machines that see its folder. Raises JobHeldError if another worker
+    does not release it within ``wait`` seconds."""
+    deadline = time.monotonic() + wait
+    with open_to_append(job.dir / LOCK_FILE) as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    state = job.state()
+                    raise JobHeldError(f"{job.id} has a worker already, process {state.pid} on {state.host}") from None
+                time.sleep(0.1)
+        yield
+
+
+def end_with(keeper: int) -> None:
+    """Kill this process and its group as soon as the process with the pid ``keeper`` has ended."""
+
+    def watch() -> None:
+        with suppress(psutil.NoSuchProcess):
+            kept_by = psutil.Process(keeper)
+            while kept_by.is_running() and kept_by.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.2)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()

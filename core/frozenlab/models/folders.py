@@ -1,0 +1,65 @@
+"""Locations and kinds of a policy's weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from frozenlab.base.files import read_json
+from frozenlab.base.places import ASSETS, sessions_folder
+from frozenlab.tasks.vocabulary import WORDS
+
+LAB_MODEL = ASSETS / "lab-model"
+STUDENT = "student:"
+"""A name that begins so is that of a planted student, by its id."""
+WEIGHTS = "model.safetensors"
+ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
+SHARDS = "model.safetensors.index.json"
+OLDEST_WORDS = 342
+"""Words of the first lab models."""
+
+
+def policy_folder(name: str) -> Path:
+    """``lab-model`` is the shipped one, ``student:ID`` a planted student next to the sessions; anything else is the path of a checkpoint
+    folder."""
+    if name.startswith(STUDENT):
+        return sessions_folder() / "students" / name.removeprefix(STUDENT) / "policy"
+    return LAB_MODEL if name == "lab-model" else Path(name)
+
+
+def student_label(name: str) -> str:
+    """What to call a policy in figures and tables: a student by its id, a checkpoint by the name of its folder.
+
+    >>> student_label("student:weak-at-agents-5"), student_label("/checkpoints/mine/")
+    ('weak-at-agents-5', 'mine')
+    """
+    return name.removeprefix(STUDENT).rstrip("/").rpartition("/")[2] or name
+
+
+def on_hub(name: str) -> bool:
+    """Whether a model comes from the hub: there is no folder of this name, and it is no student."""
+    return not name.startswith(STUDENT) and not policy_folder(name).exists()
+
+
+def nowhere(name: str) -> bool:
+    """Whether a model is neither in a folder of this name, nor named as models on the hub are, like ``Qwen/Qwen3-4B``."""
+    return on_hub(name) and name.count("/") != 1
+
+
+def is_lab_model(folder: Path) -> bool:
+    """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect, or those of when it was made."""
+    try:
+        words = list(read_json(folder / "tokenizer.json")["model"]["vocab"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return in_lab_words(words)
+
+
+def in_lab_words(words: Sequence[str]) -> bool:
+    """Whether a vocabulary is that of the lab dialect, of today or of some time before: the dialect's new words come after its old ones."""
+    return len(words) >= OLDEST_WORDS and list(words) == list(WORDS[: len(words)])
+
+
+def weights_file(folder: Path) -> Path | None:
+    """The file that makes a folder a checkpoint: its weights, their index where there are many, or those of its adapters."""
+    return next((folder / name for name in (WEIGHTS, ADAPTER, SHARDS) if (folder / name).is_file()), None)

@@ -1,0 +1,279 @@
+"""Any Hugging Face causal language model as policy: asked in plain language, through its chat template if it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import PartialState
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, set_seed
+from transformers.trainer_utils import load_sharded_checkpoint
+from transformers.utils import is_flash_attn_2_available
+
+from frozenlab.base import seeds
+from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
+from frozenlab.models.language.writers import Schema, TransformersWriter, Writer, end_tokens
+from frozenlab.models.policy import GREEDY, Completion, PolicyError, Progress, Sampling
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.tasks.families import DEFAULT
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.task import Task
+
+Message = dict[str, str]
+Adapters = dict[str, torch.Tensor]
+"""Their weights by name, as PEFT writes them to a file."""
+THINK, THOUGHT = "<think>", "</think>"
+"""What Qwen3 and its like write before and after their thoughts."""
+AMPERE = (8, 0)
+"""The compute capability of the oldest GPUs that Flash Attention 2 knows."""
+LONGEST_WAIT = timedelta(hours=2)
+"""For which processes that train together wait for each other: while one writes long answers, the others stand in a collective call."""
+
+
+@dataclass
+class HFPolicy:
+    """A language model and its text generator; with LoRA, ``model`` is a PeftModel."""
+
+    model: PreTrainedModel | PeftModel
+    tokenizer: PreTrainedTokenizerBase
+    settings: LanguageSettings
+    ends: list[int]
+    """The tokens that end an answer. Asked for once: a trainer changes what the model declares."""
+    writer: Writer
+    family: Family = DEFAULT
+
+    @classmethod
+    def load(cls, name: str, settings: LanguageSettings, seed: int = 0, family: Family = DEFAULT, *, to_train: bool = False) -> HFPolicy:
+        """The model before any training: with fresh adapters, drawn by ``seed``, where the settings ask for LoRA.
+
+        Args:
+            name: of a model on the hub, or a folder: of a model or of the adapters that a stage left, which are then trained on.
+            to_train: whether training follows. A model that is only asked takes half of the memory where all its weights could be trained.
+
+        Raises:
+            PolicyError: it cannot be loaded, or its weights are no safetensors.
+        """
+        if (Path(name) / ADAPTER_CONFIG).is_file():
+            base, tokenizer = read_model(base_of(Path(name)), settings, to_train)
+            model = PeftModel.from_pretrained(base, name, is_trainable=to_train)
+        else:
+            model, tokenizer = read_model(name, settings, to_train)
+            if settings.lora is not None:
+                set_seed(seeds.derive(seed, "policy/adapters"))
+                model = get_peft_model(model, lora_config(settings))
+        if not to_train:
+            model.requires_grad_(False)  # so that the engine keeps no room for gradients and optimizer
+        elif not any(weight.requires_grad for weight in model.parameters()):
+            raise PolicyError(f"{name} has no weights that training could change")
+        ends = end_tokens(model, tokenizer)
+        return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends), family)
+
+    # --- tasks ---------------------------------------------------------------------------------------------------
+
+    def prompt(self, task: Task) -> str:
+        return self.family.plain.prompt(task)
+
+    def limit(self, task: Task) -> int:
+        return self.settings.max_tokens
+
+    def sampling(self, seed: int) -> Sampling:
+        how = self.settings.measured
+        return Sampling(how.temperature, seed=seed, top_p=how.top_p, top_k=how.top_k)
+
+    def completion(self, ids: Sequence[int]) -> Completion:
+        finished = ids[-1] in self.ends
+        return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
+
+    def read(self, task: Task, completion: Completion) -> Any:
+        return self.family.plain.read(task, completion.text, completion.finished)
+
+    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
+        return self.complete([self.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
+
+    def complete(
+        self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
+    ) -> list[list[Completion]]:
+        """Answers each prompt ``sampling.completions`` times. The draws depend on the seed, on the prompts and on the batch size."""
+        asked = [self.prompt_ids([user(prompt)]) for prompt in prompts]
+        order = sorted(range(len(asked)), key=lambda i: len(asked[i]))  # so that little of a batch is padding
+        answers: list[list[Completion]] = [[] for _ in asked]
+        stride = max(1, (sampling.batch_size or self.writer.together(self.settings.max_tokens)) // sampling.completions)
+        self.writer.refresh()
+        for first in range(0, len(order), stride):
+            batch = order[first : first + stride]
+            repeated = [i for i in batch for _ in range(sampling.completions)]
+            draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/texts", first))
+            texts = self.writer.write([asked[i] for i in repeated], limit=max(limits[i] for i in batch), sampling=draw)
+            for i, text in zip(repeated, texts, strict=True):
+                answers[i].append(self.completion(text.ids))
+            if on_progress:
+                on_progress(first + len(batch))
+        return answers
+
+    # --- words ---------------------------------------------------------------------------------------------------
+
+    def prompt_ids(self, messages: Sequence[Message], thinking: bool | None = None) -> list[int]:
+        """The tokens of a conversation up to where the model is to go on. A model without a chat template reads the bare texts."""
+        if self.tokenizer.chat_template is None:
+            return self.tokenizer("\n\n".join(message["content"] for message in messages) + "\n\n")["input_ids"]
+        thinks = self.settings.thinking if thinking is None else thinking
+        return self.tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=thinks
+        )["input_ids"]
+
+    def reply(self, messages: Sequence[Message], schema: Schema, *, limit: int, thoughts: int, sampling: Sampling) -> tuple[str, int, int]:
+        """Answers a conversation under a JSON schema, after thinking aloud for up to ``thoughts`` tokens.
+
+        Returns:
+            The thoughts and the answer as one text, its tokens, and those of the prompt.
+
+        Raises:
+            PolicyError: the conversation leaves no room for thoughts and an answer of ``limit`` tokens.
+        """
+        thoughts = thoughts if self.thinks else 0
+        asked = self.prompt_ids(messages, thinking=thoughts > 0)
+        context = self.settings.context
+        if len(asked) + thoughts + limit > context:
+            raise PolicyError(f"the prompt has {len(asked)} tokens: of a context of {context} that leaves too few for an answer")
+        self.writer.refresh(alone=True)  # the first process is the engineer
+        thought = self.think(asked, thoughts, sampling) if thoughts else []
+        [written] = self.writer.write([asked + thought], limit=limit, sampling=sampling, schema=schema)
+        return self.completion([*thought, *written.ids]).text, len(thought) + len(written.ids), len(asked)
+
+    def has_room(self, messages: Sequence[Message], *, limit: int, thoughts: int) -> bool:
+        """Whether a conversation leaves room for thoughts and an answer of ``limit`` tokens."""
+        thoughts = thoughts if self.thinks else 0
+        return len(self.prompt_ids(messages, thinking=thoughts > 0)) + thoughts + limit <= self.settings.context
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model knows thoughts: words between two marks of its own."""
+        return all(len(self.tokens(mark)) == 1 for mark in (THINK, THOUGHT))
+
+    def think(self, asked: list[int], most: int, sampling: Sampling) -> list[int]:
+        """Thoughts about a conversation, up to the mark that ends them; where the model does not end them, they are cut off there."""
+        opening = [] if self.tokens(THINK)[0] in asked[-2:] else self.tokens(f"{THINK}\n")
+        draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/thoughts"))
+        [written] = self.writer.write([asked + opening], limit=most, sampling=draw, until=self.tokens(THOUGHT))
+        ids = [token for token in written.ids if token not in self.ends]
+        ended = ids[-1:] == self.tokens(THOUGHT)
+        return [*opening, *ids, *self.tokens("\n\n" if ended else f"\n{THOUGHT}\n\n")]
+
+    def tokens(self, text: str) -> list[int]:
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    @contextmanager
+    def before_training(self, start: Adapters | None) -> Iterator[HFPolicy]:
+        """The model as it was before training, written for by the transformers library. Only with LoRA does a trained model still hold it.
+
+        Args:
+            start: the adapters that training went on from, which take the place of the trained ones for so long; None: there were none.
+        """
+        assert isinstance(self.model, PeftModel)
+        before = replace(self, writer=TransformersWriter(self.model, self.tokenizer, self.ends))
+        if start is None:
+            with self.model.disable_adapter():
+                yield before
+            return
+        trained = get_peft_model_state_dict(self.model, save_embedding_layers=False)
+        trained = {name: weight.to("cpu", copy=True) for name, weight in trained.items()}
+        try:
+            set_peft_model_state_dict(self.model, start)
+            yield before
+        finally:
+            set_peft_model_state_dict(self.model, trained)
+
+    # --- weights -------------------------------------------------------------------------------------------------
+
+    def take_weights(self, folder: Path) -> None:
+        """Raises PolicyError if the folder's weights are not of this model."""
+        try:
+            if (folder / ADAPTER).is_file():
+                set_peft_model_state_dict(self.model, load_peft_weights(str(folder), device=str(self.model.device)))
+            elif (folder / WEIGHTS).is_file():
+                load_model(self.model, folder / WEIGHTS)
+            else:
+                load_sharded_checkpoint(self.model, str(folder), strict=False)
+        except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+            raise PolicyError(f"{folder} holds no weights of this model: {error}") from None
+
+    def save(self, folder: Path) -> None:
+        """Save the whole model, or with LoRA only the adapters."""
+        self.model.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(folder)
+
+    def export(self, folder: Path) -> None:
+        """Export one model with the adapters merged into it, for use elsewhere. This policy cannot be used afterwards."""
+        model = self.model.merge_and_unload() if isinstance(self.model, PeftModel) else self.model
+        model.to(getattr(torch, self.settings.dtype)).save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(folder)
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model as it is published, with its tokenizer. Code that comes with it is never run. Raises PolicyError."""
+    known = {"revision": settings.revision, "trust_remote_code": False}
+    trained_whole = to_train and settings.lora is None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, **known)
+        model = AutoModelForCausalLM.from_pretrained(
+            name,
+            **known,
+            dtype=torch.float32 if trained_whole else getattr(torch, settings.dtype),
+            use_safetensors=True,
+            attn_implementation=attention(settings),
+        )
+    except (OSError, KeyError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = str(error).strip().splitlines()
+        raise PolicyError(f"{name} cannot be loaded: {reason[0] if reason else type(error).__name__}") from None
+    if tokenizer.eos_token_id is None:
+        raise PolicyError(f"{name} has a tokenizer without an end token, so it could not end an answer")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
+    return model.to(processes.device).eval(), tokenizer
+
+
+def attention(settings: LanguageSettings) -> str:
+    """The transformers library's name for how attention is computed here."""
+    if settings.attention != "auto":
+        return settings.attention
+    if settings.device == "cpu" or settings.dtype == "float32" or not torch.cuda.is_available() or not is_flash_attn_2_available():
+        return "sdpa"
+    return "flash_attention_2" if torch.cuda.get_device_capability() >= AMPERE else "sdpa"
+
+
+def lora_config(settings: LanguageSettings) -> LoraConfig:
+    lora = settings.lora
+    assert lora is not None
+    return LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def adapters_in(name: str) -> Adapters | None:
+    """The adapters of a folder of adapters, in main memory; None if ``name`` is that of a model. Raises PolicyError."""
+    if not (Path(name) / ADAPTER_CONFIG).is_file():
+        return None
+    try:
+        return load_peft_weights(name, device="cpu")
+    except (OSError, ValueError, SafetensorError) as error:
+        raise PolicyError(f"the adapters in {name} cannot be read: {error}") from None
+
+
+def base_of(adapters: Path) -> str:
+    """The model that adapters were trained on. Raises PolicyError."""
+    try:
+        config: Any = LoraConfig.from_pretrained(str(adapters))
+    except (OSError, ValueError, TypeError) as error:
+        raise PolicyError(f"{adapters / ADAPTER_CONFIG} cannot be read: {error}") from None
+    return config.base_model_name_or_path

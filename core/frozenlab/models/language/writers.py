@@ -1,0 +1,135 @@
+"""What writes for a language model: the transformers library here, vLLM in :mod:`frozenlab.models.language.engines`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from llguidance import LLMatcher, LLTokenizer
+from llguidance.hf import from_tokenizer
+from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
+from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+
+from frozenlab.base import seeds
+from frozenlab.models.language.room import TOKENS_TOGETHER
+from frozenlab.models.policy import Sampling
+
+Ids = Sequence[int]
+Schema = dict[str, Any]
+
+
+class Text(NamedTuple):
+    """A continuation of a prompt, as tokens."""
+
+    ids: list[int]
+    """The end token included."""
+    logprobs: list[float | None] | None = None
+    """What each token's probability was where an engine of its own wrote it; None: the model's own."""
+
+
+class Writer(Protocol):
+    """Continues prompts."""
+
+    def refresh(self, *, alone: bool = False) -> None:
+        """Take up the model's weights of this moment. Until then it may write with those of the last time.
+
+        Of a session's several processes all do so together, but for ``alone``: the others ask for nothing now, so nobody waits for them.
+        """
+        ...
+
+    def together(self, limit: int) -> int:
+        """How many texts of up to ``limit`` tokens it is best asked for at a time."""
+        ...
+
+    def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
+        """One text of at most ``limit`` tokens for each prompt, drawn as ``sampling`` says (its number of completions is the caller's).
+
+        A token of ``until`` ends a text too. With a JSON ``schema`` nothing else can be written. For proposals only: under a constraint,
+        the reported probabilities are not the model's own, so plans to learn from must not be written this way.
+        """
+        ...
+
+
+class TransformersWriter:
+    """``model.generate``: everywhere, slowly."""
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ends: Ids) -> None:
+        """``ends`` are the tokens that end an answer."""
+        self.model, self.tokenizer, self.ends = model, tokenizer, list(ends)
+
+    @cached_property
+    def tokens(self) -> LLTokenizer:
+        return from_tokenizer(self.tokenizer, n_vocab=self.model.config.vocab_size, eos_token=self.ends)
+
+    def refresh(self, *, alone: bool = False) -> None:
+        """It writes with the model itself."""
+
+    def together(self, limit: int) -> int:
+        return max(1, min(64, TOKENS_TOGETHER // limit))
+
+    def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
+        stride = sampling.batch_size or self.together(limit)
+        texts: list[Text] = []
+        for first in range(0, len(prompts), stride):
+            texts += self.write_together(prompts[first : first + stride], first, limit, sampling, schema, [*self.ends, *until])
+        return texts
+
+    @torch.inference_mode()
+    def write_together(
+        self, prompts: Sequence[Ids], first: int, limit: int, sampling: Sampling, schema: Schema | None, ends: Ids
+    ) -> list[Text]:
+        was_training = self.model.training
+        self.model.eval()
+        width, pad = max(map(len, prompts)), self.tokenizer.pad_token_id
+        device = self.model.device
+        ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
+        mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
+        draw = {"do_sample": True, "temperature": sampling.temperature, "top_k": sampling.top_k, "top_p": sampling.top_p}
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(seeds.derive(sampling.seed, "policy/text", first))
+            written = self.model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                generation_config=GenerationConfig(
+                    max_new_tokens=limit, pad_token_id=pad, eos_token_id=ends, **(draw if sampling.temperature > 0 else {})
+                ),
+                logits_processor=[UnderSchema(self.tokens, schema, width, self.ends)] if schema else None,
+            )[:, width:].tolist()
+        self.model.train(was_training)
+        return [Text(row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))]) for row in written]
+
+
+class UnderSchema(LogitsProcessor):
+    """Leaves only the tokens with which the text can still become JSON of the schema. For one ``generate``: it reads along."""
+
+    def __init__(self, tokens: LLTokenizer, schema: Schema, prompt_width: int, ends: Ids) -> None:
+        self.tokens, self.grammar = tokens, LLMatcher.grammar_from_json_schema(schema, defaults={"whitespace_flexible": False})
+        self.width, self.ends = prompt_width, list(ends)
+        self.matchers: list[LLMatcher] = []
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        rows, vocabulary = scores.shape
+        if not self.matchers:
+            self.matchers = [LLMatcher(self.tokens, self.grammar) for _ in range(rows)]
+        elif input_ids.shape[1] > self.width:
+            for matcher, token in zip(self.matchers, input_ids[:, -1].tolist(), strict=True):
+                if not matcher.is_stopped():
+                    matcher.consume_token(token)
+        bits = allocate_token_bitmask(rows, vocabulary)
+        over = [matcher.is_stopped() for matcher in self.matchers]
+        for row, matcher in enumerate(self.matchers):
+            if not over[row]:
+                fill_next_token_bitmask(matcher, bits, row)
+        allowed = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, :vocabulary].astype(bool)
+        allowed[over] = np.isin(np.arange(vocabulary), self.ends)
+        return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), float("-inf"))
+
+
+def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """Every token that ends an answer: the tokenizer's, and those that the model declares, as the end of a turn."""
+    declared = model.generation_config.eos_token_id
+    declared = [declared] if isinstance(declared, int) else declared or []
+    return list(dict.fromkeys([tokenizer.eos_token_id, *declared]))

@@ -1,0 +1,58 @@
+"""The settings of a training stage; light, so that specs and pages can use them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from frozenlab.models.training.schedule import WARMUP_STEPS, Schedule
+
+
+class StageSettings(BaseModel):
+    """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: str
+    """How the policy is trained: the name of one of :data:`frozenlab.models.training.methods.METHODS`."""
+    steps: Annotated[int, Field(ge=1, le=5000)] = 30
+    """Optimizer steps in one stage."""
+    boards_per_step: Annotated[int, Field(ge=1, le=1024)] = 64
+    """Different boards in one step."""
+    completions_per_board: Annotated[int, Field(ge=2, le=64, title="Plans per board")] = 8
+    """Plans sampled for each board: the group that GRPO compares, of which expert iteration keeps the best, and which the solver corrects
+    for imitation."""
+    learning_rate: Annotated[float, Field(gt=0, le=1e-2)]
+    """The learning rate at its highest. With GRPO, 3e-4 and few boards per step destroyed the policy in our trials."""
+    schedule: Schedule = "linear"
+    """How the learning rate goes. With ``linear`` a late stage learns less than an early one; with ``per-stage`` all learn as much, by the
+    same mean rate."""
+    warmup_steps: Annotated[int, Field(ge=0, le=1000)] = Field(default_factory=lambda given: WARMUP_STEPS[given["schedule"]])
+    """Steps over which the learning rate rises: at the start of every stage where the schedule is ``per-stage``, else of the session."""
+    temperature: Annotated[float, Field(gt=0, le=2)] = 0.5
+    """Temperature of the sampled plans to learn from; a lab model is validated greedily. At 1.0 its sampled plans got better, greedy ones
+    much less."""
+    optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
+    """The part of a valid plan's reward that depends on its makespan; any valid plan still earns more than one that is not. At 0.3 the lab
+    model's plans grew longer from stage to stage, until some never ended."""
+    loss_type: Literal["dapo", "grpo", "dr_grpo"] = "dapo"
+    """GRPO: whether each token of a step counts the same (dapo), each completion (grpo), or each token over the longest length that a
+    completion may have (dr_grpo)."""
+    scale_rewards: Literal["group", "batch", "none"] = "group"
+    """GRPO: by the spread of which rewards the advantages of a group are divided."""
+    self_assessment: Annotated[float, Field(ge=0, le=10, exclude_if=lambda weight: weight == 0)] = 0.0
+    """GRPO of a lab model: weight of a second lesson, how often its own plans for each board of a step are valid. 0: it is not taught."""
+
+    def scheduled(self, schedule: Schedule) -> Self:
+        """The same with another schedule, and its usual warm-up unless these settings name one."""
+        return self.model_validate(self.model_dump(exclude_unset=True) | {"schedule": schedule})
+
+
+def share_of_rate(step: int, settings: StageSettings) -> float:
+    """The part of the learning rate at a step of the session (0-based) where the schedule is ``per-stage``: it rises over the warm-up, no
+    step learns nothing, and falls to zero with the end of the stage. The mean over a stage is about a half."""
+    of_stage, rising = step % settings.steps, min(settings.warmup_steps, settings.steps // 2)
+    if of_stage < rising:
+        return (of_stage + 1) / (rising + 1)
+    return (settings.steps - of_stage) / (settings.steps - rising)

@@ -1,0 +1,168 @@
+"""The memory per GPU and the time that a language model's session needs, computed from the model's shape before anything is loaded.
+
+The parts follow from what training keeps (weights, gradients, Adam's two moments; ZeRO's counting, Rajbhandari et al. 2020) and what
+passes through it (activations, keys and values). They leave out the libraries' own memory: real use is some per cent higher. The time is
+rougher, good to a factor of two or three: it assumes a fraction of a chip's published speed, see EFFICIENCY, and answers of all lengths
+up to the longest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from frozenlab.engineer.engineers import BaseEngineer
+from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.jobs.gpus import SPEEDS, Gpu, gpus
+from frozenlab.models.folders import nowhere
+from frozenlab.models.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
+from frozenlab.session.model_shape import Shape, shape_of
+from frozenlab.session.spec import SessionSpec
+
+GIB = 2**30
+LARGEST_WITHOUT_GPU = GIB
+"""Largest session, in bytes, that is reasonable to train on a processor."""
+HALF, FLOAT32 = 2, 4
+"""Bytes of a number."""
+LOGIT_TOKENS = 1024
+"""Number of tokens with logits in memory at a time: the network's head is applied in pieces."""
+SEQUENCES = 8
+"""Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
+BESIDE = 8.0
+"""Seconds of a step that are neither learning nor writing: the engine wakes and gets its adapters, plans are judged, the step is saved. It
+is an estimate, like the two fractions below."""
+EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
+"""Fractions of a chip's published compute and memory speed that training and writing reach."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes on each GPU, by purpose, and the work of a step on it."""
+
+    parts: dict[str, int]
+    step_operations: float
+    """Floating-point operations of learning from a step's plans, attention included."""
+    weights: int
+    """Bytes of the weights that the engine reads for each token that it writes."""
+    resident: int
+    """Bytes that stay while it writes."""
+    sleeps: bool
+    longest: int
+    """Tokens of the longest answer."""
+    cached: float
+    """Bytes of the keys and values of a step's plans when all are half written."""
+
+    @property
+    def total(self) -> int:
+        return sum(self.parts.values())
+
+    def step_seconds(self, gpu: Gpu) -> float | None:
+        """Rough seconds per step on this GPU; None if SPEEDS does not list it.
+
+        Its engine writes as many plans at a time as it has room for; each token reads the weights and all keys and values so far.
+        """
+        speed = next((published for word, published in SPEEDS.items() if word in gpu.name), None)
+        if speed is None:
+            return None
+        room = max(1.0, engine_share(gpu.memory, self.resident, sleeps=self.sleeps) * gpu.memory - self.weights)
+        waves = max(1.0, self.cached / room)
+        reads = self.longest * (waves * self.weights + self.cached / 2)
+        return BESIDE + self.step_operations / (EFFICIENCY * speed[0]) + reads / (BANDWIDTH_EFFICIENCY * speed[1])
+
+
+def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footprint:
+    """The footprint of the spec's session on each of its GPUs; on ``gpu``, where that is known, with the faster way that fits there."""
+    language = spec.language
+    assert language is not None, "a lab model runs on any machine"
+    if language.gradient_checkpointing is not None:
+        return _footprint(spec, shape, language.gradient_checkpointing)
+    whole = _footprint(spec, shape, again=False)
+    return whole if gpu is not None and whole.total + LIBRARIES < gpu.memory else _footprint(spec, shape, again=True)
+
+
+def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
+    """``again``: with gradient checkpointing."""
+    language, training = spec.language, spec.training
+    assert language is not None
+    plans = training.boards_per_step * training.completions_per_board // language.launcher.processes
+    prompt = prompt_tokens(spec)
+    longest = prompt + language.max_tokens
+    computed = FLOAT32 if language.dtype == "float32" else HALF
+    n = shape.parameters
+    cache = shape.cache * computed
+    if language.lora is not None:
+        trained = shape.adapters(language.lora)
+        parts = {"weights": n * computed, "adapters and their optimizer": trained * 4 * FLOAT32}
+    else:
+        trained = n
+        copies = n * HALF if computed == HALF else 0  # autocast keeps them through a pass
+        parts = {"weights": n * FLOAT32 + copies, "gradients and optimizer": n * 3 * FLOAT32}
+        if isinstance(spec.engineer, BaseEngineer):
+            parts["the model before training, as engineer"] = n * FLOAT32
+    resident = sum(parts.values())
+    # What a token leaves in a layer: its input alone with checkpointing, else all that the backward pass needs.
+    within = 8 * shape.hidden + 4 * shape.intermediate + 2 * (shape.heads + 2 * shape.pairs) * shape.head
+    kept = shape.layers * shape.hidden + within if again else shape.layers * within
+    logits = min(LOGIT_TOKENS, language.rows * language.max_tokens) * shape.vocabulary * 2 * FLOAT32
+    parts["activations"] = language.rows * longest * kept * computed + logits
+    proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
+    engine = n * computed + SEQUENCES * max(longest, proposal * 2) * cache
+    vllm = language.vllm
+    if vllm is None:
+        parts["keys and values while it writes"] = min(plans * longest, TOKENS_TOGETHER) * cache
+    elif vllm.mode == "colocate":
+        # Asleep, it shares the room of the activations: the two are never wanted at once.
+        parts["vLLM engine"] = max(0, engine - parts["activations"]) if vllm.sleep else engine
+    passes = (3 if trained == n else 2) + again  # with frozen weights, no gradients of theirs
+    mean = prompt + language.max_tokens / 2  # answers of all lengths, each cut to about its own (LeanGRPOTrainer)
+    squares = prompt**2 + prompt * language.max_tokens + language.max_tokens**2 / 3
+    attention = 2 * shape.layers * shape.heads * shape.head * squares * (3 + again)  # half of the square: a token sees those before it
+    return Footprint(
+        parts,
+        step_operations=plans * (2 * n * mean * passes + attention),
+        weights=n * computed,
+        resident=resident,
+        sleeps=vllm is not None and vllm.sleep,
+        longest=language.max_tokens,
+        cached=plans * mean * cache,
+    )
+
+
+def checkpoints(spec: SessionSpec) -> bool:
+    """Whether a language model's session on this machine keeps less of the forward pass and computes it again."""
+    language = spec.language
+    assert language is not None, "a lab model runs on any machine"
+    if language.gradient_checkpointing is not None:
+        return language.gradient_checkpointing
+    shape, here = shape_of(spec.policy, language.revision), gpus()
+    if shape is None or not here or language.device == "cpu":
+        return shape is None or shape.parameters * FLOAT32 > LARGEST_WITHOUT_GPU
+    return _footprint(spec, shape, again=False).total + LIBRARIES >= min(gpu.memory for gpu in here)
+
+
+def prompt_tokens(spec: SessionSpec) -> int:
+    """About how many tokens the session's longest prompt about a task has."""
+    return about_tokens(spec.tasks.longest_prompt(spec.initial_config))
+
+
+def shortfalls(spec: SessionSpec) -> list[str]:
+    """What this machine lacks for a language model's session, as far as is known before the start; empty if nothing."""
+    language = spec.language
+    assert language is not None, "a lab model runs on any machine"
+    lacking = []
+    if language.vllm is not None and find_spec("vllm") is None:
+        lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
+    if nowhere(spec.policy):
+        lacking.append(f"there is no folder {spec.policy}, and models on the hub are named like Qwen/Qwen3-4B")
+    if language.device == "cpu":
+        return lacking
+    shape = shape_of(spec.policy, language.revision)
+    needed = footprint(spec, shape).total if shape else 0
+    processes, here = language.launcher.processes, gpus()
+    if not here and needed > LARGEST_WITHOUT_GPU:
+        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory, and there is none")
+    elif here and len(here) < processes:
+        lacking.append(f"its {processes} processes need a GPU each, and there {'is one' if len(here) == 1 else f'are {len(here)}'}")
+    elif here and needed > min(gpu.memory for gpu in here):
+        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory; {here[0].name} has {here[0].memory / GIB:.0f}")
+    return lacking

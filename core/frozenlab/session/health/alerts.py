@@ -1,0 +1,169 @@
+"""Looks at a session by the rules of :mod:`frozenlab.session.health.rules`, and says what it finds."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from frozenlab.base.cells import in_order
+from frozenlab.base.intervals import Z95, ComparisonError, paired_change
+from frozenlab.jobs import share
+from frozenlab.session.health.rules import (
+    BOUNDS,
+    CHANGES,
+    FEWEST,
+    FORGOTTEN,
+    HELPS_FORGOTTEN,
+    HELPS_WORSE,
+    NEW,
+    OLD,
+    STEPS,
+    STRICT,
+    WORSE,
+    Change,
+)
+from frozenlab.tasks.labels import cell_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from frozenlab.session.session import Session
+
+LITTLE_DISK = 10**9
+LITTLE_MEMORY = 0.04
+"""Share of the machine's memory."""
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One thing that is wrong."""
+
+    rule: str
+    evidence: str
+    """What is seen, with its figures."""
+    helps: str
+    """What to do."""
+
+    def __str__(self) -> str:
+        return f"{self.evidence} {self.helps}"
+
+
+def alerts(session: Session) -> list[Alert]:
+    """What is wrong with a session now: with its training, its worker and, while it runs here, its machine."""
+    return [*of_training(session), *of_worker(session), *of_machine(session)]
+
+
+def of_training(session: Session) -> list[Alert]:
+    """What is wrong with the present stage and with the newest results."""
+    stage = session.state().stage
+    return [*of_steps(session.metrics(stage)), *of_results(session, stage), *of_suite(session, stage)]
+
+
+def of_steps(metrics: pd.DataFrame) -> list[Alert]:
+    """What is wrong in the steps of a stage; nothing before there are enough to tell."""
+    return [*out_of_bounds(metrics), *changed(metrics)]
+
+
+def out_of_bounds(metrics: pd.DataFrame) -> Iterator[Alert]:
+    if len(metrics) < STEPS:
+        return
+    last = metrics.tail(STEPS)
+    for rule in BOUNDS:
+        if rule.figure in last and last[rule.figure].notna().all():
+            mean = float(last[rule.figure].mean())
+            if not rule.least <= mean <= rule.most:
+                yield Alert(rule.name, rule.evidence.format(mean), rule.helps)
+
+
+def changed(metrics: pd.DataFrame) -> Iterator[Alert]:
+    if len(metrics) < OLD + NEW:
+        return
+    if {"seconds", "length"} <= {*metrics}:
+        metrics = metrics.assign(seconds_a_token=metrics["seconds"] / metrics["length"].clip(lower=1))
+    for rule in CHANGES:
+        if rule.figure in metrics and metrics[rule.figure].notna().all():
+            before, now = before_and_now(metrics[rule.figure], rule)
+            if before > rule.floor and (now < rule.factor * before if rule.kind == "fall" else now > rule.factor * before):
+                yield Alert(rule.name, rule.evidence.format(before, now), rule.helps)
+
+
+def before_and_now(figures: pd.Series[float], rule: Change) -> tuple[float, float]:
+    """The best that the figure was in a few steps of the stage, and what it is now; medians, which one odd step does not move."""
+    runs = figures.iloc[:-NEW].rolling(OLD).median()
+    before = runs.max() if rule.kind == "fall" else runs.min()
+    return float(before), float(figures.tail(NEW).median())
+
+
+def of_results(session: Session, stage: int) -> Iterator[Alert]:
+    """Whether the newest validation is clearly worse than that of the base or of the stage before, on all boards or on those of a cell."""
+    newest = next((number for number in range(stage, -1, -1) if session.validation(number) is not None), None)
+    if newest is None:
+        return
+    after = session.validation(newest)
+    for earlier in dict.fromkeys([None, newest - 1 if newest else None]):
+        before = session.validation(earlier)
+        if before is None or after is None:
+            continue
+        since = "before training" if earlier is None else f"after stage {earlier + 1}"
+        if fall := clear_fall(before, after):
+            yield Alert(WORSE, f"After stage {newest + 1} the valid rate on held-out boards is {fall} than {since}.", HELPS_WORSE)
+        cells = dict(list(after.groupby("config_cell")))
+        for cell in in_order(cells):
+            if len(cells[cell]) >= FEWEST and (fall := clear_fall(before, cells[cell])):
+                evidence = f"After stage {newest + 1} the valid rate on held-out boards of {cell_label(cell)} is {fall} than {since}."
+                yield Alert(FORGOTTEN, evidence, HELPS_FORGOTTEN)
+
+
+def clear_fall(before: pd.DataFrame, after: pd.DataFrame) -> str | None:
+    """``12 points lower (95 % 8 to 16, n = 200)`` if clearly fewer of the same boards are solved than before; otherwise None."""
+    try:
+        mean, low, high, n = paired_change(before, after)
+    except ComparisonError:
+        return None
+    if mean + STRICT / Z95 * (high - mean) >= 0:
+        return None
+    return f"{-100 * mean:.0f} points lower (95 % {-100 * high:.0f} to {min(100, -100 * low):.0f}, n = {n})"
+
+
+def of_suite(session: Session, stage: int) -> Iterator[Alert]:
+    """Cells that are trained and that no held-out board measures."""
+    drawn, base = session.environment(stage), session.validation(None)
+    if drawn is None or base is None:
+        return
+    measured = {*base["config_cell"].astype(str)}
+    if unseen := [cell for cell, own in drawn.config.cells.items() if own.share > 0 and cell not in measured]:
+        yield Alert(
+            "not-measured",
+            f"It trains on {', '.join(map(cell_label, unseen))}, of which the validation has no board: what is learnt there is not seen.",
+            "Add them to the suite of a new session.",
+        )
+
+
+def of_worker(session: Session) -> Iterator[Alert]:
+    """A worker that is silent, gone, or ended by an error."""
+    state = session.state()
+    match state.status:
+        case "stalled":
+            yield Alert("stalled", "The worker lives but is silent.", "It may be swapping; stop it if it does not come back.")
+        case "crashed":
+            evidence = "The worker is gone without a word (killed, or the machine went down)."
+            yield Alert("crashed", evidence, "Resume goes on from the last finished step.")
+        case "failed":
+            yield Alert("failed", state.error or "It failed and gave no reason.", "What the session said last is in its worker.log.")
+
+
+def of_machine(session: Session) -> Iterator[Alert]:
+    """A disk or a memory that is almost full, while the session runs here."""
+    state = session.state()
+    if not state.live or state.elsewhere:
+        return
+    free = shutil.disk_usage(session.dir).free
+    if free < LITTLE_DISK:
+        helps = "Make room: a session whose disk is full fails, and goes on from its last step when there is room."
+        yield Alert("little-disk", f"Only {free / 1e6:.0f} MB are free on its disk.", helps)
+    memory = share.memory()
+    if memory.available < LITTLE_MEMORY * memory.total:
+        helps = "Stop something: the system ends a process when no memory is left."
+        yield Alert("little-memory", f"Only {memory.available / 1e6:.0f} MB of memory are free.", helps)

@@ -1,0 +1,236 @@
+"""The loop: train, validate, describe, propose, guard, and again (Figure 1 of Chen et al. 2026).
+
+Every part writes what it made to the session folder at once and reads it from there if it is already done, so the same loop starts a
+session and resumes one. Importing this module imports torch: only the worker process and the command line do.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import pandas as pd
+import torch
+
+from frozenlab.base import seeds
+from frozenlab.base.cells import Config
+from frozenlab.base.errors import GenerationError
+from frozenlab.engineer.ask import ask
+from frozenlab.engineer.engineers.human import Decision
+from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.protocol import Engineer
+from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
+from frozenlab.jobs.disk import check_room, size_of
+from frozenlab.jobs.environment import THREADS
+from frozenlab.models.loading import load_policy
+from frozenlab.models.policy import Policy
+from frozenlab.models.training.checkpoints import drop_resume_files
+from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.training.stage import make_run, train_stage
+from frozenlab.models.training.stage_run import StageRun
+from frozenlab.session.footprint import checkpoints
+from frozenlab.session.measuring import agreed, answers
+from frozenlab.session.recorder import Recorder
+from frozenlab.session.records import EnvironmentRecord
+from frozenlab.session.session import GIVEN_FILE, Session, SessionError
+from frozenlab.session.soundness import stages_to_train
+from frozenlab.session.spec import SessionSpec
+from frozenlab.tasks.task import Task
+
+
+def run(session: Session, recorder: Recorder) -> None:
+    """Run the whole session from where it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
+    torch.set_num_threads(THREADS)
+    spec = session.spec
+    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
+    suite, test = suites_of(spec)
+    training = make_training(policy, spec)
+    engineer = spec.engineer.build(spec.models(policy))
+    config = spec.initial_config
+    lacking = stages_to_train(session)
+    validate(policy, suite, None, session, recorder)
+    measure(policy, test, None, session, recorder)
+    if spec.ask_first:
+        draw_boards(config, suite + test, None, session, recorder)
+        context = describe(session.measurements(None), spec.sections, spec.layouts)
+        config = propose(engineer, context, config, session, recorder).config_after
+    for stage in range(spec.stages):
+        try:
+            boards = draw_boards(config, suite + test, stage, session, recorder)
+        except GenerationError as reason:
+            config = keep_config(stage, reason, session, recorder)
+            boards = draw_boards(config, suite + test, stage, session, recorder)
+        train(training, boards, stage, lacking, session, recorder)
+        validate(policy, suite, stage, session, recorder)
+        measure(policy, test, stage, session, recorder)
+        if "person" in spec.engineer.needs and stage + 1 == spec.stages:
+            break  # nobody would train on what a person thinks of here
+        context = describe(session.measurements(stage), spec.sections, spec.layouts)
+        config = propose(engineer, context, config, session, recorder).config_after
+    if spec.heavy:
+        drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
+
+
+def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
+    """The seed of the engineer's draws after a stage; stage None is the time before the first."""
+    return seeds.derive(spec.seed, "stage/proposal", -1 if stage is None else stage)
+
+
+def suites_of(spec: SessionSpec) -> tuple[list[Task], list[Task]]:
+    """The validation boards and the test boards; no board is in both, nor its rotation or reflection."""
+    suite = spec.tasks.suite(spec.suite, spec.initial_config)
+    return suite, spec.tasks.suite(spec.test, spec.initial_config, suite) if spec.test else []
+
+
+def boards_of(config: Config, kept_out: list[Task], spec: SessionSpec, seed: int) -> list[Task]:
+    """The boards that a stage trains on, none of them in ``kept_out`` or a named suite; ``seed`` is the stage's own, which its
+    ``environment.json`` keeps."""
+    return spec.tasks.draw(config, spec.training.steps * spec.training.boards_per_step, seed, kept_out)
+
+
+def draw_boards(config: Config, kept_out: list[Task], stage: int | None, session: Session, recorder: Recorder) -> list[Task]:
+    """The stage's boards, the same again after a resume. Stage None: the boards of the first stage if the initial config is kept, for the
+    engineer's context."""
+    recorder.phase("asking" if stage is None else "generating", stage)
+    number = stage or 0
+    known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", number)
+    if known is not None and known.seed in (seed, session.spec.seed * 1000 + number):
+        seed = known.seed  # an older version drew by the second
+    else:
+        known = None
+    boards = boards_of(config, kept_out, session.spec, seed)
+    if known is None:
+        if (session.stage_dir(stage) / "environment.json").exists():
+            what = "environment.json of the baseline" if stage is None else f"environment.json of stage {stage + 1}"
+            recorder.event("damaged", stage=stage, what=what, then="it is written again")
+        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=dict(session.spec.tasks.realised(boards)))
+        recorder.write_model(stage, "environment.json", record)
+        if stage is not None:
+            recorder.event("stage", stage=stage, boards=len(boards))
+    return boards
+
+
+def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> Config:
+    """The config before the proposal, if the proposed one cannot be drawn; the proposal's record then says so.
+    Raises the reason if there is no such proposal, or it changed nothing.
+
+    The guard refuses what it sees to be undrawable; it does not draw a whole stage.
+    """
+    record = session.proposal(stage - 1 if stage else None)
+    if record is None or not record.changes:
+        raise reason
+    why = f"its boards cannot be drawn: {reason}"
+    refused = {
+        "proposal": None,
+        "guard": GuardReport(rejected=why),
+        "config_after": record.config_before,
+        "changes": (),
+        "kept_because": why,
+    }
+    kept = record.model_copy(update=refused)
+    recorder.write_model(record.stage, "proposal.json", kept)
+    recorder.event("proposed", stage=record.stage, changes=0, kept_because=why)
+    return kept.config_after
+
+
+def make_training(policy: Policy, spec: SessionSpec) -> StageRun:
+    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
+    training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
+    if isinstance(training, LanguageGRPORun):
+        training.checkpoints = checkpoints(spec)
+        training.start_engine()
+    return training
+
+
+def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int, str | None], session: Session, recorder: Recorder) -> None:
+    """Trains on the boards if the stage is among those that are ``lacking``; one that is trained is loaded instead."""
+    folder = session.stage_dir(stage)
+    trained = folder / "policy"
+    if stage not in lacking:
+        training.policy.take_weights(trained)
+        shutil.rmtree(folder / "trainer", ignore_errors=True)  # what a worker left that was killed while it cleared up
+        return
+    if lacking[stage]:
+        recorder.event("damaged", stage=stage, what=lacking[stage], then=f"stage {stage + 1} is trained again")
+    recorder.phase("training", stage)
+    check_room(session.dir, training.room() - size_of(folder / "trainer"), f"stage {stage + 1}")
+    previous = session.stage_dir(stage - 1) / "policy" if stage else None
+    train_stage(
+        training,
+        boards,
+        stage=stage,
+        folder=folder,
+        previous=previous,
+        recorded=session.recorded_steps(stage),
+        report=lambda figures, rows, saving: recorder.step(stage, figures, rows, saving),
+        stopping=recorder.stopping,
+    )
+    if previous and session.spec.heavy:
+        drop_resume_files(previous)
+
+
+def validate(policy: Policy, suite: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
+    """Plans for every validation board; stage None is the base, before training."""
+    if agreed(not is_whole(session.validation(stage), suite), session.spec):
+        recorder.phase("baseline" if stage is None else "validating", stage)
+        recorder.validated(stage, measured_plans(policy, suite, session.spec, recorder))
+
+
+def measure(policy: Policy, test: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
+    """Plans for every test board. They are for results only and never part of a context."""
+    if agreed(not is_whole(session.test(stage), test), session.spec):
+        recorder.phase("baseline" if stage is None else "testing", stage)
+        recorder.tested(stage, measured_plans(policy, test, session.spec, recorder))
+
+
+def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
+    """Whether a table holds all these boards: one that lacks some is no measurement."""
+    return not boards or (table is not None and table["board_id"].nunique() == len(boards))
+
+
+def measured_plans(policy: Policy, boards: list[Task], spec: SessionSpec, recorder: Recorder) -> pd.DataFrame:
+    """One plan for each board, one row each. Raises Stopped if asked to stop."""
+
+    def progress(done: int) -> None:
+        recorder.fraction(done / len(boards))
+        recorder.stop_if_asked()
+
+    return answers(policy, boards, spec, progress)
+
+
+def propose(engineer: Engineer, context: Context, config: Config, session: Session, recorder: Recorder) -> ProposalRecord:
+    """The engineer's answer to the context, after the guard. Context and answer are written before the session acts on them.
+
+    A person's proposal for this stage takes precedence over the engineer. Raises AwaitsProposal if a person is to be asked.
+    """
+    spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
+    if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():
+        raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
+    engineer, known = Decision(given=given) if given else engineer, session.context(context.stage)
+    if record is not None and known is not None:
+        return record
+    if record is None:
+        recorder.phase("asking" if context.stage is None else "proposing", context.stage)
+    shown = context.model_copy(update={"prompt": engineer.prompt(context)})
+    if known is None:
+        recorder.write_model(context.stage, "context.json", shown)  # so that people see what it is asked
+    if record is None:
+        record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
+        check_trained_on(record, session)
+        if known is not None:
+            recorder.write_model(context.stage, "context.json", shown)  # what stood there may be of another engineer
+        recorder.write_model(context.stage, "proposal.json", record)
+        recorder.proposed(record)
+    return record
+
+
+def check_trained_on(record: ProposalRecord, session: Session) -> None:
+    """Raises SessionError if the next stage has boards of another config than this answer gives. So the engineer was asked before and its
+    answer is lost, and now it answers otherwise: an API's model, or the engineer of a fork in the place of its parent's."""
+    stage = 0 if record.stage is None else record.stage + 1
+    drawn = session.environment(stage)
+    if drawn is not None and drawn.config != record.config_after:
+        lost, later = (session.stage_dir(each).relative_to(session.dir) for each in (record.stage, stage))
+        raise SessionError(
+            f"{lost}/proposal.json is lost, and the engineer, asked again, chooses another config than stage {stage + 1} was given. "
+            f"Put the file back, or delete {later} and what follows it, then resume"
+        )

@@ -1,0 +1,123 @@
+"""A line about each session for the table of runs, and how the lines are filtered and ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from frozenlab.jobs.state import read_state
+from frozenlab.session.glance import Rated
+from frozenlab.session.labels import Labels
+from frozenlab.session.listing import Listed
+
+
+class Run(NamedTuple):
+    """A session as a line of the table."""
+
+    id: str
+    folder: Path
+    title: str
+    status: str
+    """That of its state; ``recorded`` for a session that ships."""
+    family: str
+    engineer: str
+    method: str
+    stages: int
+    seed: int
+    began: float
+    """Unix seconds."""
+    base: Rated | None
+    """Before training."""
+    last: Rated | None
+    """After the last stage that was measured."""
+    parent: str | None
+    labels: Labels
+    alarms: tuple[str, ...] = ()
+    """The rules that give an alarm, while it runs."""
+
+    @property
+    def standing(self) -> str:
+        """``running``, or, where something goes wrong, ``⚠ reward collapse``."""
+        return f"⚠ {', '.join(self.alarms).replace('-', ' ')}" if self.alarms else self.status
+
+    @property
+    def words(self) -> str:
+        """Everything that a search looks at, in small letters."""
+        return "\n".join([self.title, self.id, *self.labels.tags, self.labels.notes]).lower()
+
+
+class Wanted(NamedTuple):
+    """A filter. Whatever is empty lets all runs through."""
+
+    text: str = ""
+    """Each of its words has to be in the title, id, tags or notes."""
+    statuses: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    engineers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """A run has to have all of them."""
+    archived: bool = False
+    """Whether archived runs are shown too."""
+
+    def keeps(self, run: Run) -> bool:
+        return (
+            (self.archived or not run.labels.archived)
+            and (not self.statuses or run.status in self.statuses)
+            and (not self.families or run.family in self.families)
+            and (not self.engineers or run.engineer in self.engineers)
+            and set(self.tags) <= set(run.labels.tags)
+            and all(word in run.words for word in self.text.lower().split())
+        )
+
+
+def _valid(run: Run) -> float:
+    return run.last.valid if run.last is not None else -1.0
+
+
+def _gained(run: Run) -> float:
+    return run.last.valid - run.base.valid if run.last is not None and run.base is not None else -2.0
+
+
+ORDERS: dict[str, Callable[[Sequence[Run]], list[Run]]] = {
+    "newest first": lambda found: sorted(found, key=lambda run: -run.began),
+    "oldest first": lambda found: sorted(found, key=lambda run: run.began),
+    "best first": lambda found: sorted(found, key=lambda run: -_valid(run)),
+    "most gained first": lambda found: sorted(found, key=lambda run: -_gained(run)),
+    "by name": lambda found: sorted(found, key=lambda run: run.title.lower()),
+}
+"""Orders of the whole table. Runs without results come last where results decide."""
+
+
+def runs(known: Iterable[Listed]) -> list[Run]:
+    """The lines of these sessions, in their order. A session whose spec cannot be read has none."""
+    return [run for session in known if (run := run_of(session)) is not None]
+
+
+def run_of(session: Listed) -> Run | None:
+    about, state, labels = session.glance
+    if about is None:
+        return None
+    labels = labels or Labels()
+    status: str = state.status if state is not None else "failed"
+    if session.recorded:
+        status = "recorded"
+    elif session.at_work:
+        status = read_state(session.folder).status  # whether its worker lives
+    return Run(
+        id=session.folder.name,
+        folder=session.folder,
+        title=labels.title or about.title or session.folder.name,
+        status=status,
+        family=about.family,
+        engineer=about.engineer,
+        method=about.method,
+        stages=about.stages,
+        seed=about.seed,
+        began=session.began,
+        base=state.base if state is not None else None,
+        last=state.last if state is not None else None,
+        parent=about.parent,
+        labels=labels,
+        alarms=state.alarms if state is not None and status in ("running", "stalled") else (),
+    )

@@ -1,0 +1,295 @@
+"""A session folder, opened for reading.
+
+A session folder is portable and self-contained. Reading is tolerant: damaged files are listed in :attr:`Session.problems`, the rest is
+shown. Whatever a folder contains, reading it raises only SessionError, and only if there is no spec.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import inf, nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+
+from frozenlab.base.errors import LabError, one_line
+from frozenlab.engineer.measurements import StageMeasurements
+from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
+from frozenlab.jobs.imported import why_not_own
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.kept import Signature, signature
+from frozenlab.jobs.needs import Needs, Work
+from frozenlab.jobs.origin import ORIGIN_FILE, Origin
+from frozenlab.jobs.state import as_observed
+from frozenlab.models.folders import nowhere, policy_folder, weights_file
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.models.training.methods import BY_NAME
+from frozenlab.session.labels import LABELS_FILE, Labels
+from frozenlab.session.listing import RECORDED
+from frozenlab.session.reading import FolderReader, model_at, table_of
+from frozenlab.session.records import EnvironmentRecord, Event, Figures
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import State, ValidRate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GIVEN_FILE = "given.json"
+"""A person's proposal, in the folder of the stage before it."""
+
+
+class SessionError(LabError, ValueError):
+    """A session does not exist, cannot be read or may not be changed; the message says which and why."""
+
+
+class Checkpoint(BaseModel):
+    """A policy that can plan boards: the base, or the checkpoint of a stage."""
+
+    label: str
+    stage: int | None
+    path: Path
+    language: LanguageSettings | None = None
+    """Settings of a Hugging Face language model; None for a lab model."""
+
+
+class Session(Job):
+    """One session folder, opened for reading. ``problems`` grows as damaged files are met."""
+
+    kind = "session"
+
+    def __init__(self, folder: Path) -> None:
+        self.dir = folder
+        self.id = folder.name
+        self.files = FolderReader(folder)
+        self.spec = self._spec()
+
+    def _spec(self) -> SessionSpec:
+        path = self.dir / "session.json"
+        try:
+            return model_at(SessionSpec)(path)
+        except FileNotFoundError:
+            raise SessionError(f"session {self.id!r} has no session.json") from None
+        except (ValidationError, UnicodeDecodeError) as error:
+            reason = one_line(error)
+            raise SessionError(f"session {self.id!r}: session.json is not a spec: {reason}") from None
+        except Exception as error:  # a folder, no permission, endless brackets: anything can be called session.json
+            raise SessionError(f"session {self.id!r}: session.json cannot be read: {one_line(error)}") from None
+
+    @property
+    def problems(self) -> list[str]:
+        """The damage met so far, a line for each file."""
+        return self.files.problems
+
+    @property
+    def read_only(self) -> bool:
+        return self.why_read_only is not None
+
+    @property
+    def why_read_only(self) -> str | None:
+        """The reason why the session cannot be changed, as it follows its name in a sentence; None if it can."""
+        if self.id.startswith(RECORDED):
+            return "is a recorded session"
+        return "is a link to another folder" if self.dir.is_symlink() else why_not_own(self.dir)
+
+    @property
+    def title(self) -> str:
+        """Its name for people: the one that somebody gave it, else that of its spec, else its id."""
+        return self.labels.title or self.spec.title or self.id
+
+    @property
+    def labels(self) -> Labels:
+        """Its name, tags and notes, and whether it is archived."""
+        return self.files.model(self.dir / LABELS_FILE, Labels) or Labels()
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where its numbers come from; None if an older version began it."""
+        return self.files.model(self.dir / ORIGIN_FILE, Origin)
+
+    @property
+    def slow(self) -> bool:
+        """A session with a language model is: the model may have to be downloaded, and its answers are long."""
+        return self.spec.language is not None
+
+    @property
+    def needs(self) -> Needs:
+        return self.spec.needs
+
+    @property
+    def work(self) -> Work:
+        return self.spec.work
+
+    @property
+    def online(self) -> bool:
+        return self.spec.online
+
+    def command(self) -> list[str]:
+        """What runs the session: one process, or as many as its spec has, by its launcher."""
+        language, n = self.spec.language, str(self.spec.processes)
+        if language is None or self.spec.processes == 1:
+            return super().command()
+        each = ["-m", "frozenlab.session.processes", str(self.dir)]
+        if language.launcher.program == "accelerate":
+            return [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--num_processes", n, *each]
+        return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *each]
+
+    @property
+    def created(self) -> float:
+        """Unix seconds at which the session began: the first event's time, so that a copied folder keeps its age."""
+        state = self.state()
+        return state.started or self.files.read(self.dir / "session.json", lambda: (self.dir / "session.json").stat().st_mtime) or 0.0
+
+    # --- what is happening ---------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        stored = self.files.model(self.dir / "state.json", State)
+        if stored is None:
+            return State(status="failed", error="state.json is missing or damaged", rates=self.rates())
+        return as_observed(stored.model_copy())
+
+    @property
+    def stop_asked(self) -> bool:
+        """Whether the worker was asked to stop, which it does after the current step."""
+        return (self.dir / STOP_FILE).exists()
+
+    def rates(self) -> list[ValidRate]:
+        """The valid rates of the session's results so far, computed from the tables."""
+        tables = {stage: self.results(stage) for stage in (None, *range(self.spec.stages))}
+        return [ValidRate.of(stage, table) for stage, table in tables.items() if table is not None]
+
+    def events(self, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """The events after byte ``offset``, and the offset to ask with next time. Each has a ``time`` (unix seconds) and a ``kind``."""
+        return self.files.lines(self.dir / "events.jsonl", Event, offset)
+
+    # --- the files of a stage--------------------------------------------------------------------------------------
+
+    def stage_dir(self, stage: int | None) -> Path:
+        """The folder of a stage (0-based); stage None is the time before training."""
+        return self.dir / "baseline" if stage is None else self.dir / "stages" / f"{stage:02d}"
+
+    def environment(self, stage: int | None) -> EnvironmentRecord | None:
+        """The config of a stage and what was drawn from it. None, with a problem, if it is not the config decided on for this stage. Stage
+        None: the initial config as the engineer saw it."""
+        path = self.stage_dir(stage) / "environment.json"
+        record = self.files.model(path, EnvironmentRecord)
+        before = None if stage is None else self.proposal(stage - 1 if stage else None)
+        first = stage is None or (stage == 0 and not self.spec.ask_first)
+        decided = before.config_after if before else self.spec.initial_config if first else None
+        if record is None or (record.stage == stage and decided in (None, record.config)):
+            return record
+        self.files.problem(path, "is not what was decided on for this stage")
+        return None
+
+    def context(self, stage: int | None) -> Context | None:
+        return self.files.model(self.stage_dir(stage) / "context.json", Context)
+
+    def proposal(self, stage: int | None) -> ProposalRecord | None:
+        return self.files.model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
+
+    def given(self, stage: int | None) -> Proposal | None:
+        """A person's proposal after the stage, in place of the session's engineer; None if there is none."""
+        return self.files.model(self.stage_dir(stage) / GIVEN_FILE, Proposal)
+
+    def metrics(self, stage: int) -> pd.DataFrame:
+        """One row per training step; empty before the first. A step repeated after a resume counts once, as last written."""
+        import pandas as pd
+
+        rows = pd.DataFrame(self.figures(stage))
+        if rows.empty:
+            return rows
+        every = list(dict.fromkeys([*rows.columns, "reward", "valid", "optimal"]))
+        return (
+            rows.reindex(columns=every)
+            .replace([inf, -inf], nan)
+            .drop_duplicates("step", keep="last")
+            .sort_values("step", ignore_index=True)
+        )
+
+    def metrics_revision(self, stage: int) -> Signature:
+        """A value that changes whenever :meth:`metrics` of the stage may have changed."""
+        return signature(self.stage_dir(stage) / "metrics.jsonl")
+
+    def revision(self) -> tuple[tuple[str, Signature], ...]:
+        """A value that changes whenever a file of any stage has changed."""
+        files = [path for stage in (None, *range(self.spec.stages)) for path in self.stage_dir(stage).glob("*.*")]
+        return tuple((str(path), signature(path)) for path in sorted(files))
+
+    def figures(self, stage: int) -> list[dict[str, Any]]:
+        """The training steps as written; repeated steps appear twice."""
+        return self.files.lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
+
+    def validation(self, stage: int | None) -> pd.DataFrame | None:
+        """One row per validation board, which the engineer reads too; stage None is the base before training."""
+        return self._answers(self.stage_dir(stage) / "validation.parquet")
+
+    def test(self, stage: int | None) -> pd.DataFrame | None:
+        """One row per test board, which no engineer reads; None if the session has none."""
+        return self._answers(self.stage_dir(stage) / "test.parquet")
+
+    def _answers(self, path: Path) -> pd.DataFrame | None:
+        table = self.files.table(path, table_of(self.spec.tasks))
+        if table is not None and table.empty:
+            self.files.problem(path, "holds no boards")
+            return None
+        return table
+
+    @property
+    def sealed(self) -> bool:
+        """Whether results come from test boards. They do not while a person is the engineer, who would see them."""
+        if self.spec.test is None or "person" not in self.spec.engineer.needs:
+            return self.spec.test is not None
+        stored = self.files.model(self.dir / "state.json", State)
+        return stored is not None and stored.status == "done"
+
+    def results(self, stage: int | None) -> pd.DataFrame | None:
+        """The session's results, one row per board: the test boards if the session has them, otherwise the validation boards."""
+        return self.test(stage) if self.sealed else self.validation(stage)
+
+    @property
+    def results_from(self) -> str:
+        """The boards behind the results, in words."""
+        return "test boards, which no engineer saw" if self.sealed else "validation boards, which the engineer saw too"
+
+    def completions(self, stage: int) -> pd.DataFrame | None:
+        """Sampled training completions with their verdicts, by step."""
+        return self.files.table(self.stage_dir(stage) / "completions.parquet", table_of(self.spec.tasks, trained=True))
+
+    def recorded_steps(self, stage: int) -> int:
+        """Number of training steps of the stage, from the first on, that both the figures and the completions contain."""
+        sampled, figures = self.completions(stage), self.metrics(stage)
+        known = set() if sampled is None or figures.empty else {*sampled["training_step"]} & {*figures["step"]}
+        return next(step for step in range(len(known) + 1) if step + 1 not in known)
+
+    def measurements(self, stage: int | None) -> StageMeasurements:
+        """Everything that affects the proposal after a stage, or before the first. Raises SessionError if it has not been validated."""
+        import pandas as pd
+
+        drawn, after = self.environment(stage), self.validation(stage)
+        before = None if stage is None else self.validation(stage - 1 if stage else None)
+        if drawn is None or after is None or (stage is not None and before is None):
+            raise SessionError(f"{self.id} has not validated {'its base' if stage is None else f'a stage {stage + 1}'}")
+        return StageMeasurements(
+            stage=stage,
+            config=drawn.config,
+            realised=drawn.realised,
+            metrics=pd.DataFrame() if stage is None else self.metrics(stage),
+            validation=after,
+            validation_before=before,
+            last_proposal=None if stage is None else self.proposal(stage - 1 if stage else None),
+            method=self.spec.training.method,
+            rewarded=BY_NAME[self.spec.training.method].rewards,
+            sampled=None if stage is None else self.completions(stage),
+        )
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """The base, then the policy after each stage with weights in the folder. The base of a language model is left out where it was in a
+        folder that is not there."""
+        language, base = self.spec.language, policy_folder(self.spec.policy)
+        gone = language is not None and nowhere(self.spec.policy)
+        found = [] if gone else [Checkpoint(label="base, before training", stage=None, path=base, language=language)]
+        for stage in range(self.spec.stages):
+            path = self.stage_dir(stage) / "policy"
+            if weights_file(path):
+                found.append(Checkpoint(label=f"after stage {stage + 1}", stage=stage, path=path, language=language))
+        return found

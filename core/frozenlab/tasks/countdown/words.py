@@ -1,0 +1,109 @@
+"""Countdown's knobs and outcomes: names, words, bounds and colours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from frozenlab.base.cells import Cell
+from frozenlab.tasks.countdown.answer import Fault
+from frozenlab.tasks.countdown.config import CountdownCell, CountdownConfig, count_of
+from frozenlab.tasks.countdown.drawing import DrawnTasks
+from frozenlab.tasks.knobs import SHARE, Knob, Outcome, by_name
+
+AIM = (
+    "It learns Countdown: to reach a target from a few numbers by adding, subtracting and multiplying, each number at most once, in as few "
+    "steps as possible."
+)
+KNOBS = by_name(SHARE, Knob("times_ratio", "products", "Part of the cell's tasks that cannot be solved without a product.", 0, 1, 0.01, 1))
+
+
+def fault(name: Fault, label: str, sentence: str, rule: str, color: str) -> Outcome:
+    return Outcome(name, label, sentence, rule, color, valid=False)
+
+
+OUTCOMES = by_name(
+    Outcome("optimal", "optimal", "it is optimal", "", "#00855F", True),
+    Outcome("suboptimal", "valid, not optimal", "it is valid, and not optimal", "", "#4E9E3A", True),
+    fault(
+        "parse_error",
+        "not readable as steps",
+        "the answer cannot be read",
+        "An answer is a chain of steps such as 3 * 7 = 21.",
+        "#66778C",
+    ),
+    fault(
+        "truncated",
+        "cut off before its end",
+        "the answer is cut off",
+        "The model has a limit of words for one answer; it was reached before the answer ended.",
+        "#8292A4",
+    ),
+    fault(
+        "not_on_list",
+        "a number that is not there",
+        "it uses a number that is not there",
+        "A step takes two numbers of the list or of earlier results.",
+        "#5B6FD6",
+    ),
+    fault("used_twice", "a number used twice", "it uses a number twice", "Every number and every result is used at most once.", "#A8663F"),
+    fault(
+        "wrong_step",
+        "a wrong calculation",
+        "it calculates wrongly",
+        "The result of a step is what its operation gives, and lies between 0 and 99.",
+        "#8A8500",
+    ),
+    fault("wrong_total", "ends elsewhere", "it does not end with the target", "The last result is the target.", "#D0457A"),
+)
+
+CELL = re.compile(r"numbers(\d)")
+
+
+def cell_label(name: str) -> str | None:
+    """
+    >>> cell_label("numbers3"), cell_label("6")
+    ('3 numbers', None)
+    """
+    found = CELL.fullmatch(name)
+    return f"{found[1]} numbers" if found else None
+
+
+def cells_noun(names: Sequence[str]) -> str | None:
+    return "count of numbers" if all(map(CELL.fullmatch, names)) else None
+
+
+def title(config: CountdownConfig) -> str:
+    return "Countdown"
+
+
+def scope(config: CountdownConfig) -> str:
+    """
+    >>> scope(CountdownConfig())
+    'Countdown with 2, 3 and 4 numbers'
+    """
+    *fewer, most = [str(count_of(name)) for name in config.cells]
+    return "Countdown with " + (f"{', '.join(fewer)} and {most}" if fewer else most) + " numbers"
+
+
+def statistics(cell: Cell, own: CountdownCell, drawn: DrawnTasks) -> tuple[str, dict[str, float]]:
+    text = (
+        f"{cell.words}: config share {own.share:.2f}, products {own.times_ratio:.2f}; drawn {drawn.boards} tasks, products "
+        f"{drawn.times_ratio:.2f}, mean optimum {drawn.optimal_steps:.1f} steps."
+    )
+    figures = {"drawn_boards": drawn.boards, "drawn_times_ratio": drawn.times_ratio, "optimal_steps": drawn.optimal_steps}
+    return text, own.settings() | figures
+
+
+def case(row: Any) -> tuple[str, int]:
+    """The task, and the step that went wrong."""
+    import pandas as pd
+
+    numbers = ", ".join(map(str, json.loads(row["numbers"])))
+    task = f"task {row['board_id']} ({numbers} to {row['target']}, optimum {row['optimal_steps']} steps)"
+    step = 0 if pd.isna(row["fault_step"]) else int(row["fault_step"])
+    written = "" if pd.isna(row["steps"]) else ", ".join("{} {} {} = {}".format(*step) for step in json.loads(row["steps"]))
+    where = f" at step {step}" if step else ""
+    return f"{task}: {row['fault'].replace('_', ' ')}{where}" + (f" in {written}" if written else ""), step

@@ -1,0 +1,79 @@
+"""What a task family says about its configs, suites and tasks, to engineers and on pages. A family replaces what it can say better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from frozenlab.base.cells import Cell
+from frozenlab.tasks.knobs import Knob, Outcome
+
+
+class FamilyWords:
+    """The words of a family, made from the names and labels of its knobs and outcomes."""
+
+    knobs: ClassVar[Mapping[str, Knob]]
+    outcomes: ClassVar[Mapping[str, Outcome]]
+    aim: ClassVar[str] = ""
+    """What the policy learns, in a sentence or two, for a language model as engineer."""
+
+    # --- for engineers ----------------------------------------------------------------------------------------------------
+
+    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
+        """The task of a language model as engineer: what the policy learns, which cells the config has, and what the knobs do."""
+        knobs = "\n".join(f"- {name.removesuffix('_ratio')}_percent: {knob.help}" for name, knob in self.knobs.items())
+        return (
+            f"You design the environment in which a policy (a language model) learns by reinforcement learning. {self.aim} Training goes "
+            "in stages. After each stage you read what happened and write the environment config of the next one.\n\n"
+            f"The config has the cells {', '.join(cell.name for cell in cells)}. For each cell you set, in whole per cent:\n{knobs}"
+        )
+
+    def statistics(self, cell: Cell, own: Any, drawn: Any) -> tuple[str, dict[str, float]]:
+        """The line of evidence about what a cell of the config asks for and what was drawn from it: a sentence, and its figures."""
+        settings = ", ".join(f"{self.knobs[name].label} {value:.2f}" for name, value in own.settings().items() if name in self.knobs)
+        return f"{cell.words}: config {settings}; drawn {drawn.boards} tasks.", {**own.settings(), "drawn_boards": drawn.boards}
+
+    def case(self, row: Any) -> tuple[str, int]:
+        """A failed answer as a worked case: what went wrong, as a phrase that ends a sentence, and at which step of the answer."""
+        return f"task {row['board_id']}: {self.outcomes[row['outcome']].label}", 0
+
+    def shown(self, row: Any) -> str:
+        """The task of a failed answer and the answer, as a language model reads them below :meth:`case`; empty: the case says all."""
+        return ""
+
+    # --- for pages and forecasts ------------------------------------------------------------------------------------------
+
+    def scope(self, config: Any) -> str:
+        """How much a config covers, in a few words."""
+        return f"{len(config.cells)} cells"
+
+    def title(self, config: Any) -> str:
+        """What heads the list of a config's cells."""
+        return "cell"
+
+    def notes(self, config: Any) -> list[str]:
+        """What else a config says that is not usual, a sentence each."""
+        return []
+
+    def part_help(self, part: str) -> str:
+        return part
+
+    def cell_label(self, name: str) -> str | None:
+        """A cell in charts and tables, by its name alone; None: the name says it best, or is not that of a cell of this family."""
+        return None
+
+    def cells_noun(self, names: Sequence[str]) -> str | None:
+        """What cells with these names are, in a word; None: cells."""
+        return None
+
+    def setting_label(self, name: str) -> str:
+        """What charts and tables call a knob, or a part of a cell."""
+        return self.knobs[name].label if name in self.knobs else name
+
+    def suite_size(self, suite: Any, config: Any) -> int:
+        """Number of a suite's tasks, or about."""
+        return suite.boards_per_cell * len(config.cells)
+
+    def suite_scope(self, suite: Any) -> str:
+        """How much a suite covers, in a few words."""
+        return "every cell"
