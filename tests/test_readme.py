@@ -68,6 +68,13 @@ def test_every_command_is_documented() -> None:
     assert not [command.name for command in COMMANDS if not re.search(rf"(frozenlab|\|) {command.name}\b", text)]
 
 
+def test_every_feature_names_the_test_that_shows_it() -> None:
+    text = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+    for feature, shown_by in re.findall(r"^\| (?!feature \|)(.+) \| (.+) \|$", text, re.MULTILINE):
+        tests = re.findall(r"`(tests/.+?)`", shown_by)
+        assert shown_by == "none" or (tests and all((ROOT / test).is_file() for test in tests)), feature
+
+
 def test_the_settings_of_an_engineer_are_read() -> None:
     text = (ROOT / "docs" / "engineers.md").read_text(encoding="utf-8")
     (line,) = re.findall(r'^    ("engineer": \{"kind": "api".*\})$', text, re.MULTILINE)
