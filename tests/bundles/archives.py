@@ -1,4 +1,4 @@
-"""Zip archives of which every byte can be wrong, and the manifest of a bundle."""
+"""Bundles made by hand, in which every byte can be wrong."""
 
 from __future__ import annotations
 
@@ -8,83 +8,58 @@ import stat
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
+from zipfile import ZIP_DEFLATED as DEFLATED
+from zipfile import ZIP_STORED as STORED
 
-from frozenlab.experiments.bundles.archive import DEFLATED, DIRECTORY, END, LOCAL, STORED, UTF8
-from frozenlab.experiments.bundles.layout import folder_of
-from frozenlab.experiments.bundles.manifest import MANIFEST_FILE
+from frozenlab.experiments.bundles.layout import MANIFEST_FILE, folder_of
+from tests.builders import small_spec
 
 FILE = (stat.S_IFREG | 0o644) << 16
+UTF8 = 0x800
 
 
-@dataclass
-class Part:
+class Part(NamedTuple):
     """An entry. What is None is as it should be."""
 
-    name: str | bytes
+    name: str
     data: bytes = b""
     method: int = DEFLATED
     attributes: int = FILE
-    extra: bytes = b""
-    comment: bytes = b""
-    needed: int = 20
     packed: bytes | None = None
     """The data as they are packed."""
     size: int | None = None
     crc: int | None = None
-    flags: int | None = None
-    before: bytes = b""
-    """Bytes before its local header."""
-    local: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the local header that differ from the directory: name, method, crc, packed, size, flags."""
+    flags: int = UTF8
+    extra: bytes = b""
+    comment: bytes = b""
+    local_name: str | None = None
+    """The name in the header before the data."""
     begin: int | None = None
     """Where the directory says that it begins."""
 
 
-def archive(
-    parts: Sequence[Part], *, first: bytes = b"", between: bytes = b"", comment: bytes = b"", last: bytes = b"", **end: int
-) -> bytes:
-    """The bytes of an archive.
-
-    Args:
-        first, between, last: bytes before all, before the end of the directory, and after all.
-        end: fields of the end of the directory that are wrong: ``disk``, ``n``, ``here``, ``size``, ``begin``.
-    """
-    out, directory = bytearray(first), bytearray()
+def archive(parts: Sequence[Part], **end: int) -> bytes:
+    """The bytes of an archive; ``end`` has fields of the end of the directory that are wrong: ``n``, ``size``, ``begin``."""
+    out, directory = bytearray(), bytearray()
     for part in parts:
-        name = part.name if isinstance(part.name, bytes) else part.name.encode()
-        flags = (0 if name.isascii() else UTF8) if part.flags is None else part.flags
-        packed = part.packed if part.packed is not None else deflated(part.data) if part.method == DEFLATED else part.data
-        size = len(part.data) if part.size is None else part.size
-        crc = zlib.crc32(part.data) if part.crc is None else part.crc
-        known = {"name": name, "method": part.method, "crc": crc, "packed": len(packed), "size": size, "flags": flags} | part.local
-        out += part.before
         begin = len(out) if part.begin is None else part.begin
-        out += LOCAL.pack(
-            b"PK\3\4", part.needed, known["flags"], known["method"], 0, 33, known["crc"], known["packed"], known["size"],
-            len(known["name"]), len(part.extra),
-        )  # fmt: skip
-        out += known["name"] + part.extra + packed
-        directory += DIRECTORY.pack(
-            b"PK\1\2", 0x314, part.needed, flags, part.method, 0, 33, crc, len(packed), size, len(name), len(part.extra), len(part.comment),
-            0, 0, part.attributes, begin,
-        )  # fmt: skip
+        packed = part.packed if part.packed is not None else deflated(part.data) if part.method == DEFLATED else part.data
+        crc = zlib.crc32(part.data) if part.crc is None else part.crc
+        about = (part.flags, part.method, 0, 33, crc, len(packed), len(part.data) if part.size is None else part.size)
+        name, local = part.name.encode(), (part.local_name or part.name).encode()
+        out += struct.pack("<4s5H3L2H", b"PK\3\4", 20, *about, len(local), 0) + local + packed
+        lengths = len(name), len(part.extra), len(part.comment)
+        directory += struct.pack("<4s6H3L5H2L", b"PK\1\2", 0x314, 20, *about, *lengths, 0, 0, part.attributes, begin)
         directory += name + part.extra + part.comment
-    known_end = {"disk": 0, "here": len(parts), "n": len(parts), "size": len(directory), "begin": len(out)} | end
-    tail = END.pack(
-        b"PK\5\6", known_end["disk"], 0, known_end["here"], known_end["n"], known_end["size"], known_end["begin"], len(comment)
-    )  # fmt: skip
-    return bytes(out + directory + between + tail + comment + last)
+    known = {"n": len(parts), "size": len(directory), "begin": len(out)} | end
+    return bytes(out + directory + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, known["n"], known["n"], known["size"], known["begin"], 0))
 
 
 def deflated(data: bytes) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     return packer.compress(data) + packer.flush()
-
-
-def extra(kind: int, data: bytes = b"") -> bytes:
-    return struct.pack("<2H", kind, len(data)) + data
 
 
 def job(files: Mapping[str, bytes], kind: str = "session", job_id: str = "demo", **fields: Any) -> dict[str, Any]:
@@ -101,6 +76,12 @@ def parts_of(files: Mapping[str, bytes], kind: str = "session", job_id: str = "d
     return [Part(f"{folder_of(kind, job_id)}/{path}", data, STORED) for path, data in files.items()]
 
 
-def bundle(files: Mapping[str, bytes], kind: str = "session", job_id: str = "demo", more: Sequence[Part] = (), **end: Any) -> bytes:
-    """A bundle of one job with these files, and ``more`` entries."""
+def bundle(files: Mapping[str, bytes], kind: str = "session", job_id: str = "demo", more: Sequence[Part] = (), **end: int) -> bytes:
+    """A bundle of one job with these files, and ``more`` entries that the manifest does not list."""
     return archive([manifest(job(files, kind, job_id)), *parts_of(files, kind, job_id), *more], **end)
+
+
+@cache
+def sound() -> dict[str, bytes]:
+    """The files of the smallest session that can be imported."""
+    return {"session.json": small_spec(stages=1).model_dump_json().encode(), "state.json": b'{"schema_version": 1, "status": "done"}'}

@@ -14,12 +14,10 @@ from frozenlab.base.files import append_line, write_parquet, write_text
 from frozenlab.base.places import ASSETS, SESSIONS
 from frozenlab.cli.main import main
 from frozenlab.engineer.schema import Proposal
-from frozenlab.experiments.bundles.beside import free_id
 from frozenlab.experiments.bundles.cleaning import cleaned, cleaned_json
 from frozenlab.experiments.bundles.found import Found, find, needs
-from frozenlab.experiments.bundles.importing import TAG, take_in
-from frozenlab.experiments.bundles.layout import FILES, allowed
-from frozenlab.experiments.bundles.manifest import BundleError
+from frozenlab.experiments.bundles.importing import TAG, free_id, take_in
+from frozenlab.experiments.bundles.layout import FILES, BundleError, allowed
 from frozenlab.experiments.bundles.reading import opened
 from frozenlab.experiments.bundles.writing import export, files_of, size_of
 from frozenlab.experiments.shelf import shelf
@@ -303,7 +301,7 @@ def test_the_command_line(store: SessionStore, built: Path, tmp_path: Path, caps
     assert "was imported on" in capsys.readouterr().err
     assert main(["own", "demo-2", "--yes"]) == 0 and not store.open("demo-2").read_only
     assert main(["import", str(tmp_path), "--yes"]) == 2 and "is no file" in capsys.readouterr().err
-    assert main(["import", "https://example.org/x.zip"]) == 2 and "nothing was asked for" in capsys.readouterr().err
+    assert main(["import", "https://example.org/x.zip"]) == 2 and "cannot be read" in capsys.readouterr().err
 
 
 def test_archiving_writes_a_file_that_can_be_opened_and_moves_the_sessions_to_the_trash(

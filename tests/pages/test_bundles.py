@@ -20,8 +20,7 @@ from frozenlab.experiments.bundles.writing import export
 from frozenlab.jobs.imported import imported, make_own
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.bundles.archives import Part, archive, bundle, job, manifest, parts_of
-from tests.bundles.hostile import sound
+from tests.bundles.archives import Part, archive, bundle, job, manifest, parts_of, sound
 from tests.marked import Marker, strangers
 from tests.pages.apptest import TIMEOUT, open_page, words
 from tests.pages.test_foreign_text import TRAP, is_made_of, texts

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +65,7 @@ def tell_exported(exported: Exported, out: Path, as_json: bool) -> None:
 
 
 def add_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="a file that frozenlab export made, or its https address, which is asked for only when you agree")
+    parser.add_argument("file", type=Path, help="a file that frozenlab export made")
     parser.add_argument("--yes", action="store_true", help="import what is sound; without this you are asked at a terminal")
 
 
@@ -77,7 +75,7 @@ def run_import(options: argparse.Namespace) -> int:
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
-    with local(options.file, yes=options.yes) as (path, name), opened(path, store, name) as bundle:
+    with opened(options.file, store) as bundle:
         if not options.json:
             print_report(bundle)
         taken = take_in(bundle, store) if bundle.sound and (options.yes or agreed()) else []
@@ -88,27 +86,6 @@ def run_import(options: argparse.Namespace) -> int:
         if bundle.sound and not taken and not options.json:
             print("nothing was imported; --yes imports what is sound")
         return 0 if bundle.sound or not bundle.refusals else 2
-
-
-@contextmanager
-def local(file: str, *, yes: bool) -> Iterator[tuple[Path, str]]:
-    """The bundle as a file of this machine, and its name; from the internet if a person agrees."""
-    import tempfile
-
-    from frozenlab.experiments.bundles.download import fetch, host_of
-    from frozenlab.experiments.bundles.manifest import BundleError
-
-    if "://" not in file:
-        yield Path(file), Path(file).name
-        return
-    host = host_of(file)
-    print(f"This asks {host} for the file, and tells it your address on the internet.", file=sys.stderr)
-    if not yes and not agreed():
-        raise BundleError("nothing was asked for; --yes skips the question")
-    with tempfile.NamedTemporaryFile(prefix="frozenlab-import-", suffix=".zip") as out:
-        name = fetch(file, out)  # type: ignore[arg-type]
-        out.flush()
-        yield Path(out.name), name
 
 
 def print_report(bundle: Bundle) -> None:

@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,7 @@ from frozenlab.experiments.bundles import limits
 MEMORY, SECONDS, OPEN_FILES = 4096 * limits.MB, 120, 64
 """Bounds of the process: bytes of address space, seconds of CPU, files."""
 PATIENCE = 300.0
-"""Seconds until it is given up."""
-MOST_DEATHS = 3
-"""Files that may end the process before the rest is refused unread."""
+"""Seconds until it is ended."""
 BATCH = 4096
 """Rows of a table that are read at a time."""
 NPY_DIMENSIONS = 8
@@ -37,28 +35,13 @@ class ContentError(ValueError):
 
 
 def problems(folder: Path, files: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """What is wrong with files in ``folder``, given as (path, format): path -> the rest of a sentence about it."""
-    found: dict[str, str] = {}
-    waiting, deaths = list(files), 0
-    while waiting and deaths < MOST_DEATHS:
-        answers = _asked(folder, waiting)
-        found |= {path: why for (path, _), why in zip(waiting, answers, strict=False) if why}
-        waiting = waiting[len(answers) :]
-        if waiting:  # the process has died of this one
-            deaths += 1
-            found[waiting.pop(0)[0]] = "cannot be read within bounds of memory and time"
-    return found | {path: "was not read, because others could not be read within bounds" for path, _ in waiting}
+    """What is wrong with files in ``folder``, given as (path, format): path -> the rest of a sentence about it.
 
-
-def _asked(folder: Path, files: Sequence[tuple[str, str]]) -> list[str | None]:
-    """The answers of one process, in order; fewer if it died."""
-    environment = {
-        "PATH": os.defpath,
-        "OMP_NUM_THREADS": "1",
-        "ARROW_DEFAULT_MEMORY_POOL": "system",
-        "PYTHONPATH": os.pathsep.join(sys.path),
-    }
+    The process that reads them may die of one; those after it are refused unread.
+    """
     command = [sys.executable, "-P", "-m", "frozenlab.experiments.bundles.contents", str(folder)]
+    paths = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = paths | {"OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     listed = "".join(json.dumps(file) + "\n" for file in files)
     try:
         done = subprocess.run(
@@ -67,7 +50,14 @@ def _asked(folder: Path, files: Sequence[tuple[str, str]]) -> list[str | None]:
         ).stdout  # fmt: skip
     except subprocess.TimeoutExpired as late:
         done = late.stdout or b""
-    return [json.loads(line) for line in done.splitlines() if line.endswith((b'"', b"null"))]
+    answers = [json.loads(line) for line in done.splitlines() if line.endswith((b'"', b"null"))]
+    found = {path: why for (path, _), why in zip(files, answers, strict=False) if why}
+    unread = [path for path, _ in files[len(answers) :]]
+    return (
+        found
+        | {path: "cannot be read within bounds of memory and time" for path in unread[:1]}
+        | {path: "was not read, because another file could not be read within bounds" for path in unread[1:]}
+    )
 
 
 def main(folder: Path) -> None:
@@ -94,9 +84,6 @@ def problem(path: Path, form: str) -> str | None:
     except Exception as error:  # a damaged file can make its reader raise anything
         return f"cannot be read: {type(error).__name__}"
     return None
-
-
-# --- the formats -------------------------------------------------------------------------------------------------------
 
 
 def read_json(path: Path) -> None:
@@ -132,15 +119,11 @@ def depth(value: Any) -> int:
 
 
 def read_lines(path: Path) -> None:
-    for number, line in enumerate(_lines(path), 1):
-        if number > limits.LINES:
-            raise ContentError(f"has more than {limits.LINES:,} lines")
-        check_json(line)
-
-
-def _lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        yield from file
+        for number, line in enumerate(file, 1):
+            if number > limits.LINES:
+                raise ContentError(f"has more than {limits.LINES:,} lines")
+            check_json(line)
 
 
 def read_text(path: Path) -> None:
@@ -156,19 +139,12 @@ def read_table(path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        first = file.read(4)
-        file.seek(max(0, size - 8))
-        last = file.read()
-    if size < 12 or first != b"PAR1" or last[4:] != b"PAR1":
-        raise ContentError("is no table (parquet)")
-    if (footer := int.from_bytes(last[:4], "little")) > min(limits.FOOTER, size - 12):
-        raise ContentError(f"has a description of {footer:,} bytes")
     table = pq.ParquetFile(path, thrift_string_size_limit=limits.FOOTER, thrift_container_size_limit=limits.COLUMNS * 10_000)
     about, schema = table.metadata, table.schema_arrow
     if about.num_columns > limits.COLUMNS or len(schema) > limits.COLUMNS:
         raise ContentError(f"has more than {limits.COLUMNS} columns")
+    if about.serialized_size > limits.FOOTER:
+        raise ContentError(f"has a description of more than {limits.FOOTER // limits.MB} MB")
     if about.num_rows > limits.ROWS or about.num_row_groups > 10_000:
         raise ContentError(f"has more than {limits.ROWS:,} rows")
     if sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups)) > limits.IN_MEMORY:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from frozenlab.base.files import read_json
 from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import Result
-from frozenlab.experiments.bundles.manifest import BundleError, Need
+from frozenlab.experiments.bundles.layout import BundleError, Need
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.headroom.store import Headroom

@@ -11,8 +11,8 @@ UNPACKED = 4000 * MB
 SIZES = {"json": 16 * MB, "lines": 32 * MB, "table": 256 * MB, "arrays": 256 * MB, "weights": 1900 * MB, "text": 4 * MB}
 """Bytes of one file by its format, unpacked."""
 MANIFEST = 8 * MB
-NAME, DEPTH = 240, 9
-"""Bytes of an entry's name, and its parts."""
+NAME = 240
+"""Letters of an entry's name."""
 RATIO, RATIO_FROM = 200, MB
 """How many times its packed size a file may have if it is larger than so many bytes. What FrozenLab writes is packed 30 times at most."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 from pydantic import ValidationError
 
@@ -21,12 +22,11 @@ from frozenlab.base.errors import one_line
 from frozenlab.base.roles import only_operators
 from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.archive import Entry, entries, shown, unpack
-from frozenlab.experiments.bundles.beside import place
 from frozenlab.experiments.bundles.cleaning import OF_THE_WORKER
 from frozenlab.experiments.bundles.contents import ContentError, check_json, problems
 from frozenlab.experiments.bundles.found import BY_NAME, Found, described, needs, older, title_of
-from frozenlab.experiments.bundles.layout import FORMATS, allowed, folder_of, format_of, job_in
-from frozenlab.experiments.bundles.manifest import MANIFEST_FILE, BundleError, Manifest
+from frozenlab.experiments.bundles.importing import place
+from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleError, Manifest, allowed, folder_of, format_of, job_in
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
 from frozenlab.jobs.disk import check_room
 from frozenlab.jobs.job import KINDS
@@ -58,14 +58,14 @@ def opened(path: Path, store: SessionStore, name: str | None = None) -> Iterator
     only_operators("look into a file to import it")
     store.root.mkdir(parents=True, exist_ok=True)
     with _plain_file(path) as file, tempfile.TemporaryDirectory(dir=store.root, prefix=f"{SCRATCH}import-") as scratch:
-        known = entries(file)
-        manifest = _manifest(file, known)
+        archive, known = entries(file)
+        manifest = _manifest(archive, known)
         jobs = [JobReport(entry, Path(scratch) / folder_of(entry.kind, entry.id), entry.title) for entry in manifest.jobs]
         refused = _judge(known, jobs)
         check_room(store.root, sum(job.entry.size for job in jobs if job.sound) + limits.MB, "this import")
         by_name = {entry.name: entry for entry in known}
         for job in jobs:
-            _unpack(file, by_name, job)
+            _unpack(archive, by_name, job)
         _read_contents(Path(scratch), jobs)
         for job in jobs:
             _open(job)
@@ -86,17 +86,14 @@ def _plain_file(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _manifest(file: BinaryIO, known: list[Entry]) -> Manifest:
-    found = [entry for entry in known if entry.name == MANIFEST_FILE]
-    if not found:
+def _manifest(archive: ZipFile, known: list[Entry]) -> Manifest:
+    entry, data = next((entry for entry in known if entry.name == MANIFEST_FILE), None), bytearray()
+    if entry is None:
         raise BundleError("this archive has no manifest.json, so it is no bundle: frozenlab export makes one")
-    entry, data = found[0], bytearray()
-    if entry.problem:
-        raise BundleError(f"{MANIFEST_FILE} {entry.problem}")
-    if entry.size > limits.MANIFEST:
-        raise BundleError(f"{MANIFEST_FILE} has more than {limits.MANIFEST // limits.MB} MB")
-    unpack(file, entry, data.extend)
+    if entry.problem or entry.info.file_size > limits.MANIFEST:
+        raise BundleError(f"{MANIFEST_FILE} {entry.problem or f'has more than {limits.MANIFEST // limits.MB} MB'}")
     try:
+        unpack(archive, entry, data.extend)
         given = check_json(bytes(data))
     except ContentError as error:
         raise BundleError(f"{MANIFEST_FILE} {error}") from None
@@ -122,10 +119,10 @@ def _judge(known: list[Entry], jobs: list[JobReport]) -> list[Refusal]:
         if job is None and place is not None:
             job = by_id.get(place[:2])
         why = entry.problem or _stranger(entry.name) or ("is not in the manifest" if listed is None else None)
-        if why is None and listed is not None and listed.size != entry.size:
+        if why is None and listed is not None and listed.size != entry.info.file_size:
             why = "has another size than the manifest says"
-        if why is None and entry.size > limits.SIZES[format_of(entry.name)]:
-            why = f"has more than {limits.SIZES[format_of(entry.name)] // limits.MB:,} MB"
+        if why is None and entry.info.file_size > (most := limits.SIZES[format_of(entry.name)]):
+            why = f"has more than {most // limits.MB:,} MB"
         if why is not None:
             (homeless if job is None else job.refused).append(Refusal(entry.name, why))
     there = {entry.name for entry in known}
@@ -149,25 +146,21 @@ def _stranger(name: str) -> str | None:
     return f"is no file that a {place[0]} has" if place else "belongs to no job"
 
 
-def _unpack(file: BinaryIO, by_name: dict[str, Entry], job: JobReport) -> None:
-    """Write the job's files, each as large as announced at the most, into files that were not there before."""
-    if job.refused:
-        return
-    folder = folder_of(job.entry.kind, job.entry.id)
-    for listed in job.entry.files:
-        target = job.folder / listed.path
+def _unpack(archive: ZipFile, by_name: dict[str, Entry], job: JobReport) -> None:
+    """Write the job's files into files that were not there before."""
+    for listed in () if job.refused else job.entry.files:
+        name, target = f"{folder_of(job.entry.kind, job.entry.id)}/{listed.path}", job.folder / listed.path
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
-        with os.fdopen(handle, "wb") as out:
-            try:
-                same = unpack(file, by_name[f"{folder}/{listed.path}"], out.write) == listed.sha256
-            except BundleError as error:
-                job.refused.append(Refusal(f"{folder}/{listed.path}", str(error).partition(" ")[2]))
-                continue
-        if not same:
-            job.refused.append(Refusal(f"{folder}/{listed.path}", "is not what the manifest says: its checksum differs"))
+        try:
+            with target.open("xb") as out:
+                same = unpack(archive, by_name[name], out.write) == listed.sha256
+        except ContentError as error:
+            job.refused.append(Refusal(name, str(error)))
+        else:
+            if not same:
+                job.refused.append(Refusal(name, "is not what the manifest says: its checksum differs"))
     if job.refused:
-        shutil.rmtree(job.folder)
+        shutil.rmtree(job.folder, ignore_errors=True)
 
 
 def _read_contents(scratch: Path, jobs: list[JobReport]) -> None:

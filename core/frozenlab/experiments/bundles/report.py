@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from frozenlab.experiments.bundles.archive import shown
-from frozenlab.experiments.bundles.manifest import JobEntry, Need
+from frozenlab.experiments.bundles.layout import JobEntry, Need
 from frozenlab.session.listing import RECORDED
 
 

@@ -26,8 +26,17 @@ from frozenlab.base.files import regular, replacing
 from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.cleaning import cleaned, cleaned_json, cleaned_lines, cleaned_state, keys
 from frozenlab.experiments.bundles.found import Found, needs, title_of
-from frozenlab.experiments.bundles.layout import allowed, folder_of, format_of, is_weights
-from frozenlab.experiments.bundles.manifest import MANIFEST_FILE, BundleError, FileEntry, JobEntry, Manifest
+from frozenlab.experiments.bundles.layout import (
+    MANIFEST_FILE,
+    BundleError,
+    FileEntry,
+    JobEntry,
+    Manifest,
+    allowed,
+    folder_of,
+    format_of,
+    is_weights,
+)
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.state import read_state
 from frozenlab.models.training.checkpoints import SEAL, checksum, sealed_sums
