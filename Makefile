@@ -1,5 +1,6 @@
 # make app   sets up all it needs in .venv and opens the lab
-# make test  sets up all it needs in .venv, a browser included, and runs every check
+# make test  sets up all it needs in .venv, a browser included; lint, types, units, pages and the main flows
+# make test-all  and then what is slow: kills, the wheel, every method, every page on every screen, vLLM, known vulnerabilities
 # make test-faults  kills, fills the disk of and damages sessions, studies, replays and forks in 400 ways, storms the queue, then reads 44,000 damaged folders
 # make audit  known vulnerabilities of what is installed, and the bill of materials against its schema, in .venv-audit (80 MB)
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
@@ -8,15 +9,25 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-faults audit test-vllm lint install browser constraints record clean
+.PHONY: app test test-slow test-all test-faults audit test-vllm lint install browser constraints record clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
 	$(BIN)/frozenlab app
 
+# Two processes of one thread each, as more would wait for each other; a file's tests share what its fixtures train.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 40
+
 test: .venv/installed browser lint
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations 25  # one thread each: more would wait for each other
+	$(PYTEST) -m "not slow"
+
+# The property tests run once more, with ten times as many examples.
+test-slow: .venv/installed browser
+	$(BIN)/python -m frozenlab.lake.kernels.warm_up
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
+
+test-all: test test-slow audit test-vllm
 
 test-faults: .venv/installed
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up

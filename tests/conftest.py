@@ -9,20 +9,15 @@ import pytest
 if find_spec("hypothesis"):  # the environment of the tests with vLLM does without it
     from hypothesis import settings
 
-    # No time limits: a test says whether something is right, not how busy the machine is.
-    settings.register_profile("untimed", deadline=None)
-    settings.load_profile("untimed")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where several workers share the tests, the groups that train go first: at the end only short tests are left, so all stay busy."""
-    if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    # No time limits: a test shows whether something is right, not how busy the machine is.
+    settings.register_profile("quick", deadline=None, max_examples=20)
+    settings.register_profile("full", deadline=None, max_examples=200)
+    settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small language model. Tests that ask for it belong to the xdist group ``language``: it takes seconds to train."""
+    """The folder of a small language model; it takes seconds to train."""
     from tests.tiny_models import build
 
     return build(tmp_path_factory.mktemp("tiny") / "qwen3")
@@ -37,8 +32,7 @@ def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
 
 @pytest.fixture(scope="session")
 def tiny_adder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small language model that answers sums of the toy family with numbers, some of them right. Its tests belong to the
-    xdist group ``language`` too."""
+    """The folder of a small language model that answers sums of the toy family with numbers, some of them right."""
     from tests.tasks.toy import SUMS, SumConfig, SumSuite
     from tests.tiny_models import build_of
 

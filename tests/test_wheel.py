@@ -18,7 +18,7 @@ import pytest
 from frozenlab.base.places import CHECKOUT
 from tests.loop.test_loop import small_spec
 
-pytestmark = pytest.mark.xdist_group("wheel")
+pytestmark = pytest.mark.slow
 
 
 class Installed(NamedTuple):

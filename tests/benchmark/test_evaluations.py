@@ -24,8 +24,6 @@ from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.running import end_workers, wait_for
 
-pytestmark = pytest.mark.xdist_group("evaluations")
-
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SessionStore]:
@@ -99,7 +97,6 @@ def test_impossible_measurements_are_refused(store: SessionStore, model: str, su
 # --- in the background -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.training
 def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
     evaluation = start_evaluation(task_for(policy, boards(tmp_path, 20), store), store)
     assert [known.id for known in evaluations(store)] == [evaluation.id]
@@ -121,7 +118,7 @@ def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_pa
     assert not own(store) and not list(results_folder(store).iterdir())
 
 
-@pytest.mark.training
+@pytest.mark.slow
 def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
     evaluation = start_evaluation(task_for(policy, boards(tmp_path, 1200), store), store)
     stop(evaluation)
@@ -132,7 +129,7 @@ def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, pol
     assert not evaluations(store)
 
 
-@pytest.mark.training
+@pytest.mark.slow
 def test_an_evaluation_that_fails_says_why(store: SessionStore, policy: str, tmp_path: Path) -> None:
     path = tmp_path / "wall.txt"
     path.write_text("S H G")

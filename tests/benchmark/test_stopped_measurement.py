@@ -19,8 +19,6 @@ from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.models.language.writers import TransformersWriter
 from frozenlab.session.store import SessionStore
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 
 class Stopped(Exception):
     """As a worker that is asked to stop."""

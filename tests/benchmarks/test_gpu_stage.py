@@ -12,7 +12,8 @@ from benchmarks.gpu_stage import SHAPES, build_model, main, options_of, run_stag
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
 from frozenlab.models.training.runs.teaching import Batch, teaches
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+pytestmark = pytest.mark.slow
+
 SMALL = ["--shape", "tiny", "--steps", "2", "--boards", "4", "--plans", "4", "--max-tokens", "16", "--rows", "4"]
 
 

@@ -32,12 +32,6 @@ PATIENCE = 60_000  # milliseconds; the first board on a machine waits for the so
 expect.set_options(timeout=PATIENCE)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("browser")
-
-
 @dataclass
 class App:
     """A Streamlit server of this project with its own sessions folder."""

@@ -15,6 +15,8 @@ from tests.browser.conftest import AT_REST
 if TYPE_CHECKING:
     from tests.browser.conftest import App
 
+pytestmark = pytest.mark.slow
+
 LONGEST = 2500
 """Pixels of a page on a wide screen, before its reader asks for more."""
 WIDE: ViewportSize = {"width": 1440, "height": 900}

@@ -66,6 +66,7 @@ def test_a_figure_leads_to_its_boards_and_the_link_opens_them(
     expect(page.locator(".scoreboard table").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_bar_of_faults_leads_to_its_boards(app: App, measured: Result, page: Page) -> None:
     page.goto(f"{app.url}/benchmark?suite=paper&result=base&result=trained")
     bar = page.locator(".st-key-outcomes .trace.bars .point path").first
@@ -77,6 +78,7 @@ def test_a_bar_of_faults_leads_to_its_boards(app: App, measured: Result, page: P
     expect(page.get_by_role("heading", name="How good is a checkpoint?")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_plot_and_the_tables_can_be_taken_along(app: App, measured: Result, page: Page) -> None:
     page.goto(f"{app.url}/benchmark")
     expect(page.locator(".st-key-rates .main-svg").first).to_be_visible()

@@ -14,8 +14,9 @@ from tests.browser.conftest import App
 from tests.contests.builders import tiny_contest
 from tests.running import end_workers, wait_for
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.training
+
 def test_the_engineer_is_met_and_scored(app: App, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(app.sessions))
     store = SessionStore(app.sessions)

@@ -57,6 +57,7 @@ def grows(shown: Locator, height: float) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{shared_app.url}/play")
@@ -101,6 +102,7 @@ class Gate:
             browser.send(message)
 
 
+@pytest.mark.slow
 def test_a_run_shows_no_second_stop_and_greys_nothing_out(shared_app: App, page: Page) -> None:
     gate = Gate()
     page.route_web_socket(re.compile("_stcore/stream"), gate)
@@ -133,6 +135,7 @@ def test_a_page_without_its_server_says_that_training_goes_on(new_app: Callable[
     watch.errors.clear()  # the failed attempts to connect
 
 
+@pytest.mark.slow
 def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play")
     page.get_by_role("radio", name="Plan", exact=True).click()

@@ -64,6 +64,7 @@ def verdict(page: Page, *, right: bool) -> Locator:
     return page.get_by_text("Right." if right else "Not yet.", exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", [chapter for chapter in CHAPTERS if chapter.name != "search"], ids=lambda chapter: chapter.name)
 def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: App, page: Page, chapter: Chapter) -> None:
     exercise = chapter.exercise()
@@ -80,6 +81,7 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
         expect(score).to_contain_text(re.compile(rf"^All on goal.* {counted} \d+.*That is optimal\.$"))
 
 
+@pytest.mark.slow
 def test_the_course_is_kept_while_the_reader_visits_another_page(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}&chapter=engineer&done=one.meeting")
     expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
@@ -109,6 +111,7 @@ def test_the_search_is_done_by_hand(shared_app: App, page: Page) -> None:
     page.wait_for_url(lambda url: "done=one.search" in url)
 
 
+@pytest.mark.slow
 def test_the_search_on_a_curated_board_runs_to_its_end_without_a_request(shared_app: App, page: Page) -> None:
     asked: list[str] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append("a message")))

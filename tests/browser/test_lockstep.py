@@ -48,7 +48,7 @@ def test_from_the_story_of_a_session(new_app: Callable[[], App], page: Page) -> 
     expect_lockstep(page, ["Before training", *STAGES, "optimal plan"])
 
 
-@pytest.mark.training
+@pytest.mark.slow
 def test_from_any_board_on_play(new_app: Callable[[], App], page: Page) -> None:
     app = new_app()
     session = app.sessions / "long"
@@ -64,6 +64,7 @@ def test_from_any_board_on_play(new_app: Callable[[], App], page: Page) -> None:
     expect_lockstep(page, ["base", *(stage.lower() for stage in STAGES), "Exact solver"])
 
 
+@pytest.mark.slow
 def test_from_a_board_behind_a_figure_of_the_benchmark(app: App, page: Page) -> None:
     boards = build_suite(SuiteSpec(agents=(3,), sizes=(5,), boards_per_cell=8, seed=5))
     names = ["base", "one", "two", "three", "four"]

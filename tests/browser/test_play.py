@@ -119,6 +119,7 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) 
     expect(page.get_by_role("button", name="GIF")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -> None:
     score, _ = steering(shared_app, page)
     page.locator(".player").focus()
@@ -140,6 +141,7 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
     expect(page.locator(".clock")).to_have_text("step 5 / 5")
 
 
+@pytest.mark.slow
 def test_readers_who_want_calm_get_no_motion(shared_app: App, browser: Browser, watch: Watch) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
@@ -152,6 +154,7 @@ def test_readers_who_want_calm_get_no_motion(shared_app: App, browser: Browser, 
     assert not watch.errors and not watch.left
 
 
+@pytest.mark.slow
 def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
@@ -197,6 +200,7 @@ def test_a_search_is_stepped_through_without_the_server(shared_app: App, page: P
     assert page.evaluate("window.sent") == 0
 
 
+@pytest.mark.slow
 def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(shared_app: App, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     for address in (f"{shared_app.url}/play", f"{shared_app.url}/play?presenter=true"):
@@ -243,6 +247,7 @@ def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(shared_app: App
     expect_board("A H H", "S H H", "F F g", "s a G", "F F F")
 
 
+@pytest.mark.slow
 def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()
@@ -275,6 +280,7 @@ def test_rapid_strokes_are_not_lost(shared_app: App, page: Page) -> None:
     expect(page.locator('.cell[aria-label$="hole"]')).to_have_count(8)
 
 
+@pytest.mark.slow
 def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
@@ -291,6 +297,7 @@ def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> 
     expect(page.get_by_role("img", name="QR code of the address")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_board_of_the_gallery_is_played_and_follows_the_theme(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/design")
     gallery = page.locator(".gallery button")
@@ -341,6 +348,7 @@ def test_a_config_goes_from_design_to_train(shared_app: App, page: Page) -> None
     page.wait_for_url("**/train*")
 
 
+@pytest.mark.slow
 def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, page: Page) -> None:
     start = random_board(6, 2, 0.2, None, 3).board
     page.goto(f"{shared_app.url}/play?board={encode(start)}")
@@ -369,6 +377,7 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, pag
     expect(holes).to_have_count(edited)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_template_can_be_solved_and_is_shown(shared_app: App, page: Page, name: str) -> None:
     assert solve(TEMPLATES[name]).status == "solved"
@@ -380,6 +389,7 @@ def test_a_template_can_be_solved_and_is_shown(shared_app: App, page: Page, name
     page.wait_for_url(f"**board={encode(CROSSING)}*")
 
 
+@pytest.mark.slow
 def test_the_agent_under_the_pointer_is_shown_alone(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
@@ -430,6 +440,7 @@ def crowded() -> Board:
     return Board(("F" * side,) * side, tuple(Agent((n, 0), (side - 1 - n, side - 1)) for n in range(side)))
 
 
+@pytest.mark.slow
 def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(crowded())}")
     player(page)
@@ -456,6 +467,7 @@ def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, 
     expect_soon(page, lambda: pixels(page) != before)
 
 
+@pytest.mark.slow
 def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(crowded())}")
     player(page)
@@ -476,6 +488,7 @@ def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, 
     expect_soon(page, lambda: pixels(page) != moved)
 
 
+@pytest.mark.slow
 def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
     crossing = read_board("S F s\nH F H\ng F G")
     page.goto(f"{shared_app.url}/play?board={encode(crossing)}")

@@ -83,6 +83,7 @@ def test_the_file_plays_every_scene_with_networking_off(
     context.close()
 
 
+@pytest.mark.slow
 def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
     app = new_app()
     shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")
@@ -127,6 +128,7 @@ def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
     expect_kept(names, {"opening": "Wait for silence.", "came": "The end."})
 
 
+@pytest.mark.slow
 def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Callable[[], App], page: Page) -> None:
     app = new_app()
     shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")

@@ -58,6 +58,7 @@ def test_three_runs_are_compared_and_the_link_shows_the_same(app: App, three: li
     expect(page.get_by_role("radio", name="boards seen")).to_be_checked()
 
 
+@pytest.mark.slow
 def test_a_figure_gives_its_data(app: App, three: list[str], page: Page, tmp_path: Path) -> None:
     page.goto(f"{app.url}/runs?compare=run-a,run-b")
     with page.expect_download() as download:

@@ -28,8 +28,6 @@ SLOW = 120_000
 """Milliseconds for what the worker has to do first: importing torch on a busy machine takes a while."""
 CONFIG = {"agents": 2, "sizes": {"3": {"share": 1.0, "hole_ratio": 0.1, "wait_ratio": 0.1}}}
 
-pytestmark = pytest.mark.xdist_group("browser-session")
-
 
 @pytest.fixture
 def lab(new_app: Callable[[], App]) -> Iterator[App]:
@@ -173,6 +171,7 @@ def test_a_stage_of_the_thread_moves_the_story_and_the_address(built: App, page:
     expect(page).to_have_url(re.compile("stage=2"))
 
 
+@pytest.mark.slow
 def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
     page.goto(f"{built.url}/story?session=told&stage=1")
     bar = page.locator(".st-key-faults .trace.bars path, .st-key-faults .trace.bars .point path").first
@@ -182,6 +181,7 @@ def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
     expect(page.get_by_text("48 of 48 boards.")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
     for path in ("", "train?session=told", "story?session=told&stage=0&part=failed", "story?session=told&part=failed"):
         page.goto(f"{built.url}/{path}")
@@ -190,6 +190,7 @@ def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
         expect(page.locator('[data-testid="stException"]')).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_home_leads_to_the_story_of_the_session_it_shows(built: App, page: Page) -> None:
     page.goto(built.url)
     page.get_by_role("button", name="Read its story").click()

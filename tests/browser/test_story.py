@@ -41,6 +41,7 @@ def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, built: Se
     expect(page.get_by_role("dialog").get_by_text(f"The boards behind {name}")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, built: Session, page: Page) -> None:
     page.goto(f"{app.url}/story?session=told&stage=1&part=session")
     point = page.locator(".st-key-config-map .scatterlayer .point").first
@@ -50,6 +51,7 @@ def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, built: Sessio
     expect(page).to_have_url(re.compile("evidence=S"))
 
 
+@pytest.mark.slow
 def test_the_contents_stay_in_reach_and_lead_to_parts_and_stages(app: App, built: Session, page: Page) -> None:
     page.goto(f"{app.url}/story?session=told&stage=1")
     contents = page.get_by_role("navigation", name="Contents of this page")
@@ -69,6 +71,7 @@ def test_the_contents_stay_in_reach_and_lead_to_parts_and_stages(app: App, built
     expect(contents.get_by_role("link", name="Was it right?")).to_have_attribute("aria-current", "page")
 
 
+@pytest.mark.slow
 def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: App, built: Session, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app.url}/story?session=told&stage=1&part=wrote")

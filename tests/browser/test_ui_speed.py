@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser
 
 from benchmarks.server_cpu import cpu_of
 from benchmarks.ui_speed import measure
 from tests.browser.conftest import App
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_visit_costs_cpu_time_and_an_idle_page_does_not(app: App, browser: Browser) -> None:

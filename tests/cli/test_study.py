@@ -14,8 +14,6 @@ from tests.cli.calls import answer
 from tests.loop.test_loop import small_spec
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("cli")
 def test_a_study_runs_to_its_end_and_its_id_shows_it_again(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

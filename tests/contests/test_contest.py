@@ -105,8 +105,7 @@ def same_handler() -> Iterator[None]:
     signal.signal(signal.SIGTERM, handler)
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("stage")
+@pytest.mark.slow
 @pytest.mark.usefixtures("same_handler")
 def test_a_contest_is_stopped_and_resumed_and_the_same_config_gives_the_same_weights(store: SessionStore) -> None:
     contest = tiny_contest(store)

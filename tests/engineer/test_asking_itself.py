@@ -32,7 +32,6 @@ def test_it_reads_a_line_for_each_cell_that_has_none() -> None:
     assert seen.sections["behaviour"][1] == sampled and context.sections["behaviour"] == (sampled,)
 
 
-@pytest.mark.training
 def test_the_lab_model_says_what_it_believes_and_cites_only_what_the_context_holds() -> None:
     model = load_policy("lab-model", family=family_of(CONFIG.family))
     believed = beliefs(model, CONFIG, 4)

@@ -12,7 +12,7 @@ from frozenlab.experiments.lab_model import tutor
 from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.models.loading import load_policy
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
+pytestmark = pytest.mark.slow
 
 
 def test_two_hundred_of_two_hundred_proposals_parse_and_most_say_what_the_teacher_says() -> None:

@@ -44,7 +44,6 @@ def test_without_samples_or_without_a_mixed_size_every_size_counts_the_same() ->
         assert [cell.share for cell in after.cells.values()] == pytest.approx([1 / 3] * 3)
 
 
-@pytest.mark.training
 def test_it_engineers_a_session(tmp_path: Path) -> None:
     session = SessionStore(tmp_path).create(small_spec("learnability"), "learnability")
     assert finish(session) == 0

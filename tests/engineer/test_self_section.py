@@ -50,7 +50,6 @@ def test_the_lab_model_is_not_shown_it_and_the_app_says_so() -> None:
     assert "the lab model has no words for it" in help_of("self") and "self" not in USUAL
 
 
-@pytest.mark.training
 def test_a_session_of_the_lab_model_runs_with_it(tmp_path: Path) -> None:
     session = SessionStore(tmp_path).create(small_spec(sections=NAMES), "self")
     assert finish(session) == 0

@@ -25,8 +25,6 @@ from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.family import LAKE
 from tests.headroom.builders import CONFIG, tiny_spec
 
-pytestmark = pytest.mark.training
-
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +47,7 @@ def run(measurement: Headroom, stop_after: float = 2.0) -> int:
         signal.signal(signal.SIGTERM, handler)
 
 
+@pytest.mark.slow
 def test_a_measurement_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) -> None:
     whole, parted = (create_headroom(tiny_spec(), SessionStore(tmp_path), name) for name in ("whole", "parted"))
     assert run(whole) == DONE

@@ -28,7 +28,7 @@ from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import end_workers, wait_for, worker_pid
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("launcher")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

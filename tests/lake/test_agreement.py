@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge
@@ -50,7 +50,6 @@ def test_agrees_with_brute_force_on_8000_boards(part: int) -> None:
     }
 
 
-@settings(max_examples=200)
 @given(boards(most_side=5, most_agents=4))
 def test_agrees_with_brute_force_on_rectangles(board: Board) -> None:
     assert_true(board, brute_force(board))

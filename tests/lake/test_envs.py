@@ -5,7 +5,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
@@ -106,7 +106,6 @@ def test_time_that_is_up_truncates() -> None:
     assert all(truncated.values()) and not any(terminated.values()) and infos["agent_0"]["fault"] == "goal_not_reached"
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
 def test_the_judged_result_of_an_episode_is_that_of_the_rules(seed: int, num_agents: int, max_steps: int) -> None:
     rng = random.Random(seed)

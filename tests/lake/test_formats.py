@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import MOVES, Agent, Board, BoardError
@@ -71,7 +71,6 @@ def wander(board: Board, agent: int, rng: random.Random, steps: int) -> str:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=60)
 @given(entry=entries())
 def test_what_is_written_is_read_back(name: str, entry: Entry) -> None:
     files = write(name, [entry], "x")
@@ -94,7 +93,6 @@ def test_one_way_ice_and_doors_are_written_or_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=25)
 @given(entry=entries())
 def test_a_written_file_is_recognised(name: str, entry: Entry) -> None:
     main, *_ = write(name, [entry], "x").items()
@@ -102,7 +100,6 @@ def test_a_written_file_is_recognised(name: str, entry: Entry) -> None:
 
 
 @given(st.lists(entries(), min_size=1, max_size=4))
-@settings(max_examples=20)
 def test_many_boards_are_one_file_or_one_each(several: list[Entry]) -> None:
     named = [Entry(f"b{i}", entry.board, entry.plan) for i, entry in enumerate(several)]
     for name in ("jsonl", "benchmark"):
@@ -431,7 +428,6 @@ GARBAGE = st.text(max_size=80) | st.text('0123456789,:()=\t\n.#@aAGSFH{}[]"udlrw
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=150)
 @given(text=GARBAGE, map_text=GARBAGE | st.just(MAP), scenario=GARBAGE | st.just(SCENARIO), agents=st.none() | st.integers(-1, 3))
 def test_any_text_is_read_or_refused_in_one_line(name: str, text: str, map_text: str, scenario: str, agents: int | None) -> None:
     try:
@@ -442,7 +438,6 @@ def test_any_text_is_read_or_refused_in_one_line(name: str, text: str, map_text:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=60)
 @example(place=60, length=0, put='"')  # a quote within the heading of a table
 @given(place=st.integers(0, 10_000), length=st.integers(0, 6), put=st.text('0123456789,:()\t\n."x[{', max_size=4))
 def test_a_damaged_file_is_read_or_refused_in_one_line(name: str, place: int, length: int, put: str) -> None:

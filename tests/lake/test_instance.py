@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.instance import Instance, read_instances, write_instances
@@ -12,7 +12,6 @@ from tests.lake.boards import boards
 BOARD = Board.from_text("S g F G s\nH H F H H")
 
 
-@settings(max_examples=30)
 @given(boards(most_side=4, most_agents=3, furnished=True))
 def test_a_line_gives_the_instance_back(board: Board) -> None:
     solution = solve(board)

@@ -71,8 +71,7 @@ def test_importing_it_loads_neither_torch_nor_datasets_nor_numba() -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("rl")
+@pytest.mark.slow
 @pytest.mark.parametrize("chat", [True, False])
 def test_trl_trains_a_step_on_it(tmp_path: Path, chat: bool) -> None:
     """A tiny network over bytes; it knows nothing, but TRL hands over the columns, and each reward is the one of its text and board."""

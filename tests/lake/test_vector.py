@@ -2,7 +2,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board
@@ -39,7 +39,6 @@ def drawn_boards(seed: int, n: int, num_agents: int, furnished: float = 0.0) -> 
     ]
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12), st.sampled_from((0.0, 0.3)))
 def test_episodes_end_as_the_rules_judge_the_moves_that_were_made(seed: int, num_agents: int, max_steps: int, furnished: float) -> None:
     """Also with one-way ice and doors."""

@@ -98,7 +98,7 @@ def endpoint() -> Iterator[str]:
     thread.join()
 
 
-@pytest.mark.training
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("uv") is None, reason="verifiers starts its chat program with uv")
 def test_whole_rollouts_against_an_openai_endpoint(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARROT_KEY", "none")

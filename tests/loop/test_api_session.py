@@ -17,7 +17,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.api_server import fails, fills_in_the_schema, serving
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("api")]
+pytestmark = pytest.mark.slow
 
 KEY = "sk-not-to-be-written-anywhere"
 

@@ -42,8 +42,6 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("forks")
 def test_a_fork_equals_its_parent_up_to_the_fork_and_an_independent_session_after_it(parent: Session, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     forked = fork(parent, 0, store, "forked", engineer="uniform")
@@ -62,16 +60,12 @@ def test_a_fork_equals_its_parent_up_to_the_fork_and_an_independent_session_afte
     assert forked.environment(1) != parent.environment(1), "the other engineer had its way"
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("forks")
 def test_a_fork_after_the_last_stage_only_asks_again(parent: Session, tmp_path: Path) -> None:
     forked = run(fork(parent, 1, SessionStore(tmp_path), "asked", engineer="random"))
     assert files(forked.dir / "stages" / "01" / "policy") == files(parent.dir / "stages" / "01" / "policy")
     assert forked.proposal(0) == parent.proposal(0) and forked.proposal(1).engineer == "random"  # type: ignore[union-attr]
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("forks")
 def test_a_lost_decision_of_the_parent_is_not_made_again_by_another_engineer(parent: Session, tmp_path: Path) -> None:
     forked = fork(parent, 1, SessionStore(tmp_path), "forked", engineer="uniform")
     (forked.stage_dir(0) / "proposal.json").unlink()
@@ -83,8 +77,7 @@ def test_a_lost_decision_of_the_parent_is_not_made_again_by_another_engineer(par
     run(Session(forked.dir))
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("forks")
+@pytest.mark.slow
 def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_trained_again(parent: Session, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     bare = Session(Path(shutil.copytree(parent.dir, tmp_path / "bare")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -114,11 +113,6 @@ def spec_of(config: EnvironmentConfig, sizes: tuple[int, ...] = (3, 4), boards: 
     )
 
 
-def trains(test: Callable[..., None]) -> Callable[..., None]:
-    """Marks a test in which a lab model is trained."""
-    return pytest.mark.training(pytest.mark.xdist_group("loop")(test))
-
-
 SMALL = EnvironmentConfig.uniform((3, 4), agents=2)
 ONLY_SMALLEST = EnvironmentConfig.uniform((3, 8), agents=2).with_cells(
     {
@@ -140,20 +134,18 @@ def first_alarm(session: Session) -> tuple[int, list[str]]:
     return next((steps, rules(metrics.head(steps))) for steps in range(1, len(metrics) + 1) if rules(metrics.head(steps)))
 
 
-@trains
 def test_a_rate_too_high(tmp_path: Path) -> None:
     session = trained(tmp_path, spec_of(SMALL, training={"learning_rate": 1e-2}))
     step, found = first_alarm(session)
     assert step <= 10 and "reward-collapse" in found
 
 
-@trains
 def test_a_temperature_of_almost_nothing(tmp_path: Path) -> None:
     session = trained(tmp_path, spec_of(SMALL, training={"temperature": 0.01}))
     assert first_alarm(session) == (10, ["nothing-to-learn"])
 
 
-@trains
+@pytest.mark.slow
 def test_boards_too_hard(tmp_path: Path) -> None:
     knows_nothing = tmp_path / "model"
     LabPolicy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer()).save(knows_nothing)
@@ -162,21 +154,19 @@ def test_boards_too_hard(tmp_path: Path) -> None:
     assert step == 10 and "too-hard" in found
 
 
-@trains
 def test_a_size_that_no_held_out_board_measures(tmp_path: Path) -> None:
     session = trained(tmp_path, spec_of(SMALL, (3,), training={"steps": 2}))
     [alert] = alerts(session)
     assert alert.rule == "not-measured" and "4×4" in alert.evidence
 
 
-@trains
+@pytest.mark.slow
 def test_a_size_that_is_forgotten(tmp_path: Path) -> None:
     training = {"method": "imitation", "learning_rate": 1e-2, "steps": 40}
     session = trained(tmp_path, spec_of(ONLY_SMALLEST, (3, 8), 30, training=training))
     assert [alert for alert in of_results(session, 0) if alert.rule == "forgotten" and "8×8" in alert.evidence]
 
 
-@trains
 def test_it_stops_for_a_rule_that_its_spec_names_and_looks_at_new_steps_when_resumed(tmp_path: Path) -> None:
     spec = spec_of(SMALL, training={"learning_rate": 1e-2, "steps": 30}, stop_if=("reward-collapse", "too-hard"))
     session = SessionStore(tmp_path).create(spec, "broken")
@@ -188,7 +178,7 @@ def test_it_stops_for_a_rule_that_its_spec_names_and_looks_at_new_steps_when_res
     assert finish(session) == 3 and session.state().step == stopped_at + STEPS + 1, "still nothing is valid"
 
 
-@trains
+@pytest.mark.slow
 def test_stopped_for_a_rule_and_resumed_it_equals_one_without(tmp_path: Path) -> None:
     spec = spec_of(SMALL, training={"learning_rate": 3e-3, "steps": 14}, stop_if=("reward-collapse",))
     session = SessionStore(tmp_path / "with").create(spec, "broken")
@@ -231,8 +221,7 @@ def test_an_alarm_is_told_once_a_session_and_stands_in_the_state_while_it_lasts(
     assert listed.standing == "done"
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("language")
+@pytest.mark.slow
 def test_answers_that_are_cut_off(tmp_path: Path, tiny_model: Path) -> None:
     spec = tiny_spec(tiny_model, "lora", "fixed", max_tokens=8)
     session = trained(tmp_path, spec.changed(stages=1, training=spec.training.model_copy(update={"steps": STEPS})))

@@ -152,8 +152,7 @@ def test_a_file_that_a_fork_shares_with_its_parent_is_counted_once(tmp_path: Pat
     assert disk_use(parent.dir)["weights"] + disk_use(child.dir)["weights"] < 4 * apart
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("loop")
+@pytest.mark.slow
 def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_session(tmp_path: Path) -> None:
     stores = [SessionStore(tmp_path / name) for name in ("whole", "less")]
     parent = stores[0].create(small_spec("policy"), "parent")

@@ -25,8 +25,6 @@ def harder(config: EnvironmentConfig, cell: str, hole_ratio: float) -> Environme
     return config.with_cells(config.cells | {cell: config.cells[cell].model_copy(update={"hole_ratio": hole_ratio})})
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("human")
 def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     session = store.create(small_spec("human"), "asked")

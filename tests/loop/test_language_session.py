@@ -23,8 +23,6 @@ from frozenlab.session.store import SessionStore
 from tests.language_sessions import LORA, tiny_spec, trained_weights
 from tests.running import finish
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 
 @pytest.fixture(scope="module")
 def finished(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Session]:
@@ -67,6 +65,7 @@ def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(fin
     assert all("lora" in name for name in trained_weights(finished("lora"), 1))
 
 
+@pytest.mark.slow
 def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callable[[str], Session], tmp_path: Path) -> None:
     left = finished("lora").stage_dir(1) / "policy"
     session = SessionStore(tmp_path).create(finished("lora").spec.changed(policy=str(left), stages=1, engineer="fixed"), "onwards")
@@ -78,6 +77,7 @@ def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callab
     assert first is not None and last is not None and first["completion"].tolist() == last["completion"].tolist(), "it goes on from there"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LORA)
 @pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
@@ -93,6 +93,7 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(
         torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LORA)
 def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_command_line(
     kind: str, finished: Callable[[str], Session], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

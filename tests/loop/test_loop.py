@@ -25,8 +25,6 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.running import finish
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
-
 
 def small_spec(engineer: str = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
     return SessionSpec(
@@ -106,8 +104,14 @@ def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "moment",
-    [("step", 0, 1), ("step", 1, 1), ("validated", 0, None), ("tested", 1, None), ("baseline", None, None), ("proposed", None, None)],
-    ids=["in a stage", "in the second stage", "after validation", "after the test", "at the base", "after the first proposal"],
+    [
+        pytest.param(("step", 1, 1), id="in the second stage"),
+        pytest.param(("proposed", None, None), id="after the first proposal"),
+        pytest.param(("step", 0, 1), id="in a stage", marks=pytest.mark.slow),
+        pytest.param(("validated", 0, None), id="after validation", marks=pytest.mark.slow),
+        pytest.param(("tested", 1, None), id="after the test", marks=pytest.mark.slow),
+        pytest.param(("baseline", None, None), id="at the base", marks=pytest.mark.slow),
+    ],
 )
 def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp_path: Path, moment: tuple) -> None:
     session = SessionStore(tmp_path).create(small_spec(**SEALED), "halted")

@@ -17,7 +17,6 @@ from frozenlab.session.store import SessionStore
 from tests.language_sessions import tiny_spec
 from tests.running import finish
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
 MIXED = EnvironmentConfig.uniform((4, 5), agents=(2, 3, 4))
 CELLS = ["2@4", "2@5", "3@4", "3@5", "4@4", "4@5"]
 SUITE = SuiteSpec(agents=(2, 3, 4), sizes=(4, 5), boards_per_cell=4, seed=1)
@@ -58,6 +57,7 @@ def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path
     assert set(tested["cell"]) <= set(CELLS) and (tested["n"] == 4).all()
 
 
+@pytest.mark.slow
 def test_a_language_model_trains_on_several_teams_and_engineers_them(tiny_model: Path, tmp_path: Path) -> None:
     spec = tiny_spec(tiny_model, "lora").changed(initial_config=MIXED.model_dump(), suite=SUITE.model_dump())
     session = SessionStore(tmp_path).create(spec, "mixed")

@@ -21,8 +21,7 @@ from tests.loop import test_loop
 from tests.running import finish
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("loop")
+@pytest.mark.slow
 def test_a_session_equals_its_repetition_to_the_bit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = SessionStore(tmp_path).create(test_loop.small_spec(**test_loop.SEALED), "first")
     assert finish(session) == 0

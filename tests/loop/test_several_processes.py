@@ -19,7 +19,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,6 @@ from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.policy import Sampling
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 
 def adapted(tiny_model: Path, size: float) -> HFPolicy:
     """In bfloat16, with adapters of that size."""

@@ -26,8 +26,6 @@ from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import context_of, of_sizes
 from tests.tiny_models import boards, build
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 TASKS = [Instance.unsolved(board) for board in boards()[:6]]
 

@@ -18,7 +18,6 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage
 from frozenlab.session.presets import preset_spec
 
-pytestmark = [pytest.mark.training]
 BOARDS = generate(EnvironmentConfig.uniform((3, 6), agents=2), 16, seed=0)
 
 

@@ -60,8 +60,6 @@ def files_of(folder: Path) -> dict[str, float]:
 # --- the answers -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("replay")
 def test_the_engineers_of_the_recorded_session_are_asked_again() -> None:
     session = SessionStore().open("example-quick")
     untouched = files_of(session.dir)
@@ -162,8 +160,7 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
     assert gone.answers() == []
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("replay")
+@pytest.mark.slow
 def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     session = build_session(store.root)
     weights = SessionStore().open("example-quick").stage_dir(1) / "policy"

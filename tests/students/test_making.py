@@ -60,8 +60,7 @@ def test_held_out_tasks_are_never_practised_and_weak_cells_neither() -> None:
     assert not seen & kept
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("stage")
+@pytest.mark.slow
 def test_a_student_is_made_stopped_resumed_and_used(store: SessionStore, tmp_path: Path) -> None:
     whole = create_student(RECIPE, store, "whole")
     assert worker.main(whole.dir) == DONE, (whole.state().error, os.listdir(whole.dir))

@@ -118,8 +118,7 @@ def start_runner(run: RunSettings, study: Study) -> subprocess.Popen[bytes]:
     return launch(study)
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("cluster")
+@pytest.mark.slow
 def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
     study = create_study(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
     runner = start_runner(RunSettings(cluster=cluster.address), study)
@@ -160,8 +159,7 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
         assert session.validation(stage).equals(alone.validation(stage))  # type: ignore[union-attr]
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("cluster")
+@pytest.mark.slow
 def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
     study = create_study(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
     runner = start_runner(RunSettings(jobs=3, cluster=cluster.address), study)

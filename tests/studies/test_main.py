@@ -101,8 +101,7 @@ def test_every_preset_can_be_studied(preset: str) -> None:
     assert study_spec(parse(["study", "engineers", "--preset", preset, "--seeds", "1"])).session.policy == preset_spec(preset).policy
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("studies")
+@pytest.mark.slow
 def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = engineers_study(session=small_spec(), engineers=("uniform", "fixed")).model_dump()
     spec = StudySpec.model_validate(base | {"seeds": (0, 1), "final_suite": "session"})

@@ -58,8 +58,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return study
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("studies")
 def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) -> None:
     assert finished.state().status == "done" and finished.state().progress == 1.0
     first, *others = [session for _, session in finished.finished()]
@@ -82,8 +80,7 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
     assert table.set_index(["arm", "seed"])["value"]["fixed", 1] == pytest.approx(expected)
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("studies")
+@pytest.mark.slow
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
     study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
     submit_with(RunSettings(jobs=2), study)
@@ -96,8 +93,7 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
     assert sum(events(study, "resumed").values()) >= 1
 
 
-@pytest.mark.training
-@pytest.mark.xdist_group("studies")
+@pytest.mark.slow
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
     study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
     submit_with(RunSettings(jobs=1), study)

@@ -20,8 +20,6 @@ from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import ROW_COLUMNS
 from tests.tasks.toy import SUMS, Sum, SumConfig, Sums, SumSuite
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 TINY = LanguageSettings(dtype="float32", device="cpu", lora=Lora(rank=4, alpha=8), rows=8, max_tokens=8, context=512, vllm=None)
 
 

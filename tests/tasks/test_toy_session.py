@@ -34,7 +34,7 @@ from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.toy import SUMS, SumConfig, SumSuite
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from frozenlab.models.loading import load_policy
 from frozenlab.models.training.methods import BY_NAME, NAMES
 from frozenlab.models.training.settings import TrainingSettings
@@ -14,8 +12,6 @@ from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import finish
-
-pytestmark = pytest.mark.training
 
 
 def test_advantages_are_not_divided_by_the_spread_nor_the_loss_by_lengths(tmp_path: Path) -> None:

@@ -17,8 +17,6 @@ from frozenlab.models.training.runs.grpo import GRPORun, PackedGRPOTrainer, grou
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("grpo")]
-
 
 @pytest.fixture(scope="module")
 def run() -> GRPORun:

@@ -14,8 +14,6 @@ from frozenlab.models.settings import Vllm
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from tests.language_sessions import tiny_spec
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 
 def run_of(tiny_model: Path, kind: str = "lora", **language: Any) -> LanguageGRPORun:
     spec = tiny_spec(tiny_model, kind, **language)

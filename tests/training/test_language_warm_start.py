@@ -20,8 +20,6 @@ from frozenlab.session.warm_start import warmed_up
 from frozenlab.tasks.lake.family import LAKE
 from tests.language_sessions import tiny_spec
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
 CONFIG = EnvironmentConfig.uniform((3,), agents=2, hole_ratio=0.2, wait_ratio=0.3)
 
 
@@ -58,6 +56,7 @@ def test_the_question_is_read_and_the_answer_alone_is_learnt(tiny_model: Path, t
     assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lora", "rate"), [(None, 5e-3), (Lora(rank=4, alpha=8), 2e-2)], ids=["full", "lora"])
 def test_it_learns_them(tiny_model: Path, lora: Lora | None, rate: float) -> None:
     policy = policy_of(tiny_model, lora=lora)

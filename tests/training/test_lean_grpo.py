@@ -10,7 +10,7 @@ import torch
 from benchmarks.lean_trainer import Made, compare, run
 from frozenlab.models.training.runs.lean_grpo import in_passes
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+pytestmark = pytest.mark.slow
 
 
 def step(advantages: list[float], lengths: list[int], width: int = 6) -> dict:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import record_language
 from frozenlab.session.session import Session
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+pytestmark = pytest.mark.slow
 
 
 def test_it_learns_from_worked_answers_then_by_grpo_and_is_asked(

@@ -41,9 +41,12 @@ from frozenlab.tasks.lake.dialects.lab import CELL_OF, parse_plan
 from frozenlab.tasks.lake.teacher import Cut, cut
 from frozenlab.tasks.vocabulary import END, MOVES, WORDS
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
-
 STEPS = 4
+both_runs = pytest.mark.parametrize("method", ["grpo", "imitation"])
+"""A method that rewards and one that shows plans: the others share the run of one of them."""
+every_method = pytest.mark.parametrize(
+    "method", [name if name in ("grpo", "imitation") else pytest.param(name, marks=pytest.mark.slow) for name in METHODS]
+)
 
 
 def boards_of(stage: int) -> list[Instance]:
@@ -91,7 +94,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 def test_a_stage_trains_and_reports_each_step(method: str, tmp_path: Path) -> None:
     figures = train(tmp_path, method)
     assert [step["step"] for step in figures] == [1, 2, 3, 4]
@@ -119,7 +122,7 @@ def test_all_processes_have_left_the_trainer_before_its_folder_goes(tmp_path: Pa
     assert trainer_there == [True, False]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@both_runs
 def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callable[[str], Path]) -> None:
     first, second = (trained(method) / f"{stage}" / "policy" for stage in range(2))
     assert json.loads((second / "trainer_state.json").read_text())["global_step"] == 2 * STEPS
@@ -129,8 +132,8 @@ def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callabl
     assert (first / "optimizer.pt").exists(), "a fork may go on from it"
 
 
+@both_runs
 @pytest.mark.parametrize("stop_after", [1, 3])
-@pytest.mark.parametrize("method", METHODS)
 def test_a_stopped_stage_ends_where_an_unstopped_one_does(
     method: str, stop_after: int, trained: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -142,7 +145,7 @@ def test_a_stopped_stage_ends_where_an_unstopped_one_does(
     torch.testing.assert_close(weights(tmp_path, 1), weights(trained(method), 1), atol=0.0, rtol=0.0)
 
 
-@pytest.mark.parametrize("method", ["grpo", "imitation"])
+@both_runs
 def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a_stop(method: str, tmp_path: Path) -> None:
     for whole in (tmp_path / "whole", tmp_path / "stopped"):
         first = train(whole, method, 0, schedule="per-stage", warmup=1)

@@ -29,7 +29,6 @@ from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.test_toy_session import Here
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
 CELLS = ["numbers2", "numbers3", "numbers4"]
 
 

@@ -25,7 +25,8 @@ from frozenlab.tasks.mixed.config import MixedConfig, MixedPart, MixedSuite
 from tests.pages.apptest import open_page, words
 from tests.running import finish
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
+pytestmark = pytest.mark.slow
+
 CELLS = ["3", "4", "numbers2", "numbers3", "numbers4"]
 CONFIG = MixedConfig(
     parts={
