@@ -38,9 +38,9 @@ from frozenlab.lake.rules import walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.language.policy import HFPolicy
-from frozenlab.models.settings import Decoding, LanguageSettings
+from frozenlab.models.settings import Decoding, LanguageSettings, WarmStart
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.warm_start import Row, WarmStart, as_row, learn, learnt
+from frozenlab.models.training.warm_start import Row, as_row, learn, learnt
 from frozenlab.session.launch import claim
 from frozenlab.session.loop import suites_of
 from frozenlab.session.recorder import Recorder

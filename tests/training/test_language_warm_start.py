@@ -14,8 +14,8 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.reasoning import reasoning
 from frozenlab.models.language.policy import HFPolicy
-from frozenlab.models.settings import LanguageSettings, Lora
-from frozenlab.models.training.warm_start import WarmStart, WarmStartError, learnt, warm_start
+from frozenlab.models.settings import LanguageSettings, Lora, WarmStart
+from frozenlab.models.training.warm_start import WarmStartError, learnt, warm_start
 from frozenlab.session.warm_start import warmed_up
 from frozenlab.tasks.lake.family import LAKE
 from tests.language_sessions import tiny_spec

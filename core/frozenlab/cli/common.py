@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
-from frozenlab import engineer
 from frozenlab.base.errors import LabError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
     from frozenlab.engineer.server import Server
     from frozenlab.experiments.replays.cost import Estimate
     from frozenlab.jobs.job import Job
@@ -46,10 +49,63 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def engineer_names() -> list[str]:
-    """The names of the engineers, read from their files' names: to import the engineers takes too long for a help text."""
-    folder = Path(engineer.__file__).parent / "engineers"
-    return sorted(file.stem for file in folder.glob("[a-z]*.py"))
+def add_fields(parser: argparse._ActionsContainer, model: type[BaseModel], *names: str, defaults: bool = True) -> None:
+    """Add an option for each of the fields ``names`` of ``model``, which says how it is read and what it means. An option that is not
+    given is not in the namespace: see :func:`given`.
+
+    Args:
+        defaults: whether the help shows the defaults of the model; False where the value of a spec stays.
+    """
+    for name in names:
+        info = model.model_fields[name]
+        flag = bool in (info.annotation, *get_args(info.annotation))
+        how: dict[str, Any] = {"action": argparse.BooleanOptionalAction} if flag else {"type": reader(info)}
+        text = field_help(model, name, default=defaults)
+        parser.add_argument(f"--{name.replace('_', '-')}", default=argparse.SUPPRESS, help=text.replace("%", "%%"), **how)
+
+
+def field_help(model: type[BaseModel], name: str, *, default: bool = False) -> str:
+    """The first sentence of a field's docstring, without what None means; then the choices that it has, and its default."""
+    from frozenlab.base.docstrings import field_docs
+
+    info = model.model_fields[name]
+    sentence = re.split(r"\.(?=\s|$)|[;,] None\b", field_docs(model)[name])[0]
+    sentence = " ".join(sentence.replace("`", "").split())
+    choices = get_args(info.annotation) if get_origin(info.annotation) is Literal else info.examples
+    value = f"{info.default:g}" if isinstance(info.default, int | float) else info.default
+    end = f" (default: {value})" if default and isinstance(value, str) else ""
+    return sentence[0].lower() + sentence[1:] + (f": {listed(choices)}" if choices else "") + end
+
+
+def reader(info: FieldInfo) -> Callable[[str], Any]:
+    """What makes the value of a field from text."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from frozenlab.base.errors import one_line
+
+    value: TypeAdapter[Any] = TypeAdapter(Annotated[(info.annotation, info)])  # type: ignore[arg-type]  # made at run time
+
+    def read(text: str) -> Any:
+        try:
+            return value.validate_python(text)
+        except ValidationError as error:
+            raise argparse.ArgumentTypeError(one_line(error)) from None
+
+    return read
+
+
+def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The values of those options of :func:`add_fields` that were given."""
+    return {name: getattr(options, name) for name in names if name in options}
+
+
+def add_engineer(parser: argparse._ActionsContainer) -> None:
+    """Add ``--engineer``, which replaces that of a spec."""
+    from frozenlab.engineer.engineers import ENGINEERS
+    from frozenlab.session.spec import SessionSpec
+
+    names = listed(engineer.name() for engineer in ENGINEERS)
+    parser.add_argument("--engineer", default=argparse.SUPPRESS, help=f"{field_help(SessionSpec, 'engineer')}: {names}")
 
 
 def no_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frozenlab.base.errors import LabError
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, engineer_names, find_session, listed
+from frozenlab.cli.common import Command, InputError, add_allow_host, add_engineer, add_fields, add_session_id, find_session, given
 from frozenlab.cli.session import print_status, run_in_foreground
 
 if TYPE_CHECKING:
@@ -24,16 +24,18 @@ def add_propose(parser: argparse.ArgumentParser) -> None:
 
 
 def add_fork(parser: argparse.ArgumentParser) -> None:
-    engineers = listed(engineer_names())
+    from frozenlab.session.spec import SessionSpec
+
     parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
     parser.add_argument(
         "--keep", nargs="+", metavar="CELL", help="accept the proposal, but leave these cells as they were: 6, or 3@6 if teams are mixed"
     )
     parser.add_argument("--config", type=Path, help="train on this config instead (TOML or JSON)")
     parser.add_argument("--why", default="", help="your reason, kept with the proposal")
-    parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {engineers} (default: unchanged)")
     parser.add_argument("--id", help="id of the fork (default: date and title)")
-    parser.add_argument("--title", help="title of the fork")
+    instead = parser.add_argument_group("in place of what the session's spec says")
+    add_engineer(instead)
+    add_fields(instead, SessionSpec, "title", defaults=False)
     add_allow_host(parser)
 
 
@@ -72,8 +74,8 @@ def run_fork(options: argparse.Namespace) -> int:
     if not number.isdigit() or number == "0":
         raise InputError(f"{options.stage!r} names no stage: use SESSION:1, SESSION:2, ...")
     session, stage = find_session(name), int(number) - 1
-    changes = {key: value for key in ("engineer", "title") if (value := getattr(options, key)) is not None}
-    forked = claim_fork(session, stage, SessionStore(), options.id, other_way(session, stage, options), **changes)
+    proposal, changes = other_way(session, stage, options), given(options, "engineer", "title")
+    forked = claim_fork(session, stage, SessionStore(), options.id, proposal, **changes)
     return run_in_foreground(forked, options.json)
 
 

@@ -19,7 +19,7 @@ from typing import NoReturn
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.cli import app, bundle, diagnose, door, fork, headroom, housekeeping, model, present, queue, replay, session, students, study
-from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, allow_hosts
+from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, InputError, allow_hosts
 from frozenlab.cli.lake import boards, convert
 
 COMMANDS = (
@@ -43,16 +43,16 @@ COMMANDS = (
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports a bad call in one line, like every other refusal; ``--help`` prints the usage."""
+    """A parser that refuses a bad call as commands refuse bad input; ``--help`` prints the usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"frozenlab: {message}\n")
+        raise InputError(message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    options = parse(sys.argv[1:] if arguments is None else arguments)
     try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
         allow_hosts(getattr(options, "allow_host", []))
         wake_queue()
         return options.run(options) or 0

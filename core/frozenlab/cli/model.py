@@ -7,7 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, agree, new_folder, print_json, progress, refuse_unknown
+from frozenlab.cli.common import (
+    Command,
+    InputError,
+    add_allow_host,
+    add_fields,
+    agree,
+    field_help,
+    given,
+    new_folder,
+    print_json,
+    progress,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from frozenlab.engineer.server import Server
@@ -15,31 +27,24 @@ if TYPE_CHECKING:
 MODEL_HELP = "lab-model, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 API = "api:"
 """A name that begins so is that of a model behind a server."""
+OF_TASK = ("title", "seed", "samples", "thinking", "max_tokens", "temperature", "top_p", "top_k")
+OF_SERVER = ("base_url", "key_variable", "timeout", "input_price", "output_price")
+"""Fields of an evaluation's task and of its server that are options."""
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.engineer.server import Server
+    from frozenlab.experiments.benchmark.task import Task
     from frozenlab.tasks.families import FAMILIES
 
     parser.add_argument("model", help=f"{MODEL_HELP}; or {API}NAME for a model behind an OpenAI-compatible server")
     suites = ", ".join(dict.fromkeys(name for family in FAMILIES for name in family.named_suites()))
-    parser.add_argument(
-        "--suite", required=True, help=f"a named suite ({suites}), a file of boards, or hf:benchmark_wr0.5 of the official dataset"
-    )
+    parser.add_argument("--suite", required=True, help=f"{field_help(Task, 'suite')}; the named ones are {suites}")
     parser.add_argument("--out", type=Path, help="a new folder for the result (default: among those on the Benchmark page)")
-    parser.add_argument("--title", help="title of the result")
-    parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, help="let a language model think before it answers")
-    parser.add_argument("--max-tokens", type=int, help="the longest answer of a language model, thoughts included (default: 1024)")
-    parser.add_argument("--temperature", type=float, help="sampling temperature (default: 0, greedy; a model that thinks: 0.6)")
-    parser.add_argument("--top-p", type=float, help="sample from the likeliest tokens of that share (default: 1; if it thinks: 0.95)")
-    parser.add_argument("--top-k", type=int, help="sample from so many of the likeliest tokens (default: all; if it thinks: 20)")
-    parser.add_argument("--samples", type=int, help="answers to each board, of which rates are the means (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the samples at other temperatures (default: %(default)s)")
-    parser.add_argument("--base-url", help=f"{API}... the server's address, up to and including /v1")
-    parser.add_argument("--key-variable", help=f"{API}... the environment variable with the key, such as OPENAI_API_KEY")
-    parser.add_argument("--input-price", type=float, help=f"{API}... price of a million tokens read, to tell the cost before")
-    parser.add_argument("--output-price", type=float, help=f"{API}... price of a million tokens written")
-    parser.add_argument("--timeout", type=float, help=f"{API}... seconds that one answer may take (default: 600)")
-    parser.add_argument("--yes", action="store_true", help=f"{API}... do not ask for confirmation before paying")
+    add_fields(parser, Task, *OF_TASK)
+    server = parser.add_argument_group(f"a model behind a server ({API}NAME)")
+    add_fields(server, Server, *OF_SERVER)
+    server.add_argument("--yes", action="store_true", help="do not ask for confirmation before paying")
     add_allow_host(parser)
 
 
@@ -50,12 +55,14 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def add_warm_start(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", nargs="?", type=Path, help="the spec of the session that is to follow, a JSON file")
-    parser.add_argument("--preset", metavar="NAME", help="a preset instead of a spec file")
+    from frozenlab.cli.session import add_spec
+    from frozenlab.models.settings import WarmStart
+    from frozenlab.session.spec import SessionSpec
+
+    add_spec(parser)
     parser.add_argument("--out", type=Path, required=True, help="a new folder for the checkpoint")
-    parser.add_argument("--examples", type=int, help="solved tasks to learn from (default: 8000)")
-    parser.add_argument("--learning-rate", type=float, help="at its highest (default: 2e-4)")
-    parser.add_argument("--seed", type=int, help="replace the seed of the spec")
+    add_fields(parser, WarmStart, *WarmStart.model_fields)
+    add_fields(parser, SessionSpec, "seed", defaults=False)
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
@@ -69,12 +76,11 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
-    names = ("seed", "title", "thinking", "max_tokens", "temperature", "top_p", "top_k", "samples")
-    fields = {name: value for name in names if (value := getattr(options, name)) is not None}
+    fields = given(options, *OF_TASK)
     if options.model.startswith(API):
         server = server_of(options)
         refuse_unknown([server])
-        fields = {name: value for name, value in fields.items() if name in ("seed", "title", "samples")} | {"server": server}
+        fields = given(options, "seed", "title", "samples") | {"server": server}
     task = task_for(options.model, options.suite, store, **fields)
     folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -99,12 +105,11 @@ def server_of(options: argparse.Namespace) -> Server:
     from frozenlab.base.errors import one_line
     from frozenlab.engineer.server import Server
 
-    if options.base_url is None:
+    if "base_url" not in options:
         raise InputError(f"{options.model} needs --base-url, the address of its server, such as https://api.openai.com/v1")
-    names = ("base_url", "key_variable", "temperature", "max_tokens", "timeout", "input_price", "output_price")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    fields = {"temperature": 0.0} | given(options, "temperature", "max_tokens", *OF_SERVER) | {"model": options.model.removeprefix(API)}
     try:
-        return Server(**({"temperature": 0.0} | given | {"model": options.model.removeprefix(API)}))
+        return Server(**fields)
     except ValidationError as error:
         raise InputError(one_line(error)) from None
 
@@ -147,31 +152,22 @@ def run_export(options: argparse.Namespace) -> None:
 def run_warm_start(options: argparse.Namespace) -> None:
     import os
 
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
     from frozenlab.base.places import sessions_folder
     from frozenlab.cli.session import spec_of
     from frozenlab.jobs.environment import worker_environment
     from frozenlab.jobs.launcher import counted
     from frozenlab.jobs.needs import language_model
+    from frozenlab.models.settings import WarmStart
     from frozenlab.session.footprint import shortfalls
 
-    spec = spec_of(options.spec, options.preset)
-    spec = spec if options.seed is None else spec.changed(seed=options.seed)
+    spec = spec_of(options.spec, options.preset).changed(**given(options, "seed"))
     if spec.language is None:
         raise InputError("a warm start is for language models; the lab model has had its own")
     out = new_folder(options.out)
     if lacking := [reason for reason in shortfalls(spec) if "vLLM" not in reason]:
         raise InputError(f"this cannot run here: {'; '.join(lacking)}")
     os.environ.update(worker_environment(spec.online))
-    from frozenlab.models.training.warm_start import WarmStart
-
-    given = {name: value for name in ("examples", "learning_rate") if (value := getattr(options, name)) is not None}
-    try:
-        settings = WarmStart(**given)
-    except ValidationError as error:
-        raise InputError(one_line(error)) from None
+    settings = WarmStart(**given(options, *WarmStart.model_fields))
     with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", language_model()), progress() as note:
         from frozenlab.session.warm_start import warmed_up
 

@@ -8,7 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, engineer_names, find_session, listed, read_text
+from frozenlab.cli.common import (
+    Command,
+    InputError,
+    add_allow_host,
+    add_engineer,
+    add_fields,
+    add_session_id,
+    find_session,
+    given,
+    listed,
+    read_text,
+)
 
 if TYPE_CHECKING:
     from frozenlab.session.reproduce import Comparison
@@ -20,20 +31,25 @@ TRACKERS = ("trackio", "mlflow", "wandb")
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.models.training.methods import NAMES as METHODS
-    from frozenlab.models.training.schedule import SCHEDULES
-    from frozenlab.session.presets import PRESETS
+    from frozenlab.models.training.settings import TrainingSettings
+    from frozenlab.session.spec import SessionSpec
 
-    parser.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
-    parser.add_argument("--preset", metavar="NAME", help=f"use a preset instead of a spec file: {listed(PRESETS)}")
-    parser.add_argument("--method", metavar="METHOD", help=f"training method of a preset: {listed(METHODS)} (default: {METHODS[0]})")
-    parser.add_argument("--schedule", metavar="SCHEDULE", help=f"schedule of the learning rate: {listed(SCHEDULES)}")
-    parser.add_argument("--seed", type=int, help="replace the seed of the spec")
-    parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(engineer_names())}")
-    parser.add_argument("--policy", metavar="MODEL", help="replace the policy of the spec: lab-model, student:ID or a checkpoint folder")
+    add_spec(parser)
+    instead = parser.add_argument_group("in place of what the spec says")
+    add_fields(instead, TrainingSettings, "method", "schedule", defaults=False)
+    add_fields(instead, SessionSpec, "policy", "seed", defaults=False)
+    add_engineer(instead)
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_track(parser)
     add_allow_host(parser)
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Add what :func:`spec_of` reads."""
+    from frozenlab.session.presets import PRESETS
+
+    parser.add_argument("spec", nargs="?", type=Path, help="a session spec, a JSON file")
+    parser.add_argument("--preset", metavar="NAME", help=f"a preset instead of a spec file: {listed(PRESETS)}")
 
 
 def add_track(parser: argparse.ArgumentParser) -> None:
@@ -74,35 +90,31 @@ def run_session(options: argparse.Namespace) -> int:
 
     from frozenlab.base.errors import one_line
     from frozenlab.models.folders import STUDENT, policy_folder, weights_file
-    from frozenlab.models.training.methods import NAMES as METHODS
-    from frozenlab.models.training.schedule import SCHEDULES
     from frozenlab.session.footprint import shortfalls
-    from frozenlab.session.launch import claim
-    from frozenlab.session.store import SessionStore
 
-    if options.method is not None and options.preset is None:
+    if "method" in options and options.preset is None:
         raise InputError("--method is for presets; a spec file names its own method")
-    if options.method not in (None, *METHODS):
-        raise InputError(f"there is no method {options.method!r}; the methods are {', '.join(METHODS)}")
-    if options.schedule not in (None, *SCHEDULES):
-        raise InputError(f"there is no schedule {options.schedule!r}; the schedules are {', '.join(SCHEDULES)}")
-    others = {name: value for name in ("seed", "engineer", "policy") if (value := getattr(options, name)) is not None}
+    spec = spec_of(options.spec, options.preset, **given(options, "method"))
+    changes = given(options, "policy", "seed", "engineer")
+    if "schedule" in options:
+        changes["training"] = spec.training.scheduled(options.schedule)
     try:
-        spec = spec_of(options.spec, options.preset, options.method or "grpo")
-        if options.schedule is not None:
-            others["training"] = spec.training.scheduled(options.schedule)
-        spec = spec.changed(**others)
+        spec = spec.changed(**changes)
     except ValidationError as error:
         raise InputError(f"{options.spec or options.preset}: {one_line(error)}") from None
     if spec.policy.startswith(STUDENT) and weights_file(policy_folder(spec.policy)) is None:
         raise InputError(f"{spec.policy} is not made: frozenlab students list shows which there are")
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
-    if options.out:
-        session = claim(spec, SessionStore(options.out.resolve().parent), options.out.resolve().name)
-    else:
-        session = claim(spec, SessionStore())
-    return run_in_foreground(session, options.json, options.track)
+    return run_in_foreground(claimed(spec, options.out), options.json, options.track)
+
+
+def claimed(spec: SessionSpec, out: Path | None) -> Session:
+    """A new session that this process is about to run, in the folder ``out`` or among the others."""
+    from frozenlab.session.launch import claim
+    from frozenlab.session.store import SessionStore
+
+    return claim(spec, SessionStore(out.resolve().parent), out.resolve().name) if out else claim(spec, SessionStore())
 
 
 def run_resume(options: argparse.Namespace) -> int:
@@ -120,22 +132,18 @@ def add_reproduce(parser: argparse.ArgumentParser) -> None:
 
 
 def run_reproduce(options: argparse.Namespace) -> int:
-    from frozenlab.session.launch import claim
     from frozenlab.session.reproduce import compare, spec_to_reproduce
-    from frozenlab.session.store import SessionStore
 
     session = find_session(options.id)
     if session.state().status != "done":
         raise InputError(f"{session.id} is {session.state().status}: only what is done can be compared")
-    spec = spec_to_reproduce(session)
-    store = SessionStore(options.out.resolve().parent) if options.out else SessionStore()
-    again = claim(spec, store, options.out.resolve().name if options.out else None)
+    again = claimed(spec_to_reproduce(session), options.out)
     status = run_in_foreground(again, options.json)
     if status == 0:
         found = compare(session, again)
         if options.json:
-            told = {"differences": [*found.origins, *found.differences], "not_compared": found.not_compared, "equal": found.equal}
-            print(json.dumps({"id": again.id, "of": session.id} | told))
+            compared = {"differences": [*found.origins, *found.differences], "not_compared": found.not_compared, "equal": found.equal}
+            print(json.dumps({"id": again.id, "of": session.id} | compared))
         else:
             print(*found.origins, *found.differences, *found.not_compared, *verdict(found, session.id), sep="\n")
     return status
@@ -153,31 +161,25 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     import os
     import signal
     import subprocess
+    from functools import partial
 
     from frozenlab.base import places
     from frozenlab.jobs.environment import TRACK, worker_environment
     from frozenlab.jobs.job import STOP_FILE
     from frozenlab.jobs.launcher import release
-    from frozenlab.jobs.worker import run_job, sole_worker
+    from frozenlab.jobs.worker import work_alone
     from frozenlab.session.recorder import Recorder
     from frozenlab.session.worker import work
 
-    os.environ.update({TRACK: track} if track else {})
-    os.environ.update(worker_environment(session.spec.online))
-    root = places.sessions_folder()
+    os.environ |= {TRACK: track} if track else {}
     if session.spec.processes > 1:
-        status = subprocess.call(session.command(), cwd=places.workplace())
-        release(session, root)
-        print_status(session, as_json)
-        return status
-    with sole_worker(session):
-        recorder = Recorder(session, on_event=None if as_json else print_event)
-        for stop_signal in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())
+        status = subprocess.call(session.command(), cwd=places.workplace(), env=worker_environment(session.online))
+    else:
         if not as_json:
             print(f"session {session.id} in {session.dir}", flush=True)
-        status = run_job(recorder, work)
-    release(session, root)
+        signal.signal(signal.SIGINT, lambda *_: (session.dir / STOP_FILE).touch())
+        status = work_alone(session, work, partial(Recorder, on_event=None if as_json else print_event))
+    release(session, places.sessions_folder())
     print_status(session, as_json)
     return status
 

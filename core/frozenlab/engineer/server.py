@@ -14,19 +14,19 @@ class Server(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     base_url: Annotated[str, Field(title="Address", pattern=r"^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s@\\]*)?$")]
-    """Its address, up to and including /v1; no user or password in it."""
+    """The server's address, up to and including /v1, without user or password."""
     model: Annotated[str, Field(min_length=1, max_length=200)]
     """The model's name, as the server calls it."""
     key_variable: Annotated[str, Field(max_length=64, title="Environment variable with the key")] = "FROZENLAB_API_KEY"
-    """The environment variable that holds the key. Set it before the lab starts, or in .streamlit/secrets.toml; the key itself is stored
-    nowhere. The name ends in _API_KEY, so that a foreign spec cannot name any other secret."""
+    """The environment variable that holds the key, such as OPENAI_API_KEY. Set it before the lab starts, or in .streamlit/secrets.toml;
+    the key itself is stored nowhere. The name ends in _API_KEY, so that a foreign spec cannot name any other secret."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 16_000
     """The longest answer, with the thoughts of a model that reasons. A server whose context has no room for it is asked for half of it."""
     timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 600.0
     """Seconds that one answer may take: the longest one at 30 tokens a second."""
     input_price: Annotated[float, Field(ge=0)] | None = None
-    """Price of a million tokens of the prompt, in any currency; None: not known."""
+    """Price of a million tokens of the prompt, in any currency, from which the cost is estimated; None: not known."""
     output_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million tokens of the answer."""
 

@@ -109,3 +109,14 @@ class LanguageSettings(Strict):
         if self.max_tokens >= self.context:
             raise ValueError(f"an answer may take {self.max_tokens} tokens, but prompt and answer together only {self.context}")
         return self
+
+
+class WarmStart(Strict):
+    """How a language model learns worked answers before a session."""
+
+    examples: Annotated[int, Field(ge=1, le=1_000_000)] = 8000
+    """Solved tasks to learn from, each seen once. 8,000 take 20 to 30 minutes for Qwen3-1.7B on one card of 24 GB, by estimate."""
+    batch: Annotated[int, Field(ge=1, le=1024)] = 32
+    """Examples of one optimizer step."""
+    learning_rate: Annotated[float, Field(gt=0, le=1e-1)] = 2e-4
+    """The learning rate at its highest. It rises over the first twentieth and falls along a cosine."""

@@ -42,13 +42,14 @@ class SessionSpec(BaseModel):
     schema_version: Literal[2] = 2
     """Version 1 kept the engineer in several fields; it is still read."""
     title: Annotated[str, Field(max_length=120)] = ""
+    """The name that people see."""
     policy: str = "lab-model"
-    """``lab-model`` (the shipped one), ``student:ID`` (a planted student) or the path of a checkpoint folder; with ``language``, the name
-    of a model on the hub too."""
+    """The model that is trained: ``lab-model`` (the shipped one), ``student:ID`` (a planted student) or the path of a checkpoint folder;
+    with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
     """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
     engineer: AnyEngineer = PolicyEngineer()
-    """Who proposes the next config, with its settings. In a file its name alone stands for the usual settings."""
+    """Who proposes the next config. In a file its name alone stands for the usual settings."""
     sections: tuple[SectionName, ...] = USUAL
     """The context sections the engineer sees."""
     layouts: tuple[Setting, ...] = ()
@@ -69,7 +70,7 @@ class SessionSpec(BaseModel):
     """Rules of health (:mod:`frozenlab.session.health.rules`) that stop the session when one of them gives an alarm. Resumed, it looks at
     new steps only."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    """The same spec with the same seed draws the same boards everywhere."""
+    """Seed of everything that is drawn. The same spec with the same seed draws the same boards everywhere."""
     parent: Parent | None = None
     """Of a fork, the session that it was until then; None for one that began at the beginning."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from frozenlab.base import seeds
 from frozenlab.models.language.policy import HFPolicy
-from frozenlab.models.training.warm_start import Progress, WarmStart, warm_start
+from frozenlab.models.settings import WarmStart
+from frozenlab.models.training.warm_start import Progress, warm_start
 from frozenlab.session.loop import suites_of
 from frozenlab.session.spec import SessionSpec
 

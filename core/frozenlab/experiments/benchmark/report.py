@@ -117,7 +117,7 @@ class Measured(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str
-    """Title for people, like "long session, after stage 2"."""
+    """Title of the result. For example "long session, after stage 2"."""
     model: str
     """The checkpoint in words, like "lab model"."""
     method: str | None = None
@@ -126,17 +126,19 @@ class Measured(BaseModel):
     stage: int | None = None
     """The stage of ``session`` (0 is the first) that left the checkpoint; None for its base."""
     suite: str
-    """The name of a suite, of a file of boards, or of a part of the official dataset (``hf:benchmark_wr0.5``)."""
+    """A named suite, a file of boards, or a part of the official dataset (``hf:benchmark_wr0.5``)."""
     temperature: Annotated[float, Field(ge=0)] | None = 0.0
-    """None: a model behind a server that took no temperature."""
+    """Sampling temperature, 0 for greedy; a model that thinks has 0.6 unless it is given. None: a server that took no temperature."""
     top_p: Annotated[float, Field(gt=0, le=1, exclude_if=lambda share: share == 1)] = 1.0
+    """Sample from the likeliest tokens with this share of the probability; a model that thinks has 0.95 unless it is given."""
     top_k: Annotated[int, Field(ge=0, exclude_if=lambda tokens: tokens == 0)] = 0
+    """Sample from this many of the likeliest tokens, 0 for all; a model that thinks has 20 unless it is given."""
     samples: Annotated[int, Field(ge=1, le=100, exclude_if=lambda samples: samples == 1)] = 1
     """Answers to each task, of which rates are the means."""
     seed: int = 0
-    """Seed of the samples; has no effect at temperature 0."""
+    """Seed of the samples; it has no effect at temperature 0."""
     thinking: Annotated[bool | None, Field(exclude_if=lambda given: given is None)] = None
-    """Whether a language model was let think before it answered; None for a lab model, and where a server decides it."""
+    """Whether a language model thinks before it answers; None for a lab model, and where a server decides it."""
     max_tokens: Annotated[int | None, Field(exclude_if=lambda given: given is None)] = None
     """The longest answer of a language model, in tokens, thoughts included."""
 

@@ -19,7 +19,7 @@ def _known(name: str) -> str:
 class TrainingSettings(StageSettings):
     """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
 
-    method: Annotated[str, AfterValidator(_known)] = NAMES[0]
+    method: Annotated[str, AfterValidator(_known), Field(examples=list(NAMES))] = NAMES[0]
     learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(
         default_factory=lambda given: BY_NAME[given.get("method", NAMES[0])].learning_rate
     )

@@ -15,7 +15,7 @@ class StageSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     method: str
-    """How the policy is trained: the name of one of :data:`frozenlab.models.training.methods.METHODS`."""
+    """How the policy is trained."""
     steps: Annotated[int, Field(ge=1, le=5000)] = 30
     """Optimizer steps in one stage."""
     boards_per_step: Annotated[int, Field(ge=1, le=1024)] = 64
@@ -26,8 +26,8 @@ class StageSettings(BaseModel):
     learning_rate: Annotated[float, Field(gt=0, le=1e-2)]
     """The learning rate at its highest. With GRPO, 3e-4 and few boards per step destroyed the policy in our trials."""
     schedule: Schedule = "linear"
-    """How the learning rate goes. With ``linear`` a late stage learns less than an early one; with ``per-stage`` all learn as much, by the
-    same mean rate."""
+    """How the learning rate changes. With ``linear`` a late stage learns less than an early one; with ``per-stage`` all learn as much, by
+    the same mean rate."""
     warmup_steps: Annotated[int, Field(ge=0, le=1000)] = Field(default_factory=lambda given: WARMUP_STEPS[given["schedule"]])
     """Steps over which the learning rate rises: at the start of every stage where the schedule is ``per-stage``, else of the session."""
     temperature: Annotated[float, Field(gt=0, le=2)] = 0.5

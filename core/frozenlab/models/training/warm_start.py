@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import torch
 from datasets import Dataset
-from pydantic import BaseModel, ConfigDict, Field
 from transformers import PrinterCallback, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl import SFTConfig, SFTTrainer
 
 from frozenlab.base import seeds
 from frozenlab.base.errors import LabError
 from frozenlab.models.language.policy import THINK, THOUGHT, HFPolicy, user
+from frozenlab.models.settings import WarmStart
 from frozenlab.models.training.optimizers import MuonAndAdamW
 from frozenlab.tasks.task import Task
 
@@ -30,19 +30,6 @@ Progress = Callable[[int, int, float], None]
 
 class WarmStartError(LabError, ValueError):
     """There is nothing to learn from; the message says why."""
-
-
-class WarmStart(BaseModel):
-    """How the examples are learnt."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    examples: Annotated[int, Field(ge=1, le=1_000_000)] = 8000
-    """Solved tasks, each seen once; 20 to 30 minutes for Qwen3-1.7B on one card of 24 GB, by estimate."""
-    batch: Annotated[int, Field(ge=1, le=1024)] = 32
-    """Examples of one optimizer step."""
-    learning_rate: Annotated[float, Field(gt=0, le=1e-1)] = 2e-4
-    """At its highest; it rises over the first twentieth and falls along a cosine."""
 
 
 def learnt(policy: HFPolicy, tasks: Sequence[Task]) -> Iterator[Row]:
