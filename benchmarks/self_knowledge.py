@@ -30,7 +30,7 @@ from frozenlab.engineer.evidence import describe
 from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
 from frozenlab.experiments.diagnosis.scoring import rate, score
 from frozenlab.experiments.students.menu import usual_config
-from frozenlab.experiments.students.store import open_student
+from frozenlab.experiments.students.store import Student
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.lab.policy import LabPolicy
@@ -105,7 +105,7 @@ def engineers(folders: Sequence[Path]) -> None:
     hits: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
     for folder in folders:
         session, store = Session(folder), SessionStore()
-        weak = open_student(session.spec.policy, store).recipe.weak
+        weak = Student.open(session.spec.policy, store).recipe.weak
         measured = session.measurements(0)
         current = load_policy(str(session.stage_dir(0) / "policy"), family=session.spec.tasks)
         for spec in (PolicyEngineer(asks_itself=ASKED), BaseEngineer(asks_itself=ASKED)):

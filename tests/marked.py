@@ -16,11 +16,11 @@ from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Answer, create_replay, write_answers
+from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayTask, task_for
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.models.settings import LanguageSettings
@@ -146,11 +146,11 @@ def strangers(root: Path, marker: Marker) -> Path:
     build_session(root, small.changed(policy="Some/model", language=LanguageSettings()), "language", broken_stage=0)
     build_session(root, small, "failed", status="failed", finished_stages=1)
     damaged = build_session(root, small, "damaged", finished_stages=1, status="stopped")
-    study = create_study(engineers_study(1, session=small, engineers=("rules", "fixed")), store, "mine")
+    study = Study.create(engineers_study(1, session=small, engineers=("rules", "fixed")), store, "mine")
     for cell in study.cells:
         build_session(study.dir / "cells", study.spec.spec_of(cell.arm, cell.seed), cell.id)
     write_text(study.dir / "state.json", WorkerState(status="done").model_dump_json())
-    replay = create_replay(
+    replay = Replay.create(
         task_for(lab, 0, arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules"), "engineers", samples=2),
         store,
         "mine",

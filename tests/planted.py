@@ -7,7 +7,7 @@ import shutil
 from frozenlab.experiments.students.certificate import CellRates, Certificate
 from frozenlab.experiments.students.menu import practised
 from frozenlab.experiments.students.recipe import Recipe
-from frozenlab.experiments.students.store import Student, create_student
+from frozenlab.experiments.students.store import Student
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.models.folders import LAB_MODEL
 from frozenlab.session.store import SessionStore
@@ -18,7 +18,7 @@ CONFIG = EnvironmentConfig.uniform((3, 4, 5), agents=2)
 def planted(store: SessionStore, name: str, weak: tuple[str, ...], refused: str = "") -> Student:
     """The lab model as a student with a certificate that says it is weak at these cells."""
     recipe = Recipe(title=name, config=practised(CONFIG, weak), weak=weak, boards=8, presentations=8, boards_per_cell=8)
-    student = create_student(recipe, store, name)
+    student = Student.create(recipe, store, name)
     shutil.copytree(LAB_MODEL, student.policy)
     cells = tuple(
         CellRates(cell=cell, words=cell, n=8, valid_before=4, valid_after=8, optimal_before=0, optimal_after=0, gained=4, lost=0)

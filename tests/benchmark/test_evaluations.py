@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.experiments.benchmark.evaluations import Evaluation, create, evaluations
-from frozenlab.experiments.benchmark.evaluations import start as start_evaluation
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import Result, results, results_folder
 from frozenlab.experiments.benchmark.task import EvaluationError, Task, task_for
 from frozenlab.experiments.shelf.shelf import ShelfError, delete, restore
@@ -29,7 +28,7 @@ from tests.running import end_workers, wait_for
 def store(tmp_path: Path) -> Iterator[SessionStore]:
     store = SessionStore(tmp_path / "sessions")
     yield store
-    end_workers(evaluations(store))
+    end_workers(Evaluation.all(store))
 
 
 @pytest.fixture(scope="module")
@@ -98,8 +97,8 @@ def test_impossible_measurements_are_refused(store: SessionStore, model: str, su
 
 
 def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
-    evaluation = start_evaluation(task_for(policy, boards(tmp_path, 20), store), store)
-    assert [known.id for known in evaluations(store)] == [evaluation.id]
+    evaluation = Evaluation.start(task_for(policy, boards(tmp_path, 20), store), store)
+    assert [known.id for known in Evaluation.all(store)] == [evaluation.id]
     with pytest.raises(LaunchError, match=r" is (queued|running) already"):
         submit(evaluation)
     with pytest.raises(ShelfError, match="; stop it before it is deleted"):
@@ -108,7 +107,7 @@ def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_pa
 
     wait_for(lambda: not evaluation.state().live, "the end")
     assert (evaluation.state().status, evaluation.state().progress) == ("done", 1.0)
-    assert not evaluations(store)
+    assert not Evaluation.all(store)
     (result,) = own(store)
     assert result.report is not None and result.rows is not None
     assert (result.id, result.report.id, result.report.suite, result.report.n) == (evaluation.id, evaluation.id, "boards-20.jsonl", 20)
@@ -120,32 +119,32 @@ def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_pa
 
 @pytest.mark.slow
 def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
-    evaluation = start_evaluation(task_for(policy, boards(tmp_path, 1200), store), store)
+    evaluation = Evaluation.start(task_for(policy, boards(tmp_path, 1200), store), store)
     stop(evaluation)
     wait_for(lambda: not evaluation.state().live, "the stop")
     assert evaluation.state().status == "stopped"
     assert not own(store) and not (evaluation.dir / "boards.parquet").exists()
     delete(evaluation, store)
-    assert not evaluations(store)
+    assert not Evaluation.all(store)
 
 
 @pytest.mark.slow
 def test_an_evaluation_that_fails_says_why(store: SessionStore, policy: str, tmp_path: Path) -> None:
     path = tmp_path / "wall.txt"
     path.write_text("S H G")
-    evaluation = start_evaluation(task_for(policy, str(path), store), store)
+    evaluation = Evaluation.start(task_for(policy, str(path), store), store)
     wait_for(lambda: not evaluation.state().live, "the end")
     assert evaluation.state().status == "failed"
     assert evaluation.state().error == "board 'wall' has no solution, so no model can be measured on it"
 
 
 def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> None:
-    evaluation = create(task_for("lab-model", "quick", store), store)
+    evaluation = Evaluation.create(task_for("lab-model", "quick", store), store)
     assert evaluation.state().status == "crashed", "nobody has started it"
     running = WorkerState(status="running", pid=2**22, create_time=1.0, heartbeat=time.time())
     (evaluation.dir / "state.json").write_text(running.model_dump_json())
     assert evaluation.state().status == "crashed"
-    assert [known.id for known in evaluations(store)] == [evaluation.id]
+    assert [known.id for known in Evaluation.all(store)] == [evaluation.id]
 
 
 def test_only_the_users_own_results_can_be_deleted(store: SessionStore) -> None:

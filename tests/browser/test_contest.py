@@ -7,8 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from frozenlab.experiments.contests import launch
-from frozenlab.experiments.contests.store import contests
+from frozenlab.experiments.contests.store import Contest
 from frozenlab.session.store import SessionStore
 from tests.browser.conftest import App
 from tests.contests.builders import tiny_contest
@@ -23,7 +22,7 @@ def test_the_engineer_is_met_and_scored(app: App, page: Page, monkeypatch: pytes
     contest = tiny_contest(store, boards_per_cell=8)
     try:
         page.goto(f"{app.url}/contest?contest={contest.id}")
-        launch.wake(contest, store)
+        contest.wake()
         enter = page.get_by_role("button", name="Train both")
         expect(enter).to_be_visible()
         expect(page.get_by_text("Why the engineer chose this")).to_have_count(0)
@@ -45,4 +44,4 @@ def test_the_engineer_is_met_and_scored(app: App, page: Page, monkeypatch: pytes
         page.get_by_text("Try another config", exact=True).click()
         expect(page.get_by_role("button", name="Train this too")).to_be_visible()
     finally:
-        end_workers([side for one in contest.entries if (side := contest.side(one.number))] + contests(store))
+        end_workers([side for one in contest.entries if (side := contest.side(one.number))] + Contest.all(store))

@@ -13,7 +13,7 @@ import pytest
 
 from frozenlab.cli.common import worked_on_here
 from frozenlab.cli.main import main
-from frozenlab.experiments.students.store import create_student
+from frozenlab.experiments.students.store import Student
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import LaunchError, counted
 from frozenlab.jobs.needs import Needs
@@ -75,7 +75,7 @@ def test_it_says_what_is_wrong(queued: SessionStore, capsys: pytest.CaptureFixtu
 
 
 def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
-    student = create_student(RECIPE, queued)
+    student = Student.create(RECIPE, queued)
     with worked_on_here(student):
         assert student.id in order(capsys)
         with pytest.raises(LaunchError, match="is queued already"), worked_on_here(student):
@@ -126,7 +126,7 @@ def test_a_terminal_takes_a_gpu_that_no_job_of_the_queue_has(queued: SessionStor
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,2,3")
     monkeypatch.setattr(machine, "gpus", lambda: [object()] * 4)
     Book(queued.root).change(str(queued.open("a").dir), running=True, cards="0")
-    student = create_student(RECIPE, queued)
+    student = Student.create(RECIPE, queued)
     monkeypatch.setattr(type(student), "needs", Needs(cores=1, gpus=1))
     with worked_on_here(student):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "2"

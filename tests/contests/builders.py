@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frozenlab.base.files import write_parquet, write_text
-from frozenlab.experiments.contests.store import BASE, Contest, create_contest
+from frozenlab.experiments.contests.store import BASE, Contest
 from frozenlab.experiments.contests.task import Entry, task_against
 from frozenlab.experiments.contests.worker import create_side
 from frozenlab.lake.draw.generator import generate
@@ -26,13 +26,13 @@ def tiny_contest(store: SessionStore, contest_id: str = "tiny", boards_per_cell:
     student = planted(store, "never-saw-4", ("4",))
     suite = SuiteSpec(agents=(2,), sizes=(3, 4, 5), boards_per_cell=boards_per_cell, seed=7)
     task = task_against(student.recipe, student.id, "Student A", training=TRAINING, suite=suite, test=suite.model_copy(update={"seed": 8}))
-    return create_contest(task, store, contest_id)
+    return Contest.create(task, store, contest_id)
 
 
 def measured_contest(store: SessionStore, contest_id: str = "measured") -> Contest:
     """Its base is measured; the oracle, Ada and the engineer are in the queue."""
     contest = tiny_contest(store, contest_id, boards_per_cell=20)
-    build_session(contest.sides.root, contest.task.session, BASE, finished_stages=0)
+    build_session(contest.sides.root, contest.spec.session, BASE, finished_stages=0)
     contest.enter(Entry(name="Ada", config=CONFIG, why="All of it."))
     return contest
 

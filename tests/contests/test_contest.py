@@ -12,11 +12,11 @@ import pytest
 from frozenlab.base.cells import evenly
 from frozenlab.experiments.contests import worker
 from frozenlab.experiments.contests.scores import between, label_of, scores, table_of
-from frozenlab.experiments.contests.store import create_contest, open_contest, side_id
+from frozenlab.experiments.contests.store import Contest, side_id
 from frozenlab.experiments.contests.task import ContestError, Entry, opponents, task_against
 from frozenlab.experiments.studies.on_students import best_for
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.models.folders import WEIGHTS
 from frozenlab.models.training.checkpoints import checksum
@@ -46,7 +46,7 @@ def test_a_config_about_other_tasks_is_refused(store: SessionStore) -> None:
     with pytest.raises(ContestError, match="other tasks"):
         contest.enter(Entry(name="Ada", config=EnvironmentConfig.uniform((7,), agents=2)))
     with pytest.raises(ContestError, match="no contest 'moon'"):
-        open_contest("moon", store)
+        Contest.open("moon", store)
 
 
 def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: SessionStore) -> None:
@@ -57,9 +57,9 @@ def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: Ses
         task = task_against(recipe, name, "Student A")
         assert task.session.policy == f"student:{name}"
         assert task.session.test is not None and task.session.ask_first
-    contest = create_contest(task, store, "one")
+    contest = Contest.create(task, store, "one")
     assert contest.entries[0].entry.config == best_for(evenly(recipe.config), recipe.weak)
-    assert not create_contest(task_against(None), store, "lab").entries, "nobody knows what the lab model lacks"
+    assert not Contest.create(task_against(None), store, "lab").entries, "nobody knows what the lab model lacks"
 
 
 def test_every_side_begins_with_the_same_measurements_and_seed(store: SessionStore) -> None:
@@ -67,7 +67,7 @@ def test_every_side_begins_with_the_same_measurements_and_seed(store: SessionSto
     base = contest.base
     assert base is not None and contest.is_open
     sides = [worker.create_side(contest, numbered) for numbered in contest.entries]
-    assert all(side.spec.changed(title="") == contest.task.session for side in sides)
+    assert all(side.spec.changed(title="") == contest.spec.session for side in sides)
     for side in sides:
         pd.testing.assert_frame_equal(side.test(None), base.test(None))
         pd.testing.assert_frame_equal(side.validation(None), base.validation(None))
@@ -111,11 +111,11 @@ def test_a_contest_is_stopped_and_resumed_and_the_same_config_gives_the_same_wei
     contest = tiny_contest(store)
     try:
         (contest.dir / STOP_FILE).touch()
-        assert worker.main(contest.dir) == STOPPED
+        assert work_on(contest) == STOPPED
         (contest.dir / STOP_FILE).unlink()
         for name in ("Ada", "Bo"):
             contest.enter(Entry(name=name, config=best_for(CONFIG, ("4",))))
-        assert worker.main(contest.dir) == DONE, contest.state().error
+        assert work_on(contest) == DONE, contest.state().error
     finally:
         end_workers(side for numbered in contest.entries if (side := contest.side(numbered.number)))
     by_name = {numbered.entry.name: contest.side(numbered.number) for numbered in contest.entries}

@@ -8,13 +8,12 @@ import pandas as pd
 import pytest
 
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.diagnosis import worker
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, lines, report_of, table, write_report
-from frozenlab.experiments.diagnosis.store import Diagnosis, create_diagnosis, diagnoses
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import DiagnosisError, obstacle, task_for
 from frozenlab.experiments.shelf.shelf import delete
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.session.store import SessionStore
 from tests.planted import planted
 
@@ -41,21 +40,21 @@ def test_engineers_are_asked_once_and_scored_against_the_certificate(store: Sess
     students = [planted(store, "weak-3", ("3",)), planted(store, "weak-4-5", ("4", "5"))]
     engineers = [engineer_of(name) for name in ("rules", "uniform", "random")]
     sizes = {"samples": 2, "boards_per_cell": 6, "sampled_boards": 2, "sampled_plans": 2}
-    diagnosis = create_diagnosis(task_for(students, engineers, ("failures",), **sizes), store, "first")
-    assert [shown.name for shown in diagnosis.task.shown] == ["failures", "none"]
+    diagnosis = Diagnosis.create(task_for(students, engineers, ("failures",), **sizes), store, "first")
+    assert [shown.name for shown in diagnosis.spec.shown] == ["failures", "none"]
 
-    def stop(done: int, of: int) -> None:
-        if done == 5:
+    def stop(share: float) -> None:
+        if share == 5 / 24:
             (diagnosis.dir / STOP_FILE).touch()
 
-    assert worker.main(diagnosis.dir, stop) == STOPPED
+    assert work_on(diagnosis, stop) == STOPPED
     assert len(diagnosis.answers()) == 5
     with pytest.raises(DiagnosisError, match="no student has all"):
         report_of(diagnosis)
     (diagnosis.dir / STOP_FILE).unlink()
-    assert worker.main(diagnosis.dir) == DONE, Diagnosis(diagnosis.dir).state().error
+    assert work_on(diagnosis) == DONE, Diagnosis(diagnosis.dir).state().error
     answers = diagnosis.answers()
-    assert len(answers) == len({answer.key for answer in answers}) == diagnosis.task.total == 24
+    assert len(answers) == len({answer.key for answer in answers}) == diagnosis.spec.total == 24
 
     report = report_of(diagnosis)
     assert report.chance == pytest.approx((1 / 3 + 2 / 3) / 2)
@@ -72,6 +71,6 @@ def test_engineers_are_asked_once_and_scored_against_the_certificate(store: Sess
     assert DiagnosisReport.model_validate_json((diagnosis.dir / "report.json").read_text()) == report
     assert len(pd.read_csv(diagnosis.dir / "rates.csv")) == len(table(report)) == 6
     assert "chance 50 %" in lines(report)[0]
-    assert [found.id for found in diagnoses(store)] == ["first"]
+    assert [found.id for found in Diagnosis.all(store)] == ["first"]
     delete(diagnosis, store)
-    assert not diagnoses(store)
+    assert not Diagnosis.all(store)

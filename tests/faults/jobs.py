@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers import engineer_of
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Replay, create_replay
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import RunSettings, Study, create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.state import worker_alive
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -89,12 +90,12 @@ class JobBench:
         shutil.copytree(self.session.dir, store.root / "whole")
         session = Session(store.root / "whole")
         if kind == "study":
-            study = create_study(small_study(), store, "study")
+            study = Study.create(small_study(), store, "study")
             write_text(study.dir / "run.json", RunSettings(jobs=2).model_dump_json())
             return store, study
         if kind == "replay":
             arms = arms_of_engineers(map(engineer_of, ("policy", "random", "rules")), "policy")
-            return store, create_replay(task_for(session, 0, arms, "engineers", samples=3), store, "replay")
+            return store, Replay.create(task_for(session, 0, arms, "engineers", samples=3), store, "replay")
         return store, session
 
     # --- ends --------------------------------------------------------------------------------------------------------

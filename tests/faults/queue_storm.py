@@ -27,14 +27,14 @@ import pandas as pd
 from websockets.sync.client import ClientConnection
 
 from frozenlab.base.places import ROOT
-from frozenlab.experiments.benchmark import evaluations
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_task
-from frozenlab.experiments.replays import launch as replays
 from frozenlab.experiments.replays.arms import Arm
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for as replay_task
-from frozenlab.experiments.students import launch as students
 from frozenlab.experiments.students.menu import practised
 from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.grid import Arm as StudyArm
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.jobs.needs import Level
@@ -79,9 +79,9 @@ def serve(root: Path, share: int, most: int) -> None:
     weak = next(iter(CONFIG.cells))
     recipe = Recipe(title=f"weak {share}", config=practised(CONFIG, (weak,)), weak=(weak,), boards=64, presentations=64, boards_per_cell=8)
     todo: list[Callable[[], object]] = [lambda n=n: launch.start(session_spec(seed=10 * share + n), store) for n in range(5)]
-    todo += [lambda: evaluations.start(evaluation_task("lab-model", str(boards), store), store)] * 2
-    todo += [lambda: replays.start(replay_task(recorded, 1, [Arm(name="all")], f"storm {share}", samples=3), store)] * 2
-    todo += [lambda: students.start(recipe, store)]
+    todo += [lambda: Evaluation.start(evaluation_task("lab-model", str(boards), store), store)] * 2
+    todo += [lambda: Replay.start(replay_task(recorded, 1, [Arm(name="all")], f"storm {share}", samples=3), store)] * 2
+    todo += [lambda: Student.start(recipe, store)]
     random.Random(share).shuffle(todo)
     for submit in todo[:most]:
         submit()

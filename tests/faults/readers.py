@@ -18,19 +18,19 @@ from frozenlab.cli.main import parse
 from frozenlab.cli.replay import print_replay
 from frozenlab.cli.study import print_study
 from frozenlab.engineer.evidence import describe
-from frozenlab.experiments.benchmark.evaluations import evaluations
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import results
-from frozenlab.experiments.contests.store import contests
-from frozenlab.experiments.diagnosis.store import diagnoses
+from frozenlab.experiments.contests.store import Contest
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.headroom.report import report_of as headroom_report
-from frozenlab.experiments.headroom.store import measurements
-from frozenlab.experiments.replays.store import open_replay, replays
+from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.experiments.shelf.housekeeping import IN_TRASH, RULES, disk_use, removals
 from frozenlab.experiments.shelf.needed import needed_by
 from frozenlab.experiments.shelf.shelf import in_trash, why_kept
-from frozenlab.experiments.students.store import open_student, students
-from frozenlab.experiments.studies.store import open_study, studies
+from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.queue.taking_up import queued_here
 from frozenlab.session.forks import forked_spec
 from frozenlab.session.ledger import predictions
@@ -118,21 +118,21 @@ def again(root: Path, name: str) -> None:
 
 
 def study(root: Path, name: str) -> None:
-    studies(SessionStore(root))
-    opened = open_study(name, SessionStore(root))
+    Study.all(SessionStore(root))
+    opened = Study.open(name, SessionStore(root))
     opened.state(), opened.run, opened.title, list(opened.finished())
 
 
 def printed_study(root: Path, name: str) -> None:
     """Its report, counted anew."""
     with contextlib.redirect_stdout(io.StringIO()):
-        print_study(open_study(name, SessionStore(root)), as_json=False)
+        print_study(Study.open(name, SessionStore(root)), as_json=False)
 
 
 def replay(root: Path, name: str) -> None:
-    for each in replays(SessionStore(root)):
+    for each in Replay.all(SessionStore(root)):
         each.state(), each.title
-    opened = open_replay(name, SessionStore(root))
+    opened = Replay.open(name, SessionStore(root))
     opened.slow, opened.answers()
 
 
@@ -140,7 +140,7 @@ def printed_replay(root: Path, name: str) -> None:
     """Its figures and sentences."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        print_replay(open_replay(name, SessionStore(root)), argparse.Namespace(json=False, out=None))
+        print_replay(Replay.open(name, SessionStore(root)), argparse.Namespace(json=False, out=None))
 
 
 def result(root: Path, name: str) -> None:
@@ -149,28 +149,28 @@ def result(root: Path, name: str) -> None:
             report, rows = each.report, each.rows
             if report is not None:
                 report.lines(), report.cells_table(), rows
-    for waiting in evaluations(SessionStore(root)):
+    for waiting in Evaluation.all(SessionStore(root)):
         waiting.state(), waiting.title
 
 
 def student(root: Path, name: str) -> None:
-    for each in students(SessionStore(root)):
+    for each in Student.all(SessionStore(root)):
         each.state(), each.title
-    open_student(name, SessionStore(root)).certificate  # noqa: B018
+    Student.open(name, SessionStore(root)).certificate  # noqa: B018
 
 
 def diagnosis(root: Path, name: str) -> None:
-    for each in diagnoses(SessionStore(root)):
+    for each in Diagnosis.all(SessionStore(root)):
         each.state(), each.title, each.answers()
 
 
 def contest(root: Path, name: str) -> None:
-    for each in contests(SessionStore(root)):
+    for each in Contest.all(SessionStore(root)):
         each.state(), each.title, each.entries
 
 
 def headroom(root: Path, name: str) -> None:
-    for each in measurements(SessionStore(root)):
+    for each in Headroom.all(SessionStore(root)):
         each.state(), each.title
         headroom_report(each)
 

@@ -13,21 +13,22 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.faithfulness import check
-from frozenlab.experiments.benchmark.evaluations import create
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import Task
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
-from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import report_of as headroom_report
 from frozenlab.experiments.headroom.report import save_report as save_headroom
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Answer, Replay, create_replay, write_answers
+from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayTask, spec_of, task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import report_of, save_report
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import RunSettings, create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.origin import origin_here
@@ -81,13 +82,13 @@ def built(root: Path, kind: str) -> None:
             labelled(session)
             shutil.copytree(session.dir, root / NAME)
         case "study":
-            study = create_study(study_spec(), store, NAME)
+            study = Study.create(study_spec(), store, NAME)
             write_text(study.dir / "run.json", RunSettings(jobs=2).model_dump_json())
             for cell in study.cells:
-                build_session(study.store.root, study.spec.spec_of(cell.arm, cell.seed, cell.student), cell.id)
+                build_session(study.sessions.root, study.spec.spec_of(cell.arm, cell.seed, cell.student), cell.id)
             save_report(study.dir / "report", report_of(study), study.boards())
         case "replay":
-            replay = create_replay(replay_task(session), store, NAME)
+            replay = Replay.create(replay_task(session), store, NAME)
             write_answers(replay.dir, answers_to(replay))
         case "result":
             config = EnvironmentConfig.uniform((3, 4), agents=2)
@@ -98,7 +99,7 @@ def built(root: Path, kind: str) -> None:
         case "diagnosis":
             students = [planted(store, "weak-3", ("3",))]
             sizes = {"samples": 2, "boards_per_cell": 4, "sampled_boards": 2, "sampled_plans": 2}
-            work(create_diagnosis(diagnosis_of(students, [engineer_of("rules")], ("failures",), **sizes), store, NAME))
+            work(Diagnosis.create(diagnosis_of(students, [engineer_of("rules")], ("failures",), **sizes), store, NAME))
         case "contest":
             measured_contest(store, NAME)
         case "headroom":
@@ -109,11 +110,11 @@ def built(root: Path, kind: str) -> None:
 
 def answers_to(replay: Replay) -> list[Answer]:
     """The answers of engineers that need no model, as the replay's worker would have asked for them."""
-    measured, spec = replay.session.measurements(replay.task.stage), replay.session.spec
+    measured, spec = replay.session.measurements(replay.spec.stage), replay.session.spec
     context = describe(measured, spec.sections, spec.layouts)
     found = []
-    for sample in range(replay.task.samples):
-        for arm in replay.task.arms:
+    for sample in range(replay.spec.samples):
+        for arm in replay.spec.arms:
             engineer = spec_of(arm, replay.session).engineer.build(spec.models(None))
             record = ask(engineer, context, measured.config, spec.guard, seed=sample)
             found.append(Answer(arm.name, sample, record, check(record, context)))
@@ -130,15 +131,15 @@ def trained(root: Path, kind: str) -> None:
             labelled(session)
             shutil.copytree(session.dir, root / NAME)
         case "study":
-            study = create_study(study_spec(), store, NAME)
+            study = Study.create(study_spec(), store, NAME)
             write_text(study.dir / "run.json", RunSettings(jobs=2).model_dump_json())
             work(study)
         case "replay":
-            work(create_replay(replay_task(session), store, NAME))
+            work(Replay.create(replay_task(session), store, NAME))
         case "result":
             boards = root / "boards.jsonl"
             write_instances(boards, build_suite(SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=3), sum_of_costs=True))
-            evaluation = create(evaluation_of("lab-model", str(boards), store), store)
+            evaluation = Evaluation.create(evaluation_of("lab-model", str(boards), store), store)
             work(evaluation)
             evaluation.dir.rename(evaluation.dir.with_name(NAME))
     for weights in root.rglob("*.safetensors"):

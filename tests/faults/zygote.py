@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +80,14 @@ def work(order: Order) -> int:
     into_log(folder)
     watch_all(order) if order.at else watch(order)
     try:
-        return int(worker_of(order.job)(folder))
+        from frozenlab.jobs.job import KINDS
+        from frozenlab.jobs.queue.taking_up import open_job
+        from frozenlab.jobs.worker import work_on
+
+        return work_on(open_job(next(kind for kind in KINDS if kind.name == order.job), folder))
     except BaseException as error:
         print(f"the worker raised {error!r}", flush=True)
         return 9
-
-
-def worker_of(kind: str) -> Callable[[Path], int]:
-    from frozenlab.jobs.job import KINDS
-
-    run: Callable[[Path], int] = import_module(next(known.worker for known in KINDS if known.name == kind)).main
-    return run
 
 
 def into_log(folder: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenlab.experiments.headroom.menu import menu_of
 from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, probes_of
-from frozenlab.experiments.headroom.store import FIGURES, Headroom, Influence, create_headroom, write_influence, write_outcomes
+from frozenlab.experiments.headroom.store import FIGURES, Headroom, Influence, write_influence, write_outcomes
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.training.settings import TrainingSettings
@@ -43,7 +43,7 @@ def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None, board
         forks=Forks(menu=dict(list(menu.items())[:configs]), suite=SUITE, replicates=replicates),
         prediction="Made up.",
     )
-    measurement = create_headroom(spec, SessionStore(root), "built")
+    measurement = Headroom.create(spec, SessionStore(root), "built")
     assert spec.forks is not None
     rows = []
     for student in range(students):

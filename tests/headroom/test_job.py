@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 import torch
 
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom import worker
 from frozenlab.experiments.headroom.gradients import gradients
-from frozenlab.experiments.headroom.store import Headroom, create_headroom
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.models.loading import load_policy
 from frozenlab.models.training.runs.grpo import GRPORun
 from frozenlab.models.training.settings import TrainingSettings
@@ -42,14 +43,15 @@ def run(measurement: Headroom, stop_after: float = 2.0) -> int:
     (measurement.dir / STOP_FILE).unlink(missing_ok=True)
     handler = signal.getsignal(signal.SIGTERM)
     try:
-        return worker.main(measurement.dir, 1, lambda share: (measurement.dir / STOP_FILE).touch() if share >= stop_after else None)
+        measurement.keep_run(RunSettings(jobs=1))
+        return work_on(measurement, lambda share: (measurement.dir / STOP_FILE).touch() if share >= stop_after else None)
     finally:
         signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.mark.slow
 def test_a_measurement_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) -> None:
-    whole, parted = (create_headroom(tiny_spec(), SessionStore(tmp_path), name) for name in ("whole", "parted"))
+    whole, parted = (Headroom.create(tiny_spec(), SessionStore(tmp_path), name) for name in ("whole", "parted"))
     assert run(whole) == DONE
     assert run(parted, stop_after=0.3) == STOPPED
     rows = parted.outcomes()
@@ -68,7 +70,9 @@ def test_its_progress_moves_while_a_matrix_is_measured(tmp_path: Path, monkeypat
     monkeypatch.setattr(worker, "POLL", 0.01)
     spec = tiny_spec().model_copy(update={"forks": None})
     seen: list[float] = []
-    worker.main(create_headroom(spec, SessionStore(tmp_path), "matrix").dir, 1, seen.append)
+    matrix = Headroom.create(spec, SessionStore(tmp_path), "matrix")
+    matrix.keep_run(RunSettings(jobs=1))
+    work_on(matrix, seen.append)
     assert spec.units == 1 and any(0 < share < 1 for share in seen) and seen == sorted(seen) and seen[-1] == 1
 
 

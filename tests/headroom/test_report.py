@@ -9,7 +9,7 @@ from frozenlab.experiments.headroom.known import measured_before
 from frozenlab.experiments.headroom.report import gain_table, read_report, report_of, save_report
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomError
-from frozenlab.experiments.headroom.store import create_headroom
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
 from tests.headroom.builders import CONFIG, built, tiny_spec
@@ -69,7 +69,7 @@ def test_values_by_influence_are_compared_with_gains(tmp_path: Path) -> None:
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path: Path, report: HeadroomReport) -> None:
-    measurement = create_headroom(report.spec, SessionStore(tmp_path), "written")
+    measurement = Headroom.create(report.spec, SessionStore(tmp_path), "written")
     assert read_report(measurement.dir) is None
     save_report(measurement, report)
     assert read_report(measurement.dir) == report
@@ -81,7 +81,7 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path, report: HeadroomRepo
 
 def test_nothing_is_reported_before_anything_is_measured(tmp_path: Path) -> None:
     with pytest.raises(HeadroomError, match="nothing is measured yet"):
-        report_of(create_headroom(tiny_spec(), SessionStore(tmp_path), "fresh"))
+        report_of(Headroom.create(tiny_spec(), SessionStore(tmp_path), "fresh"))
 
 
 def test_a_session_knows_what_was_measured_of_its_config_and_policy(tmp_path: Path) -> None:

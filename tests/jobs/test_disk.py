@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from frozenlab.experiments.benchmark.evaluations import create
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import Task
 from frozenlab.jobs import disk, launcher
 from frozenlab.jobs.recorder import JobRecorder
@@ -58,7 +58,7 @@ def test_other_jobs_say_so_too(tmp_path: Path) -> None:
     def fill(recorder: object) -> None:
         raise FULL
 
-    evaluation = create(Task(title="any", model="lab-model", policy="lab-model", suite="quick"), SessionStore(tmp_path))
+    evaluation = Evaluation.create(Task(title="any", model="lab-model", policy="lab-model", suite="quick"), SessionStore(tmp_path))
     assert run_job(JobRecorder(evaluation), fill) == 1
     state = evaluation.state()
     assert (state.status, "The disk is full" in (state.error or "")) == ("failed", True)

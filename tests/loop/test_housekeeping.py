@@ -11,7 +11,7 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.experiments.shelf.housekeeping import KINDS, disk_use, other_uses, removals, remove
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.session.forks import fork
 from frozenlab.session.session import Session
 from frozenlab.session.soundness import problems_of
@@ -93,9 +93,9 @@ def test_the_command_lists_first_and_removes_when_told_to(
 
 
 def test_sessions_of_a_study_count_once_all_of_it_is_done(tmp_path: Path) -> None:
-    study, store = create_study(small_study("rules", "fixed", seeds=(0,)), SessionStore(tmp_path), "arms"), SessionStore(tmp_path)
+    study, store = Study.create(small_study("rules", "fixed", seeds=(0,)), SessionStore(tmp_path), "arms"), SessionStore(tmp_path)
     for cell in study.cells:
-        with_checkpoints(study.store.root, cell.id)
+        with_checkpoints(study.sessions.root, cell.id)
     assert removals(store, BOTH) == []
     (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "done"}).model_dump_json())
     found = removals(store, ["optimizer"])
@@ -121,7 +121,7 @@ def test_the_trash_goes_when_it_is_old_enough_and_only_when_told_to(
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     store, trash = SessionStore(tmp_path), tmp_path / ".trash"
     build_session(tmp_path, session_id="one")
-    study = create_study(small_study("rules", "fixed", seeds=(0,)), store, "one")
+    study = Study.create(small_study("rules", "fixed", seeds=(0,)), store, "one")
     (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "stopped"}).model_dump_json())
     assert main(["restore"]) == 0 and capsys.readouterr().out == "The trash is empty\n"
     assert main(["delete", "session:one", "study:one"]) == 0

@@ -13,12 +13,11 @@ from frozenlab.base.files import append_line, write_parquet
 from frozenlab.jobs import launcher
 from frozenlab.jobs.folders import LinkError
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import sole_worker, work_alone
+from frozenlab.jobs.worker import sole_worker, work_alone, work_on
 from frozenlab.session import launch
 from frozenlab.session.forks import fork
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.session.worker import main
 from tests.builders import build_session, small_spec
 
 
@@ -41,7 +40,7 @@ def test_no_worker_runs_in_a_folder_with_a_link(session: Session, victim: Path, 
     (session.dir / name).symlink_to(victim)
     before = sorted(path.name for path in session.dir.rglob("*"))
     forking = partial(fork, session, 0, store_of(session))
-    for work in (partial(main, session.dir), partial(work_alone, session, print, JobRecorder), forking):
+    for work in (partial(work_on, session), partial(work_alone, session, print, JobRecorder), forking):
         with pytest.raises(LinkError, match="lent holds a link"):
             work()
     with pytest.raises(launcher.LaunchError, match=f"lent holds a link, {name}: nothing is run in a folder that leads elsewhere"):
@@ -55,7 +54,7 @@ def test_a_linked_stages_folder_is_not_written_to(session: Session, tmp_path: Pa
     (session.dir / "stages").rename(elsewhere)
     (session.dir / "stages").symlink_to(elsewhere)
     with pytest.raises(LinkError, match="a link, stages"):
-        main(session.dir)
+        work_on(session)
 
 
 def test_a_link_among_the_sessions_is_read_and_never_changed(session: Session) -> None:

@@ -11,17 +11,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.benchmark.evaluations import create as create_evaluation
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
-from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
-from frozenlab.experiments.headroom.store import create_headroom
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import create_replay
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for as replay_of
 from frozenlab.experiments.shelf.shelf import TRASH, ShelfError, delete, empty_trash, in_trash, label, restore, why_kept
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.forks import fork
@@ -163,12 +163,12 @@ def stopped_job(store: SessionStore, kind: str) -> Job:
     students = [planted(store, "weak", ("3",))] if kind in ("diagnosis", "student") else []
     arms = arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules")
     make: dict[str, Callable[[], Job]] = {
-        "study": lambda: create_study(engineers_study(1, session=small_spec(), engineers=("rules", "fixed")), store),
-        "replay": lambda: create_replay(replay_of(small(store, "asked"), 0, arms, "engineers"), store),
-        "evaluation": lambda: create_evaluation(evaluation_of("lab-model", "quick", store), store),
-        "diagnosis": lambda: create_diagnosis(diagnosis_of(students), store),
+        "study": lambda: Study.create(engineers_study(1, session=small_spec(), engineers=("rules", "fixed")), store),
+        "replay": lambda: Replay.create(replay_of(small(store, "asked"), 0, arms, "engineers"), store),
+        "evaluation": lambda: Evaluation.create(evaluation_of("lab-model", "quick", store), store),
+        "diagnosis": lambda: Diagnosis.create(diagnosis_of(students), store),
         "contest": lambda: tiny_contest(store),
-        "headroom": lambda: create_headroom(tiny_spec(), store),
+        "headroom": lambda: Headroom.create(tiny_spec(), store),
         "student": lambda: students[0],
     }
     job = make[kind]()

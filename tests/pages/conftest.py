@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import TypeVar
 
 import pytest
@@ -31,15 +30,15 @@ def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 Asked, Made = TypeVar("Asked"), TypeVar("Made")
 
 
-def note_starts(monkeypatch: pytest.MonkeyPatch, launch: ModuleType, create: Callable[[Asked, SessionStore, str], Made]) -> list[Asked]:
-    """Let ``launch.start`` create the jobs ``started-1``, ... without a worker; the list grows with what it was asked to start."""
+def note_starts(monkeypatch: pytest.MonkeyPatch, launcher: object, create: Callable[[Asked, SessionStore, str], Made]) -> list[Asked]:
+    """Let ``launcher.start`` create the jobs ``started-1``, ... without a worker; the list grows with what it was asked to start."""
     asked: list[Asked] = []
 
-    def start(what: Asked, store: SessionStore, *_: object) -> Made:
+    def start(what: Asked, store: SessionStore, *_: object, **__: object) -> Made:
         asked.append(what)
         return create(what, store, f"started-{len(asked)}")
 
-    monkeypatch.setattr(launch, "start", start)
+    monkeypatch.setattr(launcher, "start", start)
     return asked
 
 

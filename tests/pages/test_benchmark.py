@@ -16,7 +16,7 @@ from frozenlab.app.benchmark.lake.lines import as_table, first_choice, line_of, 
 from frozenlab.app.benchmark.lake.tables import cells_table, changes_table, leaderboard, more_table
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.base.files import write_text
-from frozenlab.experiments.benchmark.evaluations import Evaluation, create, evaluations
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.lake.paper_results import paper_results
 from frozenlab.experiments.benchmark.results import Result, results_folder
 from frozenlab.experiments.benchmark.task import Task, task_for
@@ -307,7 +307,7 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
 def test_an_empty_lab_offers_to_measure_the_lab_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
     started: list[Task] = []
-    monkeypatch.setattr("frozenlab.app.benchmark.measure.start_evaluation", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.experiments.benchmark.evaluations.Evaluation.start", lambda task, store: started.append(task))
     app = open_page("benchmark")
     assert not app.exception
     assert any("No checkpoint has been measured yet" in info.value for info in app.info)
@@ -361,7 +361,7 @@ def lab(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Task] = []
-    monkeypatch.setattr("frozenlab.app.benchmark.measure.start_evaluation", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.experiments.benchmark.evaluations.Evaluation.start", lambda task, store: started.append(task))
     app = open_page("benchmark")
     app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
     app.button(key="measure").click().run()
@@ -374,14 +374,14 @@ def test_a_refusal_is_shown(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) 
     def refuse(task: Task, store: SessionStore) -> Evaluation:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.app.benchmark.measure.start_evaluation", refuse)
+    monkeypatch.setattr("frozenlab.experiments.benchmark.evaluations.Evaluation.start", refuse)
     app = open_page("benchmark").button(key="measure").click().run()
     app.button(key="measure-start").click().run()
     assert "a session is running" in app.error[0].value
 
 
 def under_way(store: SessionStore, **state: Any) -> Evaluation:
-    evaluation = create(task_for("lab-model", "quick", store), store)
+    evaluation = Evaluation.create(task_for("lab-model", "quick", store), store)
     write_text(evaluation.dir / "state.json", WorkerState(heartbeat=time.time(), host=socket.gethostname(), **state).model_dump_json())
     return evaluation
 
@@ -403,6 +403,6 @@ def test_an_evaluation_that_failed_says_why_and_can_be_removed(lab: SessionStore
     assert "OSError" in words(app)
     app.button(key=f"delete-{evaluation.id}").click().run()
     assert not app.exception
-    assert evaluations(lab) == []
+    assert Evaluation.all(lab) == []
     app.button(key="undo-evaluation").click().run()
-    assert not app.exception and [found.id for found in evaluations(lab)] == [evaluation.id]
+    assert not app.exception and [found.id for found in Evaluation.all(lab)] == [evaluation.id]

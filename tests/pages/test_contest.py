@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.experiments.contests import launch
-from frozenlab.experiments.contests.store import Contest, create_contest, open_contest
+from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import ContestTask
 from frozenlab.session.store import SessionStore
 from tests.contests.builders import measured_contest, trained
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("sessions_folder")
 @pytest.fixture
 def contest(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contest:
     """With a base that is measured and nobody in the queue but the oracle; no worker runs."""
-    monkeypatch.setattr(launch, "wake", lambda contest, store: None)
+    monkeypatch.setattr(Contest, "wake", lambda contest: None)
     made = measured_contest(SessionStore())
     for file in sorted((made.dir / "entries").glob("*.json"))[1:]:
         file.unlink()
@@ -28,7 +27,7 @@ def contest(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contest:
 
 
 def test_an_opponent_is_chosen_and_its_name_tells_nothing(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[ContestTask] = note_starts(monkeypatch, launch, create_contest)
+    asked: list[ContestTask] = note_starts(monkeypatch, Contest, Contest.create)
     app = open_page("contest")
     assert "Student A" in app.radio(key="contest-opponent").options
     assert "misled" not in " ".join(app.radio(key="contest-opponent").options).lower()
@@ -48,7 +47,7 @@ def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest
     app.text_input(key=f"contest-why-{contest.id}").set_value("Most fail on *4*.")
     app.button(key="contest-enter").click().run()
     assert not app.exception
-    entries = open_contest(contest.id, SessionStore()).entries
+    entries = Contest.open(contest.id, SessionStore()).entries
     assert [numbered.entry.kind for numbered in entries] == ["oracle", "person", "engineer"]
     assert entries[1].entry.why == "Most fail on *4*."
     shares = {name: cell.share for name, cell in entries[1].entry.config.cells.items()}  # type: ignore[union-attr]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from frozenlab.experiments.benchmark.results import SHIPPED
-from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
 from frozenlab.experiments.shelf import shelf
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
@@ -34,9 +34,9 @@ def lab(root: Path, kind: str) -> Path:
     store = SessionStore(root)
     match kind:
         case "study":
-            folder = create_study(engineers_study(1, session=small_spec(), engineers=("rules", "fixed")), store, "mine").dir
+            folder = Study.create(engineers_study(1, session=small_spec(), engineers=("rules", "fixed")), store, "mine").dir
         case "diagnosis":
-            folder = create_diagnosis(task_for([planted(store, "weak-5", ("5",))]), store, "mine").dir
+            folder = Diagnosis.create(task_for([planted(store, "weak-5", ("5",))]), store, "mine").dir
         case "contest":
             folder = tiny_contest(store).dir
         case _:

@@ -62,7 +62,7 @@ def test_no_page_makes_anything_of_it(visit: dict[str, str], marked: tuple[Path,
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
     monkeypatch.setattr("frozenlab.base.places.SESSIONS", folder / "recorded")
     monkeypatch.setattr("frozenlab.experiments.benchmark.results.SHIPPED", folder / "shipped")
-    monkeypatch.setattr("frozenlab.experiments.replays.store.SHIPPED", folder / "shipped-replays")
+    monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.shipped", list)
     if "evidence" in visit:
         visit = visit | {"evidence": SessionStore(folder).open("lab").context(0).lines[0].id}
     app = open_page(**visit)

@@ -9,7 +9,7 @@ from frozenlab.app.headroom.figures import matrix_figure, short
 from frozenlab.app.studies.figures import Ink
 from frozenlab.experiments.headroom.report import read_report, report_of, save_report
 from frozenlab.experiments.headroom.report_tables import Matrix
-from frozenlab.experiments.headroom.store import Headroom, create_headroom, shipped
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.session.store import SessionStore
 from tests.headroom.builders import built, tiny_spec
 from tests.headroom.test_report import gains_with
@@ -22,10 +22,10 @@ def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("measurement", [one for one in shipped() if read_report(one.dir)], ids=lambda one: one.id)
+@pytest.mark.parametrize("measurement", [one for one in Headroom.shipped() if read_report(one.dir)], ids=lambda one: one.id)
 def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> None:
     report = read_report(measurement.dir)
-    assert report is not None and report.spec == measurement.task
+    assert report is not None and report.spec == measurement.spec
     app = open_page("headroom", headroom=f"recorded-{measurement.id}")
     assert not app.exception and not app.warning
     said = words(app)
@@ -45,7 +45,7 @@ def test_every_view_of_a_measurement(tmp_path: Path, view: str, charts: int) -> 
 
 
 def test_a_measurement_that_has_not_ended_can_go_on(tmp_path: Path) -> None:
-    create_headroom(tiny_spec(), SessionStore(tmp_path), "fresh")
+    Headroom.create(tiny_spec(), SessionStore(tmp_path), "fresh")
     state = tmp_path / "headroom" / "fresh" / "state.json"
     state.write_text('{"status": "stopped"}')
     app = open_page("headroom", headroom="fresh")

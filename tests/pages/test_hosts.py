@@ -7,17 +7,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import frozenlab.experiments.replays.launch
-import frozenlab.experiments.studies.launch
 import frozenlab.session.launch
 from frozenlab.base.files import write_text
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer, RulesEngineer
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import create_replay, replays
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.store import RunSettings, create_study, studies
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
@@ -30,14 +28,14 @@ API = ApiEngineer(base_url=f"https://{HOST}/v1", model="m")
 @pytest.fixture(autouse=True)
 def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sessions, a study and a replay of somebody else, which all ask a server."""
-    monkeypatch.setattr("frozenlab.experiments.replays.store.SHIPPED", sessions_folder / "shipped")
+    monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.shipped", list)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
     store = SessionStore(sessions_folder)
     session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer=API), status="stopped")
-    study = create_study(engineers_study(2, engineers=("rules", API)), store, "mine")
+    study = Study.create(engineers_study(2, engineers=("rules", API)), store, "mine")
     write_text(study.dir / "state.json", WorkerState(status="stopped").model_dump_json())
-    replay = create_replay(task_for(session, 0, arms_of_engineers([RulesEngineer(), API], "api"), "engineers"), store, "mine")
+    replay = Replay.create(task_for(session, 0, arms_of_engineers([RulesEngineer(), API], "api"), "engineers"), store, "mine")
     write_text(replay.dir / "state.json", WorkerState(status="stopped").model_dump_json())
     return sessions_folder
 
@@ -92,16 +90,16 @@ def test_a_server_that_is_new_here_is_asked_about(place: str) -> None:
 
 def test_nothing_starts_whatever_the_page_does(folder: Path) -> None:
     store = SessionStore(folder)
-    session, study, replay = store.open("built"), studies(store)[0], replays(store)[0]
+    session, study, replay = store.open("built"), Study.all(store)[0], Replay.all(store)[0]
     before = sorted(folder.rglob("*"))
     for start in (
         lambda: frozenlab.session.launch.start(session.spec, store),
         lambda: frozenlab.session.launch.resume(session, store),
         lambda: frozenlab.session.launch.start_fork(session, 0, store),
-        lambda: frozenlab.experiments.studies.launch.start(study.spec, store, RunSettings()),
-        lambda: frozenlab.experiments.studies.launch.resume(study, store, RunSettings()),
-        lambda: frozenlab.experiments.replays.launch.start(replay.task, store),
-        lambda: frozenlab.experiments.replays.launch.resume(replay, store),
+        lambda: Study.start(study.spec, store),
+        lambda: study.resume(),
+        lambda: Replay.start(replay.spec, store),
+        lambda: replay.resume(),
     ):
         with pytest.raises(hosts.HostError, match=f"{HOST} has not been allowed on this machine yet: --allow-host {HOST} allows it"):
             start()

@@ -13,14 +13,14 @@ from frozenlab.app.replays.figures import panels_of, proposals_figure, traces
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
 from frozenlab.engineer.engineers import UNATTENDED, engineer_of
 from frozenlab.engineer.sections import USUAL
-from frozenlab.experiments.replays import launch, worker
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals, sentences
-from frozenlab.experiments.replays.store import Replay, create_replay, shipped
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import ReplayTask, task_for
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.state import WorkerState
+from frozenlab.jobs.worker import work_on
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, source, words
@@ -32,41 +32,41 @@ ENGINEERS = ("rules", "random", "fixed")
 @pytest.fixture
 def alone(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty sessions folder, and no recorded replays beside it."""
-    monkeypatch.setattr("frozenlab.experiments.replays.store.SHIPPED", sessions_folder / "shipped")
+    monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.shipped", list)
     return sessions_folder
 
 
 @pytest.fixture
 def started(alone: Path, monkeypatch: pytest.MonkeyPatch) -> list[ReplayTask]:
     """The tasks of the replays that a page started; no worker runs."""
-    return note_starts(monkeypatch, launch, create_replay)
+    return note_starts(monkeypatch, Replay, Replay.create)
 
 
 def asked(folder: Path, answers: int | None = None) -> Replay:
     """A replay with scripted engineers about a built session; ``answers`` after which it was stopped, None: it is done."""
     session = build_session(folder)
-    replay = create_replay(
+    replay = Replay.create(
         task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=4), SessionStore(folder), "mine"
     )
 
-    def note(done: int, of: int) -> None:
-        if done == answers:
+    def note(share: float) -> None:
+        if answers is not None and share == answers / replay.spec.total:
             (replay.dir / STOP_FILE).touch()
 
-    worker.main(replay.dir, note)
+    work_on(replay, note)
     return replay
 
 
-@pytest.mark.parametrize("replay", shipped(), ids=lambda replay: replay.id)
+@pytest.mark.parametrize("replay", Replay.shipped(), ids=lambda replay: replay.id)
 def test_a_recorded_replay_opens_by_its_address(replay: Replay) -> None:
     app = open_page("replay", replay=f"recorded-{replay.id}")
     assert not app.exception and not app.warning
-    lines = sentences(compared(proposals(replay.answers()), replay.task.reference), replay.task)
+    lines = sentences(compared(proposals(replay.answers()), replay.spec.reference), replay.spec)
     assert lines[1][:60] in words(app)
     assert len(app.get("plotly_chart")) == 1
     [table] = (frame.value for frame in app.dataframe)
-    assert table["arm"].tolist() == [arm.name for arm in replay.task.arms] and (table["answers"] == replay.task.samples).all()
-    assert app.query_params["arm"] == replay.task.reference and app.query_params["answer"] == "1"
+    assert table["arm"].tolist() == [arm.name for arm in replay.spec.arms] and (table["answers"] == replay.spec.samples).all()
+    assert app.query_params["arm"] == replay.spec.reference and app.query_params["answer"] == "1"
     assert {button.proto.label for button in app.get("download_button")} == {"CSV", "JSON"}
 
 
@@ -93,7 +93,7 @@ def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone
 def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(alone, answers=7)
     resumed: list[Replay] = []
-    monkeypatch.setattr("frozenlab.experiments.replays.launch.resume", lambda replay, store: resumed.append(replay))
+    monkeypatch.setattr(Replay, "resume", lambda replay: resumed.append(replay))
     app = open_page("replay", replay="mine")
     assert "This replay stopped, with 7 of 12 answers" in words(app)
     assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]
@@ -186,10 +186,10 @@ def test_before_training_there_is_nothing_to_ask_about(alone: Path) -> None:
 
 
 def test_a_refusal_is_shown(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.experiments.replays.launch.start", refuse)
+    monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.start", refuse)
     build_session(alone)
     app = open_page("replay", session="built", stage="1")
     app.button(key="replay-start").click().run()
@@ -209,7 +209,7 @@ def test_the_empty_page_offers_the_newest_stage_that_can_be_asked_about(started:
 
 def test_the_figure_shows_agreement_and_the_direction_of_each_arm(alone: Path) -> None:
     replay = asked(alone)
-    answers, arms = replay.answers(), [arm.name for arm in replay.task.arms]
+    answers, arms = replay.answers(), [arm.name for arm in replay.spec.arms]
     before, table = answers[0].record.config_before, proposals(answers)
     panel = panels_of(table, before, "hole_ratio")["6"]
     counts = panel.groups.groupby("arm")["answers"].sum()

@@ -8,14 +8,15 @@ import pytest
 
 from frozenlab.app.diagnosis.figure import diagnosis_figure
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.diagnosis import worker
 from frozenlab.experiments.diagnosis.report import report_of
-from frozenlab.experiments.diagnosis.store import create_diagnosis, open_diagnosis
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import DiagnosisTask, task_for
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.students.secret import NoSecretError, candidates, hide
-from frozenlab.experiments.students.store import students
+from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import RunSettings, Study, create_study
+from frozenlab.experiments.studies.store import Study
+from frozenlab.jobs.worker import work_on
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
@@ -68,7 +69,7 @@ def test_a_secret_is_kept_until_somebody_reveals_it(sessions_folder: Path) -> No
     assert chosen.startswith("student:secret-")
     assert "never-saw" not in chosen
     assert [student.id for student in candidates(store)] == ["never-saw-4", "never-saw-5"], "a copy is not hidden again"
-    secret = next(student for student in students(store) if student.name == chosen)
+    secret = next(student for student in Student.all(store) if student.name == chosen)
     assert secret.title.startswith("A student with a secret weakness")
     assert secret.as_planned
     session = build_session(sessions_folder, small_spec(policy=chosen), "trained")
@@ -83,9 +84,9 @@ def test_the_first_figure_of_studies_is_the_diagnosis(sessions_folder: Path) -> 
     planted_students = [planted(store, "never-saw-4", ("4",)), planted(store, "never-saw-5", ("5",))]
     sizes = {"samples": 1, "boards_per_cell": 4, "sampled_boards": 0}
     task = task_for(planted_students, [engineer_of("rules"), engineer_of("uniform")], ("failures",), **sizes)
-    diagnosis = create_diagnosis(task, store, "first")
-    assert worker.main(diagnosis.dir) == 0, diagnosis.state().error
-    report = report_of(open_diagnosis("first", store))
+    diagnosis = Diagnosis.create(task, store, "first")
+    assert work_on(diagnosis) == 0, diagnosis.state().error
+    report = report_of(Diagnosis.open("first", store))
     chart = diagnosis_figure(report, "#000", 14)
     assert len(chart.figure.data) == 2
     assert "chance is 33 %" in chart.alt
@@ -99,10 +100,9 @@ def test_the_first_figure_of_studies_is_the_diagnosis(sessions_folder: Path) -> 
 
 
 def test_a_diagnosis_starts_from_the_page(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from frozenlab.experiments.diagnosis import launch
 
     planted(SessionStore(), "never-saw-4", ("4",))
-    asked: list[DiagnosisTask] = note_starts(monkeypatch, launch, create_diagnosis)
+    asked: list[DiagnosisTask] = note_starts(monkeypatch, Diagnosis, Diagnosis.create)
     app = open_page("studies")
     app.button(key="diagnosis-start").click().run()
     assert not app.exception
@@ -119,11 +119,11 @@ def test_a_study_on_students_is_started_from_the_form(sessions_folder: Path, mon
         planted(SessionStore(), name, weak)
     asked: list[StudySpec] = []
 
-    def start(spec: StudySpec, store: SessionStore, run: RunSettings) -> Study:
+    def start(spec: StudySpec, store: SessionStore, run: RunSettings | None = None) -> Study:
         asked.append(spec)
-        return create_study(spec, store, "made")
+        return Study.create(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", start)
+    monkeypatch.setattr("frozenlab.experiments.studies.store.Study.start", start)
     app = open_page("studies")
     app.session_state["study-kind"] = "students"
     app = app.button(key="study-new").click().run()

@@ -14,11 +14,12 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.studies.figures import Ink, curves_figure, sizes_figure
 from frozenlab.app.studies.page import confirmed
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.effect_words import points
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import RunSettings, Study, create_study, shipped
+from frozenlab.experiments.studies.store import Study, shipped_reports
 from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.jobs import launcher
 from frozenlab.jobs.gpus import gpus
@@ -48,7 +49,7 @@ def recorded(folder: Path) -> StudyReport:
     return StudyReport.model_validate_json((folder / "report.json").read_text())
 
 
-@pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
 @pytest.mark.parametrize("measure", ["valid", "optimal"])
 @pytest.mark.parametrize("view", ["effects", "arms", "sizes"])
 def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view: str) -> None:
@@ -93,14 +94,14 @@ def test_an_impossible_choice_in_the_address_is_replaced() -> None:
 
 
 def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = json.loads((shipped()[0].parent / "sections" / "report.json").read_text())
+    old = json.loads((shipped_reports()[0].parent / "sections" / "report.json").read_text())
     for measure in ("valid", "optimal"):
         for new in ("curves", "sizes", "sentences"):
             del old[measure][new]
     folder = tmp_path / "old"
     folder.mkdir()
     (folder / "report.json").write_text(json.dumps(old))
-    monkeypatch.setattr("frozenlab.app.studies.known.shipped", lambda: [folder])
+    monkeypatch.setattr("frozenlab.app.studies.known.shipped_reports", lambda: [folder])
     app = open_page("studies", study="recorded-old", view="sizes")
     assert not app.exception and str(app.query_params["view"]) == "effects"
     assert app.segmented_control(key="study-view").options == ["Effects", "Learning"], "its predictions were scored by hits"
@@ -114,7 +115,7 @@ def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.Mon
 INK = Ink("#123456", 14)
 
 
-@pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
 def test_every_arm_has_a_panel_with_the_first_arm_in_grey(folder: Path) -> None:
     curves = recorded(folder).valid.curves
     drawn = curves_figure(curves, "valid", INK)
@@ -130,7 +131,7 @@ def test_every_arm_has_a_panel_with_the_first_arm_in_grey(folder: Path) -> None:
 
 
 def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seeds() -> None:
-    engineers = recorded(next(folder for folder in shipped() if folder.name == "engineers"))
+    engineers = recorded(next(folder for folder in shipped_reports() if folder.name == "engineers"))
     drawn = curves_figure(engineers.valid.curves, "valid", INK)
     uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("uniform"))
     effect = next(row for row in engineers.valid.effects if row.name == "uniform instead of policy")
@@ -139,7 +140,7 @@ def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seed
 
 
 def test_every_difference_by_size_is_a_number_with_its_interval_and_only_clear_ones_are_marked() -> None:
-    rows = recorded(next(folder for folder in shipped() if folder.name == "engineers")).valid.sizes
+    rows = recorded(next(folder for folder in shipped_reports() if folder.name == "engineers")).valid.sizes
     lucky = rows[3].model_copy(update={"mean": 0.12, "low": 0.1, "high": 0.14, "p": 1e-6, "p_holm": 1e-4})
     drawn = sizes_figure((*rows[:3], lucky, *rows[4:]), "valid", INK)
     [trace] = drawn.figure.data
@@ -160,10 +161,10 @@ def test_an_unknown_study_is_reported_and_another_is_shown() -> None:
 
 
 def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = create_study(engineers_study(2), SessionStore(sessions_folder), "mine")
+    study = Study.create(engineers_study(2), SessionStore(sessions_folder), "mine")
     (study.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
     resumed: list[Study] = []
-    monkeypatch.setattr("frozenlab.experiments.studies.launch.resume", lambda study, store, run: resumed.append(study))
+    monkeypatch.setattr(Study, "resume", lambda study, run: resumed.append(study))
     app = open_page("studies")
     assert app.query_params["study"] == "mine"
     assert "Nothing can be compared yet" in app.info[0].value
@@ -172,7 +173,7 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
 
 
 def test_a_running_study_shows_its_progress_and_can_be_stopped(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = create_study(engineers_study(2), SessionStore(sessions_folder), "mine")
+    study = Study.create(engineers_study(2), SessionStore(sessions_folder), "mine")
     mine = {
         "status": "running",
         "pid": os.getpid(),
@@ -196,9 +197,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[StudySpec, int]]:
 
     def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Any:
         asked.append((spec, run.jobs or 0))
-        return create_study(spec, store, "made")
+        return Study.create(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", start)
+    monkeypatch.setattr("frozenlab.experiments.studies.store.Study.start", start)
     return asked
 
 
@@ -246,9 +247,9 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected(sessions_folde
     session = small_spec(stages=2, sizes=(3, 4), boards_per_size=6)
     spec = engineers_study(2, session, engineers=("uniform", "fixed", "rules"))
     spec = StudySpec.model_validate(spec.model_dump() | {"prediction": "uniform helps"})
-    study = create_study(spec, SessionStore(sessions_folder), "mine")
+    study = Study.create(spec, SessionStore(sessions_folder), "mine")
     for cell in study.cells:
-        build_session(study.store.root, spec.spec_of(cell.arm, cell.seed), cell.id)
+        build_session(study.sessions.root, spec.spec_of(cell.arm, cell.seed), cell.id)
     (study.dir / "state.json").write_text(WorkerState(status="done").model_dump_json())
     for view in ("effects", "arms", "sizes", "predictions"):
         app = open_page("studies", study="mine", view=view)
@@ -301,10 +302,10 @@ def test_the_form_says_why_a_study_cannot_run(chosen: dict[str, Any], message: s
 
 
 def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", refuse)
+    monkeypatch.setattr("frozenlab.experiments.studies.store.Study.start", refuse)
     app = open_page("studies").button(key="study-new").click().run()
     app.button(key="study-start").click().run()
     assert "a session is running" in app.error[0].value
@@ -321,5 +322,5 @@ def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float | None], sentence: str) -> None:
-    row = recorded(next(folder for folder in shipped() if folder.name == "confirm")).confirmatory[0]
+    row = recorded(next(folder for folder in shipped_reports() if folder.name == "confirm")).confirmatory[0]
     assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == sentence

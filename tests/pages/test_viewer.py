@@ -25,19 +25,19 @@ from frozenlab.base import limits, roles
 from frozenlab.base.roles import NotAllowedError, Person, Role
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.experiments.benchmark import evaluations
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import task_for
-from frozenlab.experiments.contests import launch as contest_launch
+from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import task_against
-from frozenlab.experiments.diagnosis.store import create_diagnosis
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
-from frozenlab.experiments.headroom.store import create_headroom
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Answer, create_replay, write_answers
+from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import task_for as replay_of
 from frozenlab.experiments.shelf import shelf
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import store_state, stored_state
 from frozenlab.models.settings import LanguageSettings
@@ -117,7 +117,7 @@ def full_lab(root: Path, monkeypatch: pytest.MonkeyPatch, now: dict[str, Any]) -
     shelf.delete(store.create(small, "gone"), store)
     launcher.submit(store.create(small, "waits"))
     arms = arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules")
-    replay = create_replay(replay_of(told, 0, arms, "engineers", samples=2), store, "mine")
+    replay = Replay.create(replay_of(told, 0, arms, "engineers", samples=2), store, "mine")
     record = told.proposal(0)
     assert record is not None
     write_answers(replay.dir, [Answer("rules", 0, record)])
@@ -127,10 +127,10 @@ def full_lab(root: Path, monkeypatch: pytest.MonkeyPatch, now: dict[str, Any]) -
         store.create(small.changed(engineer=far), "half"),
         replay,
         contest,
-        create_study(engineers_study(1, session=small, engineers=("rules", "fixed")), store, "mine"),
-        create_headroom(tiny_spec(), store, "mine"),
-        create_diagnosis(diagnosis_of([planted(store, "never-saw-5", ("5",))]), store, "mine"),
-        evaluations.create(task_for("lab-model", "quick", store), store),
+        Study.create(engineers_study(1, session=small, engineers=("rules", "fixed")), store, "mine"),
+        Headroom.create(tiny_spec(), store, "mine"),
+        Diagnosis.create(diagnosis_of([planted(store, "never-saw-5", ("5",))]), store, "mine"),
+        Evaluation.create(task_for("lab-model", "quick", store), store),
     ):
         put(job.dir, now)
 
@@ -163,7 +163,7 @@ def test_nothing_is_started_stopped_or_deleted_for_a_viewer(session: Session, se
         lambda: shelf.restore("mine", store),
         lambda: shelf.empty_trash(store),
         lambda: shelf.label(session, Labels(title="another")),
-        lambda: contest_launch.start(task_against(None), store),
+        lambda: Contest.start(task_against(None), store),
     ):
         with pytest.raises(NotAllowedError, match="only an operator may"):
             change()

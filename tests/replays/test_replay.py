@@ -15,18 +15,18 @@ import pytest
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, FixedEngineer, RulesEngineer, engineer_of
 from frozenlab.engineer.schema import Attempt
 from frozenlab.engineer.sections import USUAL
-from frozenlab.experiments.replays import launch, worker
 from frozenlab.experiments.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
 from frozenlab.experiments.replays.asking import replay
 from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.report import compared, faithful_claims, proposals, sentences, sign_flips
-from frozenlab.experiments.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, write_answers
+from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
 from frozenlab.experiments.shelf.shelf import ShelfError, delete
 from frozenlab.experiments.studies.arms import section_arms
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, stop
+from frozenlab.jobs.worker import work_on
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
@@ -41,14 +41,14 @@ API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.
 def store(tmp_path: Path) -> Iterator[SessionStore]:
     store = SessionStore(tmp_path / "sessions")
     yield store
-    end_workers(replays(store))
+    end_workers(Replay.all(store))
 
 
 @pytest.fixture
 def scripted(store: SessionStore) -> Replay:
     """Of a built session, with engineers that need no model; nobody has been asked yet."""
     session = build_session(store.root)
-    return create_replay(
+    return Replay.create(
         task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=3), store, "asked"
     )
 
@@ -123,28 +123,28 @@ def test_answers_are_kept_and_not_asked_again(scripted: Replay, monkeypatch: pyt
     session = scripted.session.dir
     untouched = files_of(session)
 
-    def stop_at(done: int, of: int) -> None:
-        if done == 5:
+    def stop_at(share: float) -> None:
+        if share == 5 / 12:
             (scripted.dir / STOP_FILE).touch()
 
-    assert worker.main(scripted.dir, stop_at) == 3
+    assert work_on(scripted, stop_at) == 3
     assert scripted.state().status == "stopped" and scripted.state().progress < 1
     first = scripted.answers()
     assert [answer.sample for answer in first] == [0, 0, 0, 0, 1]
     (scripted.dir / STOP_FILE).unlink()
-    progress: list[int] = []
-    assert worker.main(scripted.dir, lambda done, of: progress.append(done)) == 0
-    assert progress == list(range(6, 13)), "those that were there are not asked again"
+    progress: list[float] = []
+    assert work_on(scripted, progress.append) == 0
+    assert progress == [n / 12 for n in range(6, 13)], "those that were there are not asked again"
     assert (scripted.state().status, scripted.state().progress) == ("done", 1.0)
-    assert scripted.answers()[:5] == first and len(scripted.answers()) == scripted.task.total
-    assert worker.main(scripted.dir) == 0, "nothing is left to ask"
+    assert scripted.answers()[:5] == first and len(scripted.answers()) == scripted.spec.total
+    assert work_on(scripted) == 0, "nothing is left to ask"
     assert files_of(session) == untouched
 
 
 def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.jobs.answers.EVERY", 0.0)
     seen: list[int] = []
-    worker.main(scripted.dir, lambda done, of: seen.append(len(Replay(scripted.dir).answers())))
+    work_on(scripted, lambda share: seen.append(len(Replay(scripted.dir).answers())))
     assert seen == list(range(1, 13))
 
 
@@ -153,9 +153,9 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
     weights = session.stage_dir(0) / "policy" / "model.safetensors"
     weights.parent.mkdir()
     weights.write_bytes(b"")
-    gone = create_replay(task_for(session, 0, [Arm(name="all")], "x", samples=1), store)
+    gone = Replay.create(task_for(session, 0, [Arm(name="all")], "x", samples=1), store)
     weights.unlink()
-    assert worker.main(gone.dir) == 1
+    assert work_on(gone) == 1
     assert "the engineer policy needs the weights of stage 1" in (gone.state().error or "")
     assert gone.answers() == []
 
@@ -166,10 +166,10 @@ def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     weights = SessionStore().open("example-quick").stage_dir(1) / "policy"
     (session.stage_dir(0) / "policy").symlink_to(weights)
     task = task_for(session, 0, [Arm(name="all"), Arm(name="blind", sections=())], "x", samples=10)
-    found = launch.start(task, store)
-    assert [known.id for known in replays(store)] == [found.id]
+    found = Replay.start(task, store)
+    assert [known.id for known in Replay.all(store)] == [found.id]
     with pytest.raises(LaunchError, match=r" is (queued|running) already"):
-        launch.resume(found, store)
+        found.resume()
     with pytest.raises(ShelfError, match="; stop it before it is deleted"):
         delete(found, store)
     wait_for(lambda: len(found.answers()) > 2, "answers")
@@ -180,28 +180,28 @@ def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     wait_for(lambda: not found.state().live, "the stop")
     assert found.state().status == "stopped" and found.answers()[: len(there)] == there
     delete(found, store)
-    assert replays(store) == []
+    assert Replay.all(store) == []
 
 
 def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore, scripted: Replay) -> None:
-    assert open_replay("asked", store).task == scripted.task
+    assert Replay.open("asked", store).spec == scripted.spec
     broken = store.root / "replays" / "broken"
     broken.mkdir()
     (broken / "task.json").write_text("{")
-    assert [found.id for found in replays(store)] == ["asked"]
+    assert [found.id for found in Replay.all(store)] == ["asked"]
     for name, message in (("nowhere", "no replay"), ("../x", "no replay"), ("broken", r"task\.json cannot be read")):
         with pytest.raises(ReplayError, match=message):
-            open_replay(name, store)
+            Replay.open(name, store)
     for name, message in (("asked", "already exists"), ("No id", "is no replay id")):
         with pytest.raises(ReplayError, match=message):
-            create_replay(scripted.task, store, name)
+            Replay.create(scripted.spec, store, name)
     (scripted.dir / "answers.parquet").write_bytes(b"torn")
     with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read"):
         scripted.answers()
 
 
 def test_more_faithful_claims_than_claims_are_damage(scripted: Replay) -> None:
-    rows = pd.read_parquet(shipped()[0].dir / "answers.parquet")
+    rows = pd.read_parquet(Replay.shipped()[0].dir / "answers.parquet")
     rows.assign(faithful=3, claims=2).to_parquet(scripted.dir / "answers.parquet")
     with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read: \d+ of \d+ claims cannot be faithful"):
         scripted.answers()
@@ -209,19 +209,19 @@ def test_more_faithful_claims_than_claims_are_damage(scripted: Replay) -> None:
 
 def test_a_session_in_another_folder_is_found(store: SessionStore, tmp_path: Path) -> None:
     session = build_session(tmp_path / "elsewhere")
-    found = create_replay(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
-    assert found.session.dir == session.dir and worker.main(found.dir) == 0
+    found = Replay.create(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
+    assert found.session.dir == session.dir and work_on(found) == 0
 
 
-@pytest.mark.parametrize("found", shipped(), ids=lambda found: found.id)
+@pytest.mark.parametrize("found", Replay.shipped(), ids=lambda found: found.id)
 def test_a_recorded_replay_is_whole_and_small(found: Replay) -> None:
     answers = found.answers()
     assert {(answer.arm, answer.sample) for answer in answers} == {
-        (arm.name, n) for arm in found.task.arms for n in range(found.task.samples)
+        (arm.name, n) for arm in found.spec.arms for n in range(found.spec.samples)
     }
     session = found.session
-    assert found.task.folder is None and session.read_only
-    config = session.environment(found.task.stage).config  # type: ignore[union-attr]
+    assert found.spec.folder is None and session.read_only
+    config = session.environment(found.spec.stage).config  # type: ignore[union-attr]
     assert all(answer.record.config_before == config for answer in answers)
     assert sum(path.stat().st_size for path in found.dir.iterdir()) < 300_000
     assert {path.name for path in found.dir.iterdir()} == {"task.json", "answers.parquet"}

@@ -11,13 +11,12 @@ import pandas as pd
 import pytest
 
 from frozenlab.experiments.benchmark.task import EvaluationError, task_for
-from frozenlab.experiments.students import worker
 from frozenlab.experiments.students.making import certified_tasks, practised_tasks
 from frozenlab.experiments.students.menu import practised
 from frozenlab.experiments.students.recipe import Recipe, StudentError
-from frozenlab.experiments.students.store import Student, chosen, create_student, open_student, students
+from frozenlab.experiments.students.store import Student, chosen
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.models.folders import LAB_MODEL, WEIGHTS, on_hub, policy_folder
@@ -62,32 +61,32 @@ def test_held_out_tasks_are_never_practised_and_weak_cells_neither() -> None:
 
 @pytest.mark.slow
 def test_a_student_is_made_stopped_resumed_and_used(store: SessionStore, tmp_path: Path) -> None:
-    whole = create_student(RECIPE, store, "whole")
-    assert worker.main(whole.dir) == DONE, (whole.state().error, os.listdir(whole.dir))
-    certificate = open_student("whole", store).certificate
+    whole = Student.create(RECIPE, store, "whole")
+    assert work_on(whole) == DONE, (whole.state().error, os.listdir(whole.dir))
+    certificate = Student.open("whole", store).certificate
     assert certificate is not None
     assert [(cell.cell, cell.n) for cell in certificate.cells] == [("3", 8), ("4", 8)]
     assert [(cell.cell, cell.n) for cell in certificate.elsewhere] == [("5", 8)]
     after = pd.read_parquet(whole.dir / "after.parquet")
     assert sum(cell.valid_after for cell in (*certificate.cells, *certificate.elsewhere)) == after["valid"].sum()
     assert certificate.policy_sha256 == checksum(whole.policy / WEIGHTS) != checksum(LAB_MODEL / WEIGHTS)
-    assert open_student("whole", store).recipe.base_sha256 == checksum(LAB_MODEL / WEIGHTS)
+    assert Student.open("whole", store).recipe.base_sha256 == checksum(LAB_MODEL / WEIGHTS)
     assert damage(whole.policy) is None
 
-    stopped = create_student(RECIPE, store, "stopped")
+    stopped = Student.create(RECIPE, store, "stopped")
 
     def stop(progress: float) -> None:
         if progress > 0.5:
             (stopped.dir / STOP_FILE).touch()
 
-    assert worker.main(stopped.dir, stop) == STOPPED
+    assert work_on(stopped, stop) == STOPPED
     assert not stopped.ready
     with pytest.raises(StudentError, match="not made yet"):
         chosen(["stopped"], store)
     (stopped.dir / STOP_FILE).unlink()
-    assert worker.main(stopped.dir) == DONE
+    assert work_on(stopped) == DONE
     assert checksum(stopped.policy / WEIGHTS) == certificate.policy_sha256, "the same recipe and base give the same bits"
-    assert [student.id for student in students(store)] == ["stopped", "whole"]
+    assert [student.id for student in Student.all(store)] == ["stopped", "whole"]
 
     assert policy_folder("student:whole") == whole.policy
     assert not on_hub("student:nobody")
@@ -97,13 +96,13 @@ def test_a_student_is_made_stopped_resumed_and_used(store: SessionStore, tmp_pat
 
 
 def test_a_recipe_for_another_base_is_refused(store: SessionStore) -> None:
-    student = create_student(RECIPE.model_copy(update={"base_sha256": "0" * 64}), store)
-    assert worker.main(student.dir) != DONE
+    student = Student.create(RECIPE.model_copy(update={"base_sha256": "0" * 64}), store)
+    assert work_on(student) != DONE
     assert "for another base" in (Student(student.dir).state().error or "")
 
 
 def test_a_student_is_measured_and_trained_by_its_name(store: SessionStore) -> None:
-    student = create_student(RECIPE, store, "weak")
+    student = Student.create(RECIPE, store, "weak")
     with pytest.raises(EvaluationError, match="is not made"):
         task_for("student:weak", "quick", store)
     shutil.copytree(LAB_MODEL, student.policy)

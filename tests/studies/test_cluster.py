@@ -19,18 +19,18 @@ import pytest
 from frozenlab.base import places
 from frozenlab.base.files import write_text
 from frozenlab.cli.main import main as frozenlab
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
 from frozenlab.experiments.studies.grid import StudyError
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import RunSettings, Study, create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.jobs.launcher import launch, queue
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import worker_alive
-from frozenlab.jobs.worker import HELD, LOCK_FILE, JobHeldError, run_job, sole_worker
+from frozenlab.jobs.worker import HELD, LOCK_FILE, JobHeldError, run_job, sole_worker, work_on
 from frozenlab.models.settings import LanguageSettings, Launcher
-from frozenlab.session import worker
 from frozenlab.session.forks import fork
 from frozenlab.session.session import Session
 from frozenlab.session.state import State
@@ -120,7 +120,7 @@ def start_runner(run: RunSettings, study: Study) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
-    study = create_study(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
+    study = Study.create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
     runner = start_runner(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
     wait_for(lambda: trained_on(doomed, study) is not None or runner.poll() is not None, "a session to train on the node")
@@ -161,7 +161,7 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
 
 @pytest.mark.slow
 def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
-    study = create_study(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
+    study = Study.create(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
     runner = start_runner(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
     wait_for(lambda: sum(begun().values()) == 2 and len(begun()) == 3, "two sessions to have a worker, and a third to wait for a node")
@@ -173,7 +173,7 @@ def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_
 
 
 def test_an_unreachable_cluster_fails_the_study_with_the_reason(tmp_path: Path) -> None:
-    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
+    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
     workers = RayWorkers(study, "127.0.0.1:1", tmp_path / "lock")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=workers).run()) == 1
     assert study.state().status == "failed"
@@ -195,7 +195,7 @@ def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_study_folder_holds_its_run_settings(tmp_path: Path) -> None:
-    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
+    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
     assert study.run == RunSettings(jobs=None, cluster=None)
     write_text(study.dir / "run.json", RunSettings(jobs=3, cluster="auto").model_dump_json())
     assert study.run == RunSettings(jobs=3, cluster="auto")
@@ -208,7 +208,7 @@ def test_the_study_folder_holds_its_run_settings(tmp_path: Path) -> None:
 
 
 def test_room_is_for_whole_cells(tmp_path: Path) -> None:
-    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "room")
+    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "room")
     light = RayWorkers(study, "auto", tmp_path / "lock")
     assert [light.room(node) for node in ({"CPU": 3.5}, {"CPU": 16.0, "GPU": 4.0}, {"memory": 1.0})] == [3, 16, 0]
     language = LanguageSettings(rows=1, launcher=Launcher(processes=2))
@@ -237,12 +237,12 @@ def test_a_node_without_the_shared_folder_is_detected(tmp_path: Path) -> None:
 def test_a_session_has_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     session = build_session(tmp_path, status="stopped")
     before = {path: path.read_bytes() for path in session.dir.rglob("*") if path.is_file()}
-    for module in ("jobs.worker", "loop.launch"):
+    for module in ("jobs.worker", "session.launch"):
         monkeypatch.setattr(f"frozenlab.{module}.sole_worker", lambda job, wait=0.0: sole_worker(job, 0.0))
     with sole_worker(session):
         with pytest.raises(JobHeldError, match="has a worker already"), sole_worker(session, wait=0.0):
             raise AssertionError
-        assert worker.main(session.dir) == HELD
+        assert work_on(session) == HELD
         assert "has a worker already" in capsys.readouterr().err
         assert frozenlab(["resume", str(session.dir), "--json"]) == 2
     with sole_worker(session, wait=0.0):
@@ -253,7 +253,7 @@ def test_a_session_has_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_session_that_is_done_is_left_as_it_is(tmp_path: Path) -> None:
     session = build_session(tmp_path, status="done")
     before = session.events()
-    assert worker.main(session.dir) == 0
+    assert work_on(session) == 0
     assert session.events() == before
 
 

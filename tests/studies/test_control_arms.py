@@ -13,7 +13,7 @@ from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import Study, create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
@@ -97,7 +97,7 @@ def test_controls_need_the_right_study() -> None:
 
 def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the source stands after it: otherwise the runner would find nothing to do and end."""
-    study = create_study(study_of((ARMS[0], ARMS[2]), (), (0, 1)), SessionStore(tmp_path), "yoked")
+    study = Study.create(study_of((ARMS[0], ARMS[2]), (), (0, 1)), SessionStore(tmp_path), "yoked")
     monkeypatch.setattr(Session, "results", lambda session, stage: True)
     for done, seed, standing in ((False, 0, "waiting"), (True, 1, "ready")):
         for cell in study.cells:
@@ -111,7 +111,7 @@ def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, mon
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     spec = study_of(ARMS[:4], (), (0, 1))
-    study = create_study(spec, SessionStore(tmp_path_factory.mktemp("controls")), "controls")
+    study = Study.create(spec, SessionStore(tmp_path_factory.mktemp("controls")), "controls")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0
     return study
 

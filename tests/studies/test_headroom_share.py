@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from frozenlab.experiments.headroom.known import measured_before
-from frozenlab.experiments.headroom.store import shipped
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.studies.headroom_share import shares_of_headroom
 from frozenlab.experiments.studies.statistics import ratio_of_means
 from frozenlab.session.presets import preset_spec
@@ -70,10 +70,10 @@ def test_without_a_clear_headroom_no_share_is_defined() -> None:
 
 def test_a_headroom_that_was_measured_is_found_for_its_config_and_all_students(tmp_path: object) -> None:
     store = SessionStore(tmp_path)  # type: ignore[arg-type]
-    measured = next(one for one in shipped() if (one.dir / "report").exists() and one.task.forks is not None)
-    forks = measured.task.forks
+    measured = next(one for one in Headroom.shipped() if (one.dir / "report").exists() and one.spec.forks is not None)
+    forks = measured.spec.forks
     assert forks is not None
-    session = preset_spec("study").changed(policy=measured.task.students[0], initial_config=forks.kept, suite=forks.suite, test=None)
-    found = measured_before(session, store, measured.task.students)
+    session = preset_spec("study").changed(policy=measured.spec.students[0], initial_config=forks.kept, suite=forks.suite, test=None)
+    found = measured_before(session, store, measured.spec.students)
     assert found is not None and found.headroom.n > 0
     assert measured_before(session, store, ("student:nobody",)) is None

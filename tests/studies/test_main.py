@@ -23,7 +23,7 @@ from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.session.presets import PRESETS, preset_spec
@@ -105,7 +105,7 @@ def test_every_preset_can_be_studied(preset: str) -> None:
 def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = engineers_study(session=small_spec(), engineers=("uniform", "fixed")).model_dump()
     spec = StudySpec.model_validate(base | {"seeds": (0, 1), "final_suite": "session"})
-    study = create_study(spec, SessionStore(tmp_path), "main")
+    study = Study.create(spec, SessionStore(tmp_path), "main")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0
     assert all(result_of(study, cell) is not None for cell in study.cells)
     monkeypatch.setattr("frozenlab.experiments.benchmark.measuring.measure", None)

@@ -11,7 +11,7 @@ import pytest
 from frozenlab.base.cells import evenly
 from frozenlab.cli.main import parse
 from frozenlab.cli.study import study_spec
-from frozenlab.experiments.students.store import open_student
+from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import CONTROLS, control_arms
 from frozenlab.experiments.studies.grid import StudyError
 from frozenlab.experiments.studies.noise import detectable_effect
@@ -33,7 +33,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
 
 
 def study(store: SessionStore, *ids: str, **given: object) -> StudySpec:
-    return students_study(recipes={f"student:{one}": open_student(one, store).recipe for one in ids}, **given)  # type: ignore[arg-type]
+    return students_study(recipes={f"student:{one}": Student.open(one, store).recipe for one in ids}, **given)  # type: ignore[arg-type]
 
 
 def test_the_study_has_engineers_controls_and_an_oracle_that_knows_each_student(store: SessionStore) -> None:
@@ -61,7 +61,7 @@ def test_a_study_of_one_student_or_an_unknown_control_is_refused(store: SessionS
 
 
 def test_students_of_different_configs_are_refused(store: SessionStore) -> None:
-    one = open_student("never-saw-4", store).recipe
+    one = Student.open("never-saw-4", store).recipe
     other = one.model_copy(update={"config": one.config.with_cells({name: one.config.cells[name] for name in ("3", "4")})})
     with pytest.raises(StudyError, match="different configs"):
         students_study(recipes={"student:a": one, "student:b": other})

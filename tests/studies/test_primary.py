@@ -18,7 +18,7 @@ from frozenlab.experiments.studies.report import confirmatory, measured
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm
-from frozenlab.experiments.studies.store import create_study, outcomes, shipped
+from frozenlab.experiments.studies.store import Study, outcomes, shipped_reports
 from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.session.store import SessionStore
 
@@ -76,7 +76,7 @@ def test_the_report_says_in_words_what_is_confirmatory() -> None:
     assert "Written in its file: P" in html_page(late) and "Confirmatory comparisons" not in html_page(late)
 
 
-@pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
 def test_recorded_studies_confirm_only_what_they_named(folder: Path) -> None:
     report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
     assert report.standing.startswith("Exploratory") == (not report.confirmatory)
@@ -84,7 +84,7 @@ def test_recorded_studies_confirm_only_what_they_named(folder: Path) -> None:
 
 
 def test_a_file_that_changed_after_the_first_session_confirms_nothing(tmp_path: Path) -> None:
-    study = create_study(spec_of(), SessionStore(tmp_path), "named")
+    study = Study.create(spec_of(), SessionStore(tmp_path), "named")
     assert not is_registered(study)
     register(study)
     assert is_registered(study)
@@ -94,7 +94,7 @@ def test_a_file_that_changed_after_the_first_session_confirms_nothing(tmp_path: 
     path.write_text(json.dumps(changed), encoding="utf-8")
     register(study)
     assert not is_registered(study), "a checksum is written once"
-    late = create_study(spec_of(), SessionStore(tmp_path), "late")
+    late = Study.create(spec_of(), SessionStore(tmp_path), "late")
     late.store.create(late.spec.spec_of(late.spec.arms[0], 0), late.cells[0].id)
     register(late)
     assert not is_registered(late), "a session had begun before"

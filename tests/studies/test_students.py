@@ -13,14 +13,13 @@ from scipy import stats
 
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import StudyError
-from frozenlab.experiments.studies.launch import check_students
 from frozenlab.experiments.studies.noise import recorded_noise
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import measured, save_report
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import clustered, mean_of
-from frozenlab.experiments.studies.store import create_study, outcomes
+from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.session.store import SessionStore
 
@@ -81,9 +80,9 @@ def test_students_that_cannot_be_told_apart_and_long_names_are_refused(changes: 
 
 
 def test_a_student_without_weights_is_refused_before_anything_runs() -> None:
-    check_students(with_students().model_copy(update={"students": ("lab-model",)}))
+    Study.check(with_students().model_copy(update={"students": ("lab-model",)}), SessionStore())
     with pytest.raises(StudyError, match="there is no student 'student:weak-at-waits'"):
-        check_students(with_students())
+        Study.check(with_students(), SessionStore())
 
 
 def test_the_clustered_interval_is_the_t_interval_of_cluster_means() -> None:
@@ -146,7 +145,7 @@ def test_the_report_says_how_many_students_and_seeds(tmp_path: Path, monkeypatch
     )  # fmt: skip
     page = html_page(StudyReport.model_validate_json(report.model_dump_json()))
     assert "students lab-model, weak-at-waits, mine" in page and "95 % over students" in page
-    assert create_study(spec, SessionStore(tmp_path), "students").spec == spec
+    assert Study.create(spec, SessionStore(tmp_path), "students").spec == spec
     save_report(tmp_path / "recorded", report, imagined(spec, dict.fromkeys(LABELS, 0.1)))
-    monkeypatch.setattr("frozenlab.experiments.studies.noise.shipped", lambda: [tmp_path / "recorded"])
+    monkeypatch.setattr("frozenlab.experiments.studies.noise.shipped_reports", lambda: [tmp_path / "recorded"])
     assert not dict(recorded_noise()), "its noise is not that of the lab model"

@@ -17,14 +17,14 @@ from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
 from frozenlab.engineer.sections import USUAL
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.arms import FORMER_NAMES, only_one, section_arms, without_one
 from frozenlab.experiments.studies.grid import Arm
-from frozenlab.experiments.studies.launch import submit_with
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
 from frozenlab.experiments.studies.runner import LocalWorkers, Runner
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
-from frozenlab.experiments.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
+from frozenlab.experiments.studies.store import Study, StudyError, outcomes
 from frozenlab.jobs.launcher import held, launch, stop
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import HELD, run_job
@@ -53,7 +53,7 @@ def run(study: Study) -> int:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    study = create_study(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
+    study = Study.create(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
     assert run(study) == 0
     return study
 
@@ -82,8 +82,8 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
 
 @pytest.mark.slow
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
-    study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
-    submit_with(RunSettings(jobs=2), study)
+    study = Study.create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
+    study.submit(RunSettings(jobs=2))
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
     wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
@@ -95,14 +95,14 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
-    study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
-    submit_with(RunSettings(jobs=1), study)
+    study = Study.create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
+    study.submit(RunSettings(jobs=1))
     wait_for_worker(study)
     assert launch(study).wait(timeout=60) == HELD
     stop(study)
     wait(lambda: not held(study))
     assert study.state().status == "stopped"
-    submit_with(RunSettings(jobs=1), study)
+    study.submit(RunSettings(jobs=1))
     wait(lambda: study.state().status == "done", 240)
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
 
@@ -124,7 +124,7 @@ def wait(ready: object, seconds: float = 120) -> None:
 
 
 def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
+    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
     started: list[str] = []
 
     def fail(session: object) -> None:
@@ -274,16 +274,16 @@ def test_an_older_study_runs_as_before() -> None:
 
 def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    study = create_study(small_study("uniform", "fixed"), store, "there")
-    assert open_study("there", store).spec == study.spec
+    study = Study.create(small_study("uniform", "fixed"), store, "there")
+    assert Study.open("there", store).spec == study.spec
     (tmp_path / "studies" / "broken").mkdir()
     (tmp_path / "studies" / "broken" / "study.json").write_text(json.dumps({"title": "x"}))
-    assert [found.id for found in studies(store)] == ["there"]
+    assert [found.id for found in Study.all(store)] == ["there"]
     for name, message in (("nowhere", "no study"), ("../x", "no study"), ("broken", "cannot be read")):
         with pytest.raises(StudyError, match=message):
-            open_study(name, store)
+            Study.open(name, store)
     with pytest.raises(StudyError, match="already exists"):
-        create_study(study.spec, store, "there")
+        Study.create(study.spec, store, "there")
 
 
 @pytest.mark.parametrize(
@@ -318,11 +318,11 @@ def test_the_command_line_says_first_what_a_study_can_see(
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     said: list[str] = []
 
-    def start(spec: StudySpec, store: SessionStore, *_: object) -> Study:
+    def start(spec: StudySpec, store: SessionStore, *_: object, **__: object) -> Study:
         said.append(capsys.readouterr().out)
-        return create_study(spec, store, "made")
+        return Study.create(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.experiments.studies.launch.start", start)
+    monkeypatch.setattr("frozenlab.experiments.studies.store.Study.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
     assert said == [detectable_effect(engineers_study(3)) + "\n"], "before anything runs"
 

@@ -25,7 +25,7 @@ from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.rows import EffectRow
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm, smallest_visible
-from frozenlab.experiments.studies.store import Configs, Study, StudyError, create_study, outcomes, shipped
+from frozenlab.experiments.studies.store import Configs, Study, StudyError, outcomes, shipped_reports
 from frozenlab.experiments.studies.tables import MeasureReport, StudyReport
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.presets import preset_spec
@@ -222,7 +222,7 @@ def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
 
 def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
     """Two-way: what is left of arms by seeds beside the means of both."""
-    folder = next(folder for folder in shipped() if folder.name == "engineers")
+    folder = next(folder for folder in shipped_reports() if folder.name == "engineers")
     rates = outcomes(pd.read_parquet(folder / "boards.parquet")).pivot(index="arm", columns="seed", values="value").drop("base")
     left = rates.sub(rates.mean(axis=1), axis=0).sub(rates.mean(axis=0), axis=1) + rates.to_numpy().mean()
     known = noise_of(folder)
@@ -237,9 +237,9 @@ def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A study whose cells are built, not trained."""
     spec = engineers_study(2, small_spec(stages=2, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed", "rules"))
-    study = create_study(spec, SessionStore(tmp_path_factory.mktemp("learnt")), "learnt")
+    study = Study.create(spec, SessionStore(tmp_path_factory.mktemp("learnt")), "learnt")
     for cell in study.cells:
-        build_session(study.store.root, spec.spec_of(cell.arm, cell.seed), cell.id)
+        build_session(study.sessions.root, spec.spec_of(cell.arm, cell.seed), cell.id)
     return study
 
 
@@ -260,8 +260,8 @@ def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study
 
 def test_a_study_with_one_finished_arm_has_no_report(tmp_path: Path) -> None:
     spec = engineers_study(1, small_spec(stages=2, sizes=(3, 4), boards_per_size=4), engineers=("uniform", "fixed"))
-    study = create_study(spec, SessionStore(tmp_path), "begun")
-    build_session(study.store.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
+    study = Study.create(spec, SessionStore(tmp_path), "begun")
+    build_session(study.sessions.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
     with pytest.raises(StudyError, match="only the arm uniform is finished"):
         report_of(study)
 
@@ -277,7 +277,7 @@ def of_today(folder: Path) -> bool:
     return bool(json.loads((folder / "report.json").read_text())["spec"].get("suite_by_seed"))
 
 
-@pytest.mark.parametrize("folder", [folder for folder in shipped() if of_today(folder)], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [folder for folder in shipped_reports() if of_today(folder)], ids=lambda folder: folder.name)
 def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
     report = StudyReport.model_validate_json((folder / "report.json").read_text())
     boards = upgraded(pd.read_parquet(folder / "boards.parquet"))
@@ -287,7 +287,7 @@ def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
     assert report.beforehand and not report.missing and report.beforehand in unescape(html_page(report))
 
 
-@pytest.mark.parametrize("folder", [folder for folder in shipped() if not of_today(folder)], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [folder for folder in shipped_reports() if not of_today(folder)], ids=lambda folder: folder.name)
 def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path) -> None:
     text = (folder / "report.json").read_text()
     report = StudyReport.model_validate_json(text)
@@ -314,7 +314,7 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
 
 def test_the_report_of_a_study_without_finished_cells_says_so(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="no cell is finished"):
-        report_of(create_study(sections_study(), SessionStore(tmp_path), "empty"))
+        report_of(Study.create(sections_study(), SessionStore(tmp_path), "empty"))
 
 
 class Tags(HTMLParser):

@@ -8,22 +8,20 @@ import pytest
 
 from frozenlab.app.story.config_map import axes_of, map_figure, stops
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
-from frozenlab.experiments.benchmark import worker as evaluate
-from frozenlab.experiments.benchmark.evaluations import create as create_evaluation
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import PlainReport
 from frozenlab.experiments.benchmark.results import Result, read_report
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
-from frozenlab.experiments.replays import worker
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals
-from frozenlab.experiments.replays.store import Replay, create_replay
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import Study, create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import run_job
+from frozenlab.jobs.worker import run_job, work_on
 from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
@@ -75,7 +73,7 @@ def session(tiny_adder: Path, store: SessionStore, with_sums: object) -> Session
 @pytest.fixture(scope="module")
 def replay(session: Session, store: SessionStore) -> Replay:
     arms = arms_of_engineers([FixedEngineer(), LearnabilityEngineer(), UniformEngineer()], "fixed")
-    return create_replay(task_for(session, 0, arms, "sums again", samples=2), store, "asked")
+    return Replay.create(task_for(session, 0, arms, "sums again", samples=2), store, "asked")
 
 
 class Here:
@@ -98,7 +96,7 @@ class Here:
 def study(tiny_adder: Path, store: SessionStore, with_sums: object) -> Study:
     arms = tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in (UniformEngineer(), FixedEngineer()))
     spec = StudySpec(title="sums", session=toy_spec(tiny_adder).changed(engineer=FixedEngineer()), arms=arms, seeds=(1, 2))
-    return create_study(spec, store, "adders")
+    return Study.create(spec, store, "adders")
 
 
 def test_a_whole_session_runs(session: Session) -> None:
@@ -112,7 +110,7 @@ def test_a_whole_session_runs(session: Session) -> None:
 
 
 def test_a_replay_asks_again(replay: Replay) -> None:
-    assert worker.main(replay.dir) == 0, replay.state().error
+    assert work_on(replay) == 0, replay.state().error
     table = proposals(replay.answers())
     assert {"share", "twins"} <= set(table) and len(table) == 3 * 2 * 2
     assert set(compared(table, "fixed").index) == {"fixed", "learnability", "uniform"}
@@ -126,8 +124,8 @@ def test_a_study_runs(study: Study) -> None:
 @pytest.fixture(scope="module")
 def result(session: Session, store: SessionStore) -> Result:
     task = evaluation_of("sums:2", "sums", store)
-    evaluation = create_evaluation(task, store)
-    assert evaluate.main(evaluation.dir) == 0, evaluation.state().error
+    evaluation = Evaluation.create(task, store)
+    assert work_on(evaluation) == 0, evaluation.state().error
     return Result(evaluation.dir)
 
 

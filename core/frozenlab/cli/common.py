@@ -251,3 +251,21 @@ def agreed() -> bool:
         return False
     print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def work_here(job: Job, doing: str, total: int, unit: str, done: int = 0) -> int:
+    """Do a job in this process, with a bar that counts up to ``total`` from ``done``; return the exit status.
+
+    Raises LaunchError if another process has the job.
+    """
+    from tqdm import tqdm
+
+    from frozenlab.jobs.worker import work_on
+
+    bar = tqdm(desc=doing, initial=done, total=total, unit=f" {unit}", disable=None, leave=False)
+    with worked_on_here(job), bar:
+
+        def show(share: float) -> None:
+            bar.update(round(share * total) - bar.n)
+
+        return work_on(job, show)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, listed, named, print_json, read_text, refuse_unknown, worked_on_here
+from frozenlab.cli.common import Command, InputError, add_allow_host, listed, named, print_json, read_text, refuse_unknown, work_here
 
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec
@@ -44,28 +44,20 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
 
 
 def run_diagnose(options: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
-    from frozenlab.experiments.diagnosis import worker
     from frozenlab.experiments.diagnosis.report import lines, report_of, write_report
-    from frozenlab.experiments.diagnosis.store import create_diagnosis, diagnoses_folder, open_diagnosis
+    from frozenlab.experiments.diagnosis.store import Diagnosis
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
     existing: Diagnosis | None = None
-    if len(options.what) == 1 and (diagnoses_folder(store) / options.what[0]).is_dir():
-        existing = open_diagnosis(options.what[0], store)
+    if len(options.what) == 1 and (Diagnosis.place(store.root) / options.what[0]).is_dir():
+        existing = Diagnosis.open(options.what[0], store)
         if existing.state().live:
             raise InputError(f"{existing.id} is running; the Studies page shows its progress")
-    task = existing.task if existing else diagnosis_task(options, store)
+    task = existing.spec if existing else diagnosis_task(options, store)
     refuse_unknown([engineer.server for engineer in task.engineers])
-    diagnosis = existing or create_diagnosis(task, store, options.id)
-    with worked_on_here(diagnosis), tqdm(desc="asking", total=task.total, unit=" answers", disable=None, leave=False) as bar:
-
-        def note(done: int, of: int) -> None:
-            bar.update(done - bar.n)
-
-        status = worker.main(diagnosis.dir, note)
+    diagnosis = existing or Diagnosis.create(task, store, options.id)
+    status = work_here(diagnosis, "asking", task.total, "answers")
     state = diagnosis.state()
     if state.error:
         raise InputError(state.error)
@@ -82,9 +74,9 @@ def diagnosis_task(options: argparse.Namespace, store: SessionStore) -> Diagnosi
     from frozenlab.engineer.sections import NAMES
     from frozenlab.experiments.diagnosis.task import VARIED, task_for
     from frozenlab.experiments.students.secret import candidates
-    from frozenlab.experiments.students.store import open_student
+    from frozenlab.experiments.students.store import Student
 
-    chosen = [open_student(name, store) for name in options.what] or candidates(store)
+    chosen = [Student.open(name, store) for name in options.what] or candidates(store)
     return task_for(
         chosen,
         engineers_of(options),

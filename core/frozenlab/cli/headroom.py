@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, print_json, read_text, worked_on_here
+from frozenlab.cli.common import Command, InputError, print_json, read_text, work_here
 
 if TYPE_CHECKING:
     from frozenlab.experiments.headroom.spec import HeadroomSpec
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def add_headroom(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.experiments.headroom.store import shipped
+    from frozenlab.experiments.headroom.store import Headroom
 
-    named = ", ".join(measurement.id for measurement in shipped())
+    named = ", ".join(measurement.id for measurement in Headroom.shipped())
     parser.add_argument("what", nargs="?", metavar="SPEC|ID", help="a spec (JSON), or the id of a measurement to resume")
     parser.add_argument("--preset", metavar="NAME", help=f"a ready-made measurement: {named}")
     parser.add_argument("--students", metavar="A,B,...", help="measure these students: lab-model, checkpoint folders or student:ID")
@@ -26,18 +26,18 @@ def add_headroom(parser: argparse.ArgumentParser) -> None:
 
 
 def run_headroom(options: argparse.Namespace) -> int:
-    from frozenlab.experiments.headroom.store import create_headroom, headroom_folder, open_headroom
+    from frozenlab.experiments.headroom.store import Headroom
     from frozenlab.session.store import SessionStore
 
     if options.jobs is not None and options.jobs < 1:
         raise InputError(f"--jobs is {options.jobs}; use at least 1")
     store = SessionStore()
-    if options.what and (headroom_folder(store) / options.what).is_dir():
+    if options.what and (Headroom.place(store.root) / options.what).is_dir():
         if options.preset or options.students or options.id:
             raise InputError(f"{options.what} exists already: --preset, --students and --id are for a new measurement")
-        measurement = open_headroom(options.what, store)
+        measurement = Headroom.open(options.what, store)
     else:
-        measurement = create_headroom(headroom_spec(options), store, options.id)
+        measurement = Headroom.create(headroom_spec(options), store, options.id)
     status = 0 if measurement.state().status == "done" else finish(measurement, options)
     print_headroom(measurement, options)
     return status
@@ -45,17 +45,13 @@ def run_headroom(options: argparse.Namespace) -> int:
 
 def finish(measurement: Headroom, options: argparse.Namespace) -> int:
     """Measure what is missing, here; Ctrl+C stops it and keeps what is measured."""
-    from tqdm import tqdm
-
-    from frozenlab.experiments.headroom import worker
-    from frozenlab.experiments.headroom.students import check_students
+    from frozenlab.experiments.experiment import RunSettings
 
     if measurement.state().pid is not None and measurement.state().live:
         raise InputError(f"{measurement.id} is running; the Studies page shows its progress")
-    check_students(measurement.task)
-    units = measurement.task.units
-    with worked_on_here(measurement), tqdm(desc="measuring", total=units, unit=" parts", disable=None, leave=False) as bar:
-        return worker.main(measurement.dir, options.jobs, lambda share: bar.update(round(share * units) - bar.n))
+    measurement.check(measurement.spec, measurement.store)
+    measurement.keep_run(RunSettings(jobs=options.jobs))
+    return work_here(measurement, "measuring", measurement.spec.units, "parts")
 
 
 def headroom_spec(options: argparse.Namespace) -> HeadroomSpec:
@@ -64,12 +60,12 @@ def headroom_spec(options: argparse.Namespace) -> HeadroomSpec:
 
     from frozenlab.base.errors import one_line
     from frozenlab.experiments.headroom.spec import HeadroomSpec
-    from frozenlab.experiments.headroom.store import shipped
-    from frozenlab.experiments.headroom.students import check_students
+    from frozenlab.experiments.headroom.store import Headroom
+    from frozenlab.session.store import SessionStore
 
     if bool(options.what) == bool(options.preset):
         raise InputError("name a spec (JSON), the id of a measurement, or a --preset")
-    presets = {measurement.id: measurement.task for measurement in shipped()}
+    presets = {measurement.id: measurement.spec for measurement in Headroom.shipped()}
     if options.preset and options.preset not in presets:
         raise InputError(f"there is no headroom preset {options.preset!r}; there are {', '.join(presets)}")
     try:
@@ -79,7 +75,7 @@ def headroom_spec(options: argparse.Namespace) -> HeadroomSpec:
             spec = HeadroomSpec.model_validate(spec.model_dump() | {"students": students})
     except ValidationError as error:
         raise InputError(f"{options.preset or options.what}: {one_line(error)}") from None
-    check_students(spec)
+    Headroom.check(spec, SessionStore())
     return spec
 
 

@@ -18,7 +18,7 @@ from frozenlab.cli.common import (
     print_json,
     read_text,
     refuse_unknown,
-    worked_on_here,
+    work_here,
 )
 
 if TYPE_CHECKING:
@@ -56,34 +56,25 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def run_replay(options: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
-    from frozenlab.experiments.replays import worker
     from frozenlab.experiments.replays.cost import estimate
-    from frozenlab.experiments.replays.store import create_replay, open_replay, replays_folder
+    from frozenlab.experiments.replays.store import Replay
     from frozenlab.experiments.replays.task import servers
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
-    existing = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
+    existing = Replay.open(options.what, store) if (Replay.place(store.root) / options.what).is_dir() else None
     if existing and any((options.vary, options.sections, options.engineers, options.api, options.id)):
         raise InputError(f"{existing.id} exists already: --vary, --sections, --engineers, --api and --id are for a new replay")
     if existing and existing.state().live:
         raise InputError(f"{existing.id} is running; the Replay page shows its progress")
-    task = existing.task if existing else replay_task(options, store)
+    task = existing.spec if existing else replay_task(options, store)
     session = existing.session if existing else find_session(options.what.rpartition(":")[0])
     refuse_unknown(servers(task, session))
     answered = {(answer.arm, answer.sample) for answer in existing.answers()} if existing else set()
     if asked := estimate(task, session, answered):
         agree(asked, yes=options.yes)
-    replay = existing or create_replay(task, store, options.id)
-    shown = tqdm(desc="asking", initial=len(answered), total=task.total, unit=" answers", disable=None, leave=False)
-    with worked_on_here(replay), shown as bar:
-
-        def note(done: int, of: int) -> None:
-            bar.update(done - bar.n)
-
-        status = worker.main(replay.dir, note)
+    replay = existing or Replay.create(task, store, options.id)
+    status = work_here(replay, "asking", task.total, "answers", done=len(answered))
     print_replay(replay, options)
     return status
 
@@ -132,7 +123,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     """Print the results so far."""
     from frozenlab.experiments.replays.report import compared, proposals, sentences
 
-    state, answers, task = replay.state(), replay.answers(), replay.task
+    state, answers, task = replay.state(), replay.answers(), replay.spec
     about = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
     if state.error:
         print(f"frozenlab: {state.error}", file=sys.stderr)

@@ -6,11 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, print_json, worked_on_here
+from frozenlab.cli.common import Command, InputError, print_json, work_here
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from frozenlab.experiments.students.recipe import Recipe
     from frozenlab.experiments.students.store import Student
     from frozenlab.session.store import SessionStore
@@ -39,9 +37,9 @@ def run_students(options: argparse.Namespace) -> int:
 def list_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Print every ready-made recipe and every student, with what became of it."""
     from frozenlab.experiments.students.secret import is_secret
-    from frozenlab.experiments.students.store import students
+    from frozenlab.experiments.students.store import Student
 
-    made = {student.id: student for student in students(store)}
+    made = {student.id: student for student in Student.all(store)}
     records = [record_of(made.get(student_id), student_id, recipe) for student_id, recipe in offered(options).items()]
     listed = {record["id"] for record in records}
     records += [record_of(student, student.id, student.recipe) for student in made.values() if student.id not in listed]
@@ -56,40 +54,30 @@ def list_students(options: argparse.Namespace, store: SessionStore) -> int:
 
 def make_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Make one student after the other in this process. Ctrl+C stops after the current step; the same command goes on."""
-    from functools import partial
-
-    from tqdm import tqdm
-
-    from frozenlab.experiments.students import worker
-    from frozenlab.experiments.students.store import create_student, open_student, students_folder
+    from frozenlab.experiments.students.store import Student
 
     menu, status = offered(options), 0
     for student_id in options.ids or menu:
-        if (students_folder(store) / student_id).is_dir():
-            student = open_student(student_id, store)
+        if (Student.place(store.root) / student_id).is_dir():
+            student = Student.open(student_id, store)
         elif student_id in menu:
-            student = create_student(menu[student_id], store, student_id)
+            student = Student.create(menu[student_id], store, student_id)
         else:
             raise InputError(f"there is no recipe {student_id!r}; frozenlab students list shows all, --recipe takes one of your own")
-        with worked_on_here(student), tqdm(desc=student_id, total=100, unit=" %", disable=None, leave=False) as bar:
-            status = worker.main(student.dir, partial(show_progress, bar))
-        print_student(open_student(student_id, store), options.json)
+        status = work_here(student, student_id, 100, "%")
+        print_student(Student.open(student_id, store), options.json)
         if status:
             break
     return status
 
 
-def show_progress(bar: tqdm[Any], progress: float) -> None:
-    bar.update(round(100 * progress) - bar.n)
-
-
 def show_students(options: argparse.Namespace, store: SessionStore) -> int:
-    from frozenlab.experiments.students.store import open_student
+    from frozenlab.experiments.students.store import Student
 
     if not options.ids:
         raise InputError("name a student to show; frozenlab students list shows all")
     for student_id in options.ids:
-        print_student(open_student(student_id, store), options.json)
+        print_student(Student.open(student_id, store), options.json)
     return 0
 
 

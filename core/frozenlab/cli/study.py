@@ -53,10 +53,10 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 def run_study(options: argparse.Namespace) -> int:
     import time
 
+    from frozenlab.experiments.experiment import RunSettings
     from frozenlab.experiments.studies.cluster import require_ray
-    from frozenlab.experiments.studies.launch import resume, start
     from frozenlab.experiments.studies.noise import detectable_effect
-    from frozenlab.experiments.studies.store import RunSettings, open_study, studies_folder
+    from frozenlab.experiments.studies.store import Study
     from frozenlab.session.store import SessionStore
 
     if options.jobs is not None and options.jobs < 1:
@@ -64,7 +64,7 @@ def run_study(options: argparse.Namespace) -> int:
     if options.cluster:
         require_ray()
     store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
-    if (studies_folder(store) / options.what).is_dir():
+    if (Study.place(store.root) / options.what).is_dir():
         new = (
             options.seeds,
             options.id,
@@ -78,15 +78,15 @@ def run_study(options: argparse.Namespace) -> int:
         )
         if any(value is not None for value in new):
             raise InputError(f"{options.what} exists already: only --jobs, --cluster and --background can be given")
-        study = open_study(options.what, store)
+        study = Study.open(options.what, store)
         if study.state().status != "done" and not study.state().live:
-            resume(study, store, run)
+            study.resume(run)
     else:
         spec = study_spec(options)
         refuse_unknown(spec.servers)
         if not options.json:
             print(detectable_effect(spec), flush=True)
-        study = start(spec, store, run, options.id)
+        study = Study.start(spec, store, options.id, run)
     if not options.background:
         try:
             while study.state().live:

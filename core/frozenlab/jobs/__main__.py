@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from importlib import import_module
 from pathlib import Path
 
 from frozenlab.jobs.environment import KEEPER, NICENESS
 from frozenlab.jobs.job import KINDS
-from frozenlab.jobs.worker import end_with
+from frozenlab.jobs.queue.taking_up import open_job
+from frozenlab.jobs.worker import end_with, work_on
 
 if KEEPER in os.environ:
     end_with(int(os.environ[KEEPER]))
@@ -22,4 +22,4 @@ for nuisance in (signal.SIGINT, signal.SIGHUP):
 name, folder = sys.argv[1:]
 if name != "study":
     os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive
-sys.exit(import_module(next(kind.worker for kind in KINDS if kind.name == name)).main(Path(folder).resolve()))
+sys.exit(work_on(open_job(next(kind for kind in KINDS if kind.name == name), Path(folder).resolve())))

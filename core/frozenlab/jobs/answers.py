@@ -20,7 +20,6 @@ def keep_all(
     total: int,
     write: Callable[[list[Answer]], None],
     recorder: JobRecorder[Any],
-    on_progress: Callable[[int, int], None],
 ) -> None:
     """Take the new answers one by one, tell the progress, and write all answers every second and at the end, however it ends.
 
@@ -28,7 +27,6 @@ def keep_all(
         known: the answers of earlier runs; the new ones are added to it.
         total: answers that there will be in all.
         write: replaces the file of answers.
-        on_progress: gets the number of answers so far, and of how many.
 
     Raises:
         Stopped: the job was asked to stop.
@@ -40,7 +38,6 @@ def keep_all(
             if time.monotonic() - written > EVERY:
                 write(known)
                 written = time.monotonic()
-            on_progress(len(known), total)
             pace = (time.monotonic() - began) / (len(known) - at_first)
             recorder.tell(len(known) / total, pace * (total - len(known)))
     finally:

@@ -14,7 +14,7 @@ STOP_FILE = "stop"
 
 
 class Job(Protocol):
-    """A piece of work of one of KINDS, such as a session. Its work is the function ``work`` in the worker module of its kind."""
+    """A piece of work of one of KINDS, such as a session."""
 
     kind: ClassVar[str]
     """The name of one of KINDS."""
@@ -42,7 +42,7 @@ class Job(Protocol):
     @property
     def root(self) -> Path:
         """The sessions folder in which it lies, by itself, among others of its kind, or within the job that has it run."""
-        kind = next(kind for kind in KINDS if kind.name == self.kind)
+        kind = kind_of(self)
         for within in kind.within:
             if self.dir.parent.match(within):
                 return self.dir.parents[within.count("/") + 1]
@@ -76,9 +76,11 @@ class Kind(NamedTuple):
     task: str
     """The file that describes the job; a folder without it is not a job."""
     worker: str
-    """The module with the worker's ``main(folder)``. Only worker processes import it, because most import torch."""
+    """The module whose function ``work(recorder)`` does the work. Most import torch, so only worker processes import them."""
     opens: str
-    """The class that opens a folder as a :class:`Job`; the dispatcher of the queue imports it when it takes up jobs from their folders."""
+    """The class that opens a folder as a :class:`Job`."""
+    recorder: str = "frozenlab.jobs.recorder.JobRecorder"
+    """The class that records the work."""
     within: tuple[str, ...] = ()
     """Patterns of more places: folders of other jobs that have these run."""
 
@@ -92,13 +94,17 @@ _EXPERIMENTS = "frozenlab.experiments"
 KINDS = (
     Kind(
         "session", "", "session.json", "frozenlab.session.worker", "frozenlab.session.session.Session",
-        within=("studies/*/cells", "contests/*/sides"),
+        "frozenlab.session.recorder.Recorder", within=("studies/*/cells", "contests/*/sides"),
     ),
-    Kind("evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.worker", f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation"),
-    Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.worker", f"{_EXPERIMENTS}.studies.store.Study"),
-    Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.worker", f"{_EXPERIMENTS}.replays.store.Replay"),
-    Kind("diagnosis", "diagnoses", "task.json", f"{_EXPERIMENTS}.diagnosis.worker", f"{_EXPERIMENTS}.diagnosis.store.Diagnosis"),
-    Kind("student", "students", "recipe.json", f"{_EXPERIMENTS}.students.worker", f"{_EXPERIMENTS}.students.store.Student"),
+    Kind("evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.measuring", f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation"),
+    Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.runner", f"{_EXPERIMENTS}.studies.store.Study"),
+    Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.asking", f"{_EXPERIMENTS}.replays.store.Replay"),
+    Kind("diagnosis", "diagnoses", "task.json", f"{_EXPERIMENTS}.diagnosis.asking", f"{_EXPERIMENTS}.diagnosis.store.Diagnosis"),
+    Kind("student", "students", "recipe.json", f"{_EXPERIMENTS}.students.making", f"{_EXPERIMENTS}.students.store.Student"),
     Kind("contest", "contests", "task.json", f"{_EXPERIMENTS}.contests.worker", f"{_EXPERIMENTS}.contests.store.Contest"),
     Kind("headroom", "headroom", "task.json", f"{_EXPERIMENTS}.headroom.worker", f"{_EXPERIMENTS}.headroom.store.Headroom"),
 )  # fmt: skip
+
+
+def kind_of(job: Job | type[Job]) -> Kind:
+    return next(kind for kind in KINDS if kind.name == job.kind)

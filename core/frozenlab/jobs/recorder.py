@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from frozenlab.base.errors import Stopped
@@ -20,6 +21,8 @@ class JobRecorder(Generic[AnyJob]):
     """Records the progress and the end of a job, and notices requests to stop it."""
 
     state: WorkerState
+    on_progress: Callable[[float], None] | None = None
+    """Gets the part of the work that is done, 0..1, whenever it is recorded."""
 
     def __init__(self, job: AnyJob) -> None:
         self.job = job
@@ -40,6 +43,8 @@ class JobRecorder(Generic[AnyJob]):
 
     def tell(self, progress: float, seconds_left: float | None = None) -> None:
         """Record the part of the work that is done, 0..1. Raises Stopped if the job was asked to stop."""
+        if self.on_progress is not None:
+            self.on_progress(progress)
         self.stop_if_asked()
         self.state.progress, self.state.seconds_left = progress, seconds_left
         self.write()

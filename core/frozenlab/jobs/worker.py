@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, TypeVar
 
 import psutil
@@ -20,7 +21,7 @@ from frozenlab.base.files import open_to_append
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.imported import refuse_imported
-from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.job import STOP_FILE, Job, kind_of
 from frozenlab.jobs.recorder import AnyJob, JobRecorder
 
 DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
@@ -35,6 +36,27 @@ class JobHeldError(LabError, RuntimeError):
 
 
 AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
+
+
+def work_on(job: Job, on_progress: Callable[[float], None] | None = None, wait: float = LOCK_WAIT) -> int:
+    """Do a job as its kind says, in this process; return the exit status.
+
+    Args:
+        on_progress: gets the part of the work that is done, 0..1, whenever that is recorded.
+        wait: as in :func:`work_alone`.
+    """
+    kind = kind_of(job)
+    module, _, name = kind.recorder.rpartition(".")
+
+    def recorder(job: Job) -> JobRecorder[Any]:
+        made = getattr(import_module(module), name)(job)
+        made.on_progress = on_progress
+        return made
+
+    def work(recorder: JobRecorder[Any]) -> None:
+        import_module(kind.worker).work(recorder)  # may import torch, which takes seconds: the job is seen running before
+
+    return work_alone(job, work, recorder, wait)
 
 
 def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder], wait: float = LOCK_WAIT) -> int:

@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 
 from frozenlab.jobs.environment import KEEPER
-from frozenlab.jobs.worker import end_with
+from frozenlab.jobs.worker import end_with, work_on
 from frozenlab.session.follower import follow
 from frozenlab.session.session import Session
-from frozenlab.session.worker import main
 
 if __name__ == "__main__":
     if KEEPER in os.environ:
@@ -22,4 +21,5 @@ if __name__ == "__main__":
     for nuisance in (signal.SIGINT, signal.SIGHUP):
         signal.signal(nuisance, signal.SIG_IGN)
     folder = Path(sys.argv[1]).resolve()
-    sys.exit(follow(Session(folder)) if int(os.environ["RANK"]) else main(folder))
+    session = Session(folder)
+    sys.exit(follow(session) if int(os.environ["RANK"]) else work_on(session))

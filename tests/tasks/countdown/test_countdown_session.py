@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 
 from frozenlab.engineer.engineers import FixedEngineer, RulesEngineer, UniformEngineer
-from frozenlab.experiments.benchmark import worker as evaluate
-from frozenlab.experiments.benchmark.evaluations import create as create_evaluation
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import PlainReport
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.experiments.benchmark.task import task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import create_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import run_job
+from frozenlab.jobs.worker import run_job, work_on
 from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.settings import TrainingSettings
@@ -65,14 +64,14 @@ def test_a_session_runs(session: Session) -> None:
 
 def test_a_study_runs(spec: SessionSpec, store: SessionStore) -> None:
     arms = tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in (UniformEngineer(), FixedEngineer()))
-    study = create_study(StudySpec(title="numbers", session=spec.changed(engineer=FixedEngineer()), arms=arms, seeds=(1, 2)), store, "them")
+    study = Study.create(StudySpec(title="numbers", session=spec.changed(engineer=FixedEngineer()), arms=arms, seeds=(1, 2)), store, "them")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=Here()).run()) == 0, study.state().error
     assert set(study.boards()["cell"]) == set(CELLS)
 
 
 def test_its_checkpoint_is_measured_and_pages_open(session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluation = create_evaluation(task_for("numbers:2", "countdown", store), store)
-    assert evaluate.main(evaluation.dir) == 0, evaluation.state().error
+    evaluation = Evaluation.create(task_for("numbers:2", "countdown", store), store)
+    assert work_on(evaluation) == 0, evaluation.state().error
     report = Result(evaluation.dir).report
     assert isinstance(report, PlainReport) and [(cell.cell, cell.n) for cell in report.cells] == [(cell, 50) for cell in CELLS]
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))

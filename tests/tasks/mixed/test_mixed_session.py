@@ -8,11 +8,11 @@ import pytest
 
 from frozenlab.app.story.config_map import axes_of, stops
 from frozenlab.engineer.engineers import RulesEngineer, UniformEngineer
-from frozenlab.experiments.replays import worker
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals, sentences
-from frozenlab.experiments.replays.store import create_replay
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for
+from frozenlab.jobs.worker import work_on
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
@@ -98,8 +98,8 @@ def test_the_even_config_trains_by_grpo(network: Path, store: SessionStore) -> N
 
 def test_a_replay_compares_proposals_cell_by_cell(session: Session, store: SessionStore) -> None:
     task = task_for(session, 0, arms_of_engineers([RulesEngineer(), UniformEngineer()], "rules"), "again", samples=3)
-    replay = create_replay(task, store, "asked")
-    assert worker.main(replay.dir) == 0, replay.state().error
+    replay = Replay.create(task, store, "asked")
+    assert work_on(replay) == 0, replay.state().error
     table = proposals(replay.answers())
     assert len(table) == 2 * 3 * 5 and table["times_ratio"].notna().sum() == 18
     arms = compared(table, "rules")

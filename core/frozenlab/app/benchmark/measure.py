@@ -11,11 +11,10 @@ from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.figures import percent
-from frozenlab.experiments.benchmark.evaluations import Evaluation, evaluations
-from frozenlab.experiments.benchmark.evaluations import start as start_evaluation
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import Report
 from frozenlab.experiments.benchmark.task import task_for
-from frozenlab.experiments.students.store import students
+from frozenlab.experiments.students.store import Student
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import OFFERED, SessionStore
@@ -37,7 +36,9 @@ class Checkpoint(NamedTuple):
 def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
     """Everything that can be measured, as :func:`frozenlab.experiments.benchmark.task.task_for` names it."""
     found = {"lab-model": Checkpoint("Lab model, as shipped", LAKE)}
-    found |= {student.name: Checkpoint(f"Student: {student.title}", student.recipe.family) for student in students(store) if student.ready}
+    found |= {
+        student.name: Checkpoint(f"Student: {student.title}", student.recipe.family) for student in Student.all(store) if student.ready
+    }
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
             if checkpoint.stage is not None:
@@ -75,7 +76,7 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
 def start(model: str, suite: str, store: SessionStore) -> None:
     """Starts to measure, or keeps the reason why not."""
     with refusals.keeping_reason(ERROR, "Not started"):
-        start_evaluation(task_for(model, suite, store), store)
+        Evaluation.start(task_for(model, suite, store), store)
 
 
 def seconds_a_task(reports: Sequence[Report]) -> float | None:
@@ -98,7 +99,7 @@ def under_way(store: SessionStore, add: Add) -> None:
     """The evaluations that wait, run, or ended without a result; looks again by itself while one runs."""
     refusals.show_reason(ERROR)
     undo_line("evaluation", ERROR)
-    found = evaluations(store)
+    found = Evaluation.all(store)
     live = [evaluation for evaluation in found if evaluation.state().live]
     if found:
         st.fragment(_list)(store, [evaluation.id for evaluation in found], live, add)
@@ -108,7 +109,7 @@ def _list(store: SessionStore, drawn: Sequence[str], drawn_live: Sequence[Evalua
     """Draws the whole page again when an evaluation has changed since it was drawn; a finished one is then among the results."""
     for evaluation in drawn_live:
         keep_current(evaluation)
-    found = evaluations(store)
+    found = Evaluation.all(store)
     for evaluation in found:
         _row(evaluation, evaluation.state())
     still = [evaluation.id for evaluation in found if evaluation.state().live]
@@ -116,7 +117,7 @@ def _list(store: SessionStore, drawn: Sequence[str], drawn_live: Sequence[Evalua
         for evaluation in drawn_live:
             if (evaluation.dir / "report.json").exists():
                 st.toast(f"{markup.plain(evaluation.title)} is measured.", icon=":material/check_circle:")
-                add(evaluation.id, evaluation.task.suite)
+                add(evaluation.id, evaluation.spec.suite)
         st.rerun()
     if {*drawn} - {evaluation.id for evaluation in found}:  # one was deleted: the page says so, with a way back
         st.rerun()

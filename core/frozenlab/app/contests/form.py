@@ -5,14 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.app.session.config_tables import repairs_table
-from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.app.ui import markup, refusals
 from frozenlab.app.ui.figures import percent
 from frozenlab.base import limits
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.engineer.engineers.human import decided
 from frozenlab.engineer.guard import guard
-from frozenlab.experiments.contests import launch
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import Entry
 from frozenlab.tasks.families import family_of
@@ -30,14 +29,14 @@ MOST, EVEN = 10, 2
 
 def write_config(contest: Contest, again: bool) -> None:
     """The sliders, what the guard makes of them, and the button that enters the config; ``again``: it is not the first."""
-    begun = contest.task.session.initial_config
+    begun = contest.spec.session.initial_config
     st.subheader("Try another config" if again else "What should it practise next?", anchor=False)
     refusals.show_reason(ERROR)
     sliders(contest, begun)
-    used, report = guard(config_of(contest), begun, contest.task.session.guard)
+    used, report = guard(config_of(contest), begun, contest.spec.session.guard)
     st.caption("It trains on: " + ", ".join(f"{cell_label(name)} {percent(used.cells[name].share)}" for name in in_order(used.cells)) + ".")
     if report.repairs:
-        with st.expander(f"{len(report.repairs)} repaired: no kind of task gets less than {percent(contest.task.session.guard.min_share)}"):
+        with st.expander(f"{len(report.repairs)} repaired: no kind of task gets less than {percent(contest.spec.session.guard.min_share)}"):
             st.html(repairs_table(report.repairs, family_of(begun.family)))
     name, why, action = st.columns([1, 2, 1], vertical_alignment="bottom")
     name.text_input("Your name", st.session_state.get(KNOWN_NAME, ""), key=NAME, max_chars=40, placeholder="you")
@@ -66,7 +65,7 @@ def sliders(contest: Contest, begun: Config) -> None:
 
 def config_of(contest: Contest) -> Config:
     """The config of the sliders as they stand; a knob that was not touched is as it was, to the last digit."""
-    begun, cells = contest.task.session.initial_config, {}
+    begun, cells = contest.spec.session.initial_config, {}
     for name, old in begun.cells.items():
         turned = {"share": float(st.session_state.get(widget(contest, name, "share"), EVEN))}
         for knob in family_of(begun.family).ratios_of(old):
@@ -96,7 +95,7 @@ def enter(contest: Contest) -> None:
         state[KNOWN_NAME], state[VIEW] = entry.name, RACE
         st.query_params[ENTRY] = str(number)
         try:
-            launch.wake(contest, sessions.store())
+            contest.wake()
         except LabError as error:
             st.toast(f"It queues: {markup.plain(str(error))}.", icon=":material/hourglass_empty:")
 

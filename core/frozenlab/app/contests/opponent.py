@@ -6,11 +6,10 @@ import streamlit as st
 
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.app.ui.glossary import note
-from frozenlab.experiments.contests import launch
-from frozenlab.experiments.contests.store import contests
+from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import LAB_MODEL, ContestTask, opponents, task_against
 from frozenlab.experiments.students.recipe import Recipe
-from frozenlab.experiments.students.store import students
+from frozenlab.experiments.students.store import Student
 
 ERROR, PICKED = "contest-error", "contest-opponent"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -28,7 +27,7 @@ def choose_opponent() -> None:
     """The form of a new contest, and the newest contests."""
     refusals.show_reason(ERROR)
     known = recipes_by_id()
-    ready = {student.id for student in students(sessions.store()) if student.ready}
+    ready = {student.id for student in Student.all(sessions.store()) if student.ready}
     titles = {name: title_of(number) for number, name in enumerate(known)}
     with st.container(border=True):
         chosen = st.radio(
@@ -52,7 +51,7 @@ def choose_opponent() -> None:
         )
     for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
         place.markdown(words)
-    found = contests(sessions.store())[:SHOWN]
+    found = Contest.all(sessions.store())[:SHOWN]
     if found:
         st.subheader("Contests on this machine", anchor=False)
     for contest in found:
@@ -65,7 +64,7 @@ def recipes_by_id() -> dict[str, Recipe]:
     """The ready-made students, then those of this machine that are as planned and about the same tasks."""
     known = opponents()
     cells = {frozenset(recipe.config.cells) for recipe in known.values()}
-    own = {student.id: student.recipe for student in students(sessions.store()) if student.as_planned}
+    own = {student.id: student.recipe for student in Student.all(sessions.store()) if student.as_planned}
     return known | {name: recipe for name, recipe in own.items() if name not in known and frozenset(recipe.config.cells) in cells}
 
 
@@ -77,7 +76,7 @@ def title_of(number: int) -> str:
 def begin(chosen: str, known: dict[str, Recipe], titles: dict[str, str]) -> None:
     with refusals.keeping_reason(ERROR, "Not begun"):
         task: ContestTask = task_against(known.get(chosen), chosen, titles.get(chosen, ""))
-        go_to(launch.start(task, sessions.store()).id)
+        go_to(Contest.start(task, sessions.store()).id)
 
 
 def go_to(contest_id: str) -> None:

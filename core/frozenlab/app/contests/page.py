@@ -15,8 +15,7 @@ from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.qr import qr_code
 from frozenlab.base.errors import LabError
-from frozenlab.experiments.contests import launch
-from frozenlab.experiments.contests.store import Contest, open_contest
+from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import ContestError
 from frozenlab.experiments.contests.worker import TRAINED_AT_ONCE
 
@@ -45,7 +44,7 @@ def page() -> None:
         choose_opponent()
         return
     try:
-        contest = open_contest(asked, sessions.store())
+        contest = Contest.open(asked, sessions.store())
     except ContestError:
         st.warning("There is no such contest on this machine. Begin one here.")
         choose_opponent()
@@ -87,7 +86,7 @@ def may_delete(contest: Contest) -> None:
 
 def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> None:
     """The live part: the race and the scoreboard. Draws the page again when another entry has its score."""
-    contest = open_contest(contest_id, sessions.store())
+    contest = Contest.open(contest_id, sessions.store())
     if live:
         keep_current(contest, every=LOOK)
     keep_going(contest)
@@ -98,12 +97,12 @@ def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> Non
 
 def preparing(contest_id: str) -> None:
     """The student is made or measured. Draws the page again when the contest is open."""
-    contest = open_contest(contest_id, sessions.store())
+    contest = Contest.open(contest_id, sessions.store())
     keep_current(contest, every=LOOK)
     if contest.is_open:
         st.rerun()
     state, student = contest.state(), contest.student
-    making = contest.task.recipe is not None and (student is None or not student.ready)
+    making = contest.spec.recipe is not None and (student is None or not student.ready)
     if state.status in ("failed", "stopped", "crashed"):
         st.error(markup.plain(f"The contest could not be prepared: {state.error or state.status}."))
         if st.button("Try again", key="contest-again", **refusals.for_operators("lets a contest go on that was stopped")):
@@ -120,7 +119,7 @@ def preparing(contest_id: str) -> None:
 def keep_going(contest: Contest) -> None:
     """Whoever looks at a contest whose queue stands still wakes its worker; while another job runs, says what it waits for."""
     try:
-        launch.wake(contest, sessions.store())
+        contest.wake()
     except LabError as error:
         st.info(f"The queue waits: {markup.plain(str(error))}.", icon=":material/hourglass_empty:")
 

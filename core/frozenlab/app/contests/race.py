@@ -113,7 +113,7 @@ def side_view(contest: Contest, one: Numbered) -> None:
 def curves(contest: Contest, pair: Sequence[Numbered]) -> Chart:
     """The valid rate of the sampled plans of each side while it trains. What a side trains on differs, so the curves are no score."""
     figure, words = go.Figure(), []
-    steps = contest.task.session.training.steps
+    steps = contest.spec.session.training.steps
     for one in pair:
         side, name = contest.side(one.number), label_of(one, contest.entries)
         metrics = None if side is None else side.metrics(0)
@@ -156,7 +156,7 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
             f"What was possible: the oracle knew the planted weakness, gave it nearly all of the practice, and gained {oracle.gain.words}. "
             "It is no upper bound: what helps the weak kind of task may cost the others."
         )
-    elif contest.task.weak:
+    elif contest.spec.weak:
         note("What was possible: the oracle, who knows the planted weakness, still trains.")
     note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same boards.")
     st.download_button(

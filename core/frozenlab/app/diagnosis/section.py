@@ -12,9 +12,8 @@ from frozenlab.app.ui import markup, refusals, sessions, theme
 from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.base.errors import LabError
-from frozenlab.experiments.diagnosis import launch
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
-from frozenlab.experiments.diagnosis.store import Diagnosis, diagnoses
+from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
 from frozenlab.experiments.students.secret import candidates
 from frozenlab.experiments.students.store import Student
@@ -30,7 +29,7 @@ HELP = (
 def diagnosis_section() -> None:
     """The newest diagnosis, or the recorded one, and the button that starts one."""
     store = sessions.store()
-    found, planted = diagnoses(store), candidates(store)
+    found, planted = Diagnosis.all(store), candidates(store)
     with st.container(key="diagnosis"):
         st.subheader("Who finds a planted weakness?", anchor=False, help=HELP)
         refusals.show_reason(ERROR)
@@ -134,12 +133,12 @@ def watch(diagnosis: Diagnosis) -> None:
 
 def start(planted: list[Student]) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.start(task_for(planted), sessions.store())
+        Diagnosis.start(task_for(planted), sessions.store())
 
 
 def resume(diagnosis: Diagnosis) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.resume(diagnosis, sessions.store())
+        diagnosis.resume()
 
 
 def go_to(name: str | None) -> None:

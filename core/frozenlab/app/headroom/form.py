@@ -8,15 +8,15 @@ from frozenlab.app.headroom.running import ERROR, start
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.base.errors import one_line
 from frozenlab.experiments.headroom.spec import HeadroomSpec
-from frozenlab.experiments.headroom.store import shipped
-from frozenlab.experiments.students.store import students
+from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.students.store import Student
 
 
 @st.dialog("Measure headroom", width="medium")
 def start_form() -> None:
-    presets = {measurement.id: measurement.task for measurement in shipped()}
+    presets = {measurement.id: measurement.spec for measurement in Headroom.shipped()}
     name = st.selectbox("What is measured", list(presets), format_func=lambda one: f"{one} · {presets[one].title}", key="headroom-preset")
-    made = [student.name for student in students(sessions.store()) if student.ready]
+    made = [student.name for student in Student.all(sessions.store()) if student.ready]
     offered = list(dict.fromkeys([*presets[name].students, "lab-model", *made]))
     chosen = st.multiselect(
         "Students", offered, ["lab-model"], key="headroom-students",

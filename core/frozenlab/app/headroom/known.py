@@ -8,7 +8,7 @@ from pathlib import Path
 from frozenlab.app.ui import sessions
 from frozenlab.experiments.headroom.report import REPORT, read_report
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
-from frozenlab.experiments.headroom.store import Headroom, measurements, shipped
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs.kept import Kept
 
 RECORDED = "recorded-"
@@ -29,7 +29,7 @@ class Shown:
 
     @property
     def label(self) -> str:
-        spec = self.measurement.task
+        spec = self.measurement.spec
         kind = "recorded" if self.recorded else self.measurement.state().status
         return f"{spec.title} · {len(spec.students)} student{'s' if len(spec.students) > 1 else ''} · {kind}"
 
@@ -41,6 +41,6 @@ class Shown:
 
 def everything() -> dict[str, Shown]:
     """All measurements by the name in the address: one's own, newest first, then those that came with the project and were run."""
-    own = [Shown(measurement.id, measurement) for measurement in measurements(sessions.store())]
-    ours = [Shown(f"{RECORDED}{measurement.id}", measurement) for measurement in shipped() if (measurement.dir / REPORT).exists()]
+    own = [Shown(measurement.id, measurement) for measurement in Headroom.all(sessions.store())]
+    ours = [Shown(f"{RECORDED}{measurement.id}", measurement) for measurement in Headroom.shipped() if (measurement.dir / REPORT).exists()]
     return {shown.name: shown for shown in [*own, *ours]}

@@ -44,8 +44,8 @@ def page() -> None:
     report = shown.report()
     if report is not None:
         show_report(report)
-    elif shown.measurement.task.prediction:
-        st.caption(f"Prediction: {markup.plain(shown.measurement.task.prediction)}")
+    elif shown.measurement.spec.prediction:
+        st.caption(f"Prediction: {markup.plain(shown.measurement.spec.prediction)}")
     if not shown.recorded and not shown.measurement.state().live:
         delete_button(shown.measurement, "headroom-delete", ERROR, partial(nav.put, "headroom", None))
 

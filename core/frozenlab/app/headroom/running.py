@@ -6,7 +6,6 @@ import streamlit as st
 
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.app.ui.components.live import keep_current
-from frozenlab.experiments.headroom import launch
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs import launcher
@@ -18,12 +17,12 @@ ERROR = "headroom_error"
 def start(spec: HeadroomSpec) -> None:
     """Starts a measurement and goes to it, or keeps the reason why not."""
     with refusals.keeping_reason(ERROR, "Not started"):
-        st.query_params["headroom"] = launch.start(spec, sessions.store()).id
+        st.query_params["headroom"] = Headroom.start(spec, sessions.store()).id
 
 
 def resume(measurement: Headroom) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.resume(measurement, sessions.store())
+        measurement.resume()
 
 
 def halt(measurement: Headroom) -> None:
@@ -37,10 +36,10 @@ def watch(measurement: Headroom) -> None:
     keep_current(measurement)
     state = measurement.state()
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
-    done = round(state.progress * measurement.task.units)
+    done = round(state.progress * measurement.spec.units)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(key="headroom-progress"):
-            text = f"**{done} of {measurement.task.units} parts measured**{left}"
+            text = f"**{done} of {measurement.spec.units} parts measured**{left}"
             st.progress(min(max(state.progress, 0.0), 1.0), text=text)
         st.button(
             "Stop", key="headroom-stop", icon=":material/stop:", on_click=halt, args=(measurement,),

@@ -31,19 +31,19 @@ def one_answer(replay: Replay, answers: Sequence[Answer], session: Session | Non
     for arm, sample, record, _ in answers:
         by_arm.setdefault(arm, {})[sample + 1] = record
     asked = st.query_params.get("arm")
-    arm = asked if asked in by_arm else replay.task.reference
+    arm = asked if asked in by_arm else replay.spec.reference
     number = st.query_params.get("answer", "1")
     answer = int(number) if number.isdigit() and int(number) in by_arm[arm] else min(by_arm[arm])
     st.query_params["arm"], st.query_params["answer"] = arm, str(answer)
     st.session_state["replay-arm"], st.session_state["replay-answer"] = arm, answer
     title, which, nth = st.columns([2.2, 1.2, 0.8], vertical_alignment="bottom")
     title.subheader("One answer", anchor=False)
-    which.selectbox("Arm", [one.name for one in replay.task.arms if one.name in by_arm], key="replay-arm", on_change=pick)
+    which.selectbox("Arm", [one.name for one in replay.spec.arms if one.name in by_arm], key="replay-arm", on_change=pick)
     nth.selectbox(
         "Answer", sorted(by_arm[arm]), key="replay-answer", on_change=pick,
-        format_func=lambda n: f"{n} of {replay.task.samples}" + ("" if by_arm[arm][n].proposal else " · unusable"),
+        format_func=lambda n: f"{n} of {replay.spec.samples}" + ("" if by_arm[arm][n].proposal else " · unusable"),
     )  # fmt: skip
-    show_answer(by_arm[arm][answer], context_of(replay, arm, session), session, replay.task.stage)
+    show_answer(by_arm[arm][answer], context_of(replay, arm, session), session, replay.spec.stage)
 
 
 def pick() -> None:
@@ -54,9 +54,9 @@ def context_of(replay: Replay, arm: str, session: Session | None) -> Context | N
     """What the arm's engineer saw."""
     if session is None:
         return None
-    spec = spec_of(next(one for one in replay.task.arms if one.name == arm), session)
+    spec = spec_of(next(one for one in replay.spec.arms if one.name == arm), session)
     try:
-        return describe(session.measurements(replay.task.stage), spec.sections, spec.layouts)
+        return describe(session.measurements(replay.spec.stage), spec.sections, spec.layouts)
     except SessionError:
         return None
 

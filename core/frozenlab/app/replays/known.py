@@ -6,7 +6,7 @@ import streamlit as st
 
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import sessions
-from frozenlab.experiments.replays.store import Replay, replays, shipped
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
@@ -17,14 +17,14 @@ RECORDED = "recorded-"
 
 def everything() -> dict[str, Replay]:
     """All replays by the name in the address: one's own, newest first, then those that came with the project."""
-    own = {replay.id: replay for replay in replays(sessions.store())}
-    return own | {f"{RECORDED}{replay.id}": replay for replay in shipped()}
+    own = {replay.id: replay for replay in Replay.all(sessions.store())}
+    return own | {f"{RECORDED}{replay.id}": replay for replay in Replay.shipped()}
 
 
 def label(name: str, replay: Replay) -> str:
     state = replay.state()
     kind = "recorded" if name.startswith(RECORDED) else "running" if state.live else state.status
-    return f"{replay.title} · {len(replay.task.arms)} arms × {replay.task.samples} · {kind}"
+    return f"{replay.title} · {len(replay.spec.arms)} arms × {replay.spec.samples} · {kind}"
 
 
 def go_to(name: str) -> None:
@@ -44,8 +44,8 @@ def compose(like: Replay | None) -> None:
     """Shows the form, for the stage that a replay was about; for callbacks."""
     leave()
     known = [session.id for session in suitable()]
-    if like is not None and like.task.session in known:
-        st.query_params["session"], st.query_params["stage"] = like.task.session, str(like.task.stage + 1)
+    if like is not None and like.spec.session in known:
+        st.query_params["session"], st.query_params["stage"] = like.spec.session, str(like.spec.stage + 1)
     elif known:
         st.query_params["session"] = known[0]
 

@@ -53,15 +53,15 @@ def read_replay(replay: Replay, written: Signature) -> Read | None:
     def read() -> Read:
         answers = replay.answers()
         table = proposals(answers)
-        arms = compared(table, replay.task.reference)
-        return Read(answers, table, arms, sentences(arms, replay.task))
+        arms = compared(table, replay.spec.reference)
+        return Read(answers, table, arms, sentences(arms, replay.spec))
 
     return once(read, "replay", str(replay.dir), written) if written else None
 
 
 def origin(replay: Replay) -> Session | None:
     """The session that was asked about; None if it is not here any more, which the page says."""
-    task = replay.task
+    task = replay.spec
     words, link = st.columns([3, 1], vertical_alignment="center")
     try:
         session = replay.session
@@ -92,12 +92,12 @@ def show_replay(name: str, replay: Replay) -> None:
         go_on(replay, len(known.answers) if known else 0)
     if known is None:
         if session is not None:
-            arms_table(replay.task.arms, session)
+            arms_table(replay.spec.arms, session)
         return
     answers, table, arms, (first, *others) = known
     answer = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))
     st.html(f'<p class="fl-answer">{answer}</p><p class="fl-note">{escape(" ".join(others))}</p>')
-    answered = [arm.name for arm in replay.task.arms if arm.name in set(table["arm"])]
+    answered = [arm.name for arm in replay.spec.arms if arm.name in set(table["arm"])]
     st.subheader(
         "What every arm would do",
         anchor=False,
@@ -107,7 +107,7 @@ def show_replay(name: str, replay: Replay) -> None:
     before = answers[0].record.config_before
     drawn = once(lambda: proposals_figure(table, before, answered), "replay figure", str(replay.dir), written)
     theme.chart(drawn, "replay-proposals", on_select=follow_circle, selection_mode="points")
-    comparison(arms, table, replay.task.reference)
+    comparison(arms, table, replay.spec.reference)
     one_answer(replay, answers, session)
     downloads(name, replay, answers, table)
 
@@ -182,7 +182,7 @@ def unusable(failed: int, n: int) -> str:
 def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.DataFrame) -> None:
     def as_json() -> str:
         rows = [{"arm": answer.arm, "answer": answer.sample + 1, "record": answer.record.model_dump(mode="json")} for answer in answers]
-        return json.dumps({"task": replay.task.model_dump(mode="json"), "answers": rows}, indent=1)
+        return json.dumps({"task": replay.spec.model_dump(mode="json"), "answers": rows}, indent=1)
 
     with st.container(horizontal=True):
         for kind, data in (("CSV", lambda: table.to_csv(index=False)), ("JSON", as_json)):

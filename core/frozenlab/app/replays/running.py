@@ -7,7 +7,6 @@ import streamlit as st
 from frozenlab.app.replays.known import go_to
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.app.ui.components.live import keep_current
-from frozenlab.experiments.replays import launch
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, servers
 from frozenlab.jobs import launcher
@@ -20,12 +19,12 @@ ERROR = "replay_error"
 def start(task: ReplayTask) -> None:
     """Starts a replay and goes to it, or keeps the reason why not."""
     with refusals.keeping_reason(ERROR, "Not started"):
-        go_to(launch.start(task, sessions.store()).id)
+        go_to(Replay.start(task, sessions.store()).id)
 
 
 def resume(replay: Replay) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.resume(replay, sessions.store())
+        replay.resume()
 
 
 def halt(replay: Replay) -> None:
@@ -37,7 +36,7 @@ def halt(replay: Replay) -> None:
 def watch(replay: Replay, drawn: int) -> None:
     """The progress of a running replay. Draws the page again when every arm has answered, and whenever the answers have doubled."""
     keep_current(replay)
-    state, task = replay.state(), replay.task
+    state, task = replay.state(), replay.spec
     done = round(state.progress * task.total)
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -54,16 +53,16 @@ def watch(replay: Replay, drawn: int) -> None:
 
 def go_on(replay: Replay, answered: int) -> None:
     """What can be done with a replay that ended before it had all answers."""
-    state, missing = replay.state(), replay.task.total - answered
+    state, missing = replay.state(), replay.spec.total - answered
     if not missing:
         return
     try:
-        may = api_form.may_ask(servers(replay.task, replay.session), "replay")
+        may = api_form.may_ask(servers(replay.spec, replay.session), "replay")
     except (ReplayError, SessionError):  # the session is gone; resuming the replay says so
         may = True
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."
-        st.markdown(f"This replay {state.status}, with {answered} of {replay.task.total} answers{why}")
+        st.markdown(f"This replay {state.status}, with {answered} of {replay.spec.total} answers{why}")
         st.button(
             "Ask for the rest", key="replay-go-on", icon=":material/play_arrow:", on_click=resume, args=(replay,),
             **refusals.for_operators("resumes replays", disabled=not may),

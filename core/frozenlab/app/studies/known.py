@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.app.ui import sessions
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import Study, StudyError, shipped, studies
+from frozenlab.experiments.studies.store import Study, StudyError, shipped_reports
 from frozenlab.experiments.studies.tables import StudyReport
 
 
@@ -46,9 +46,9 @@ def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
 
 def everything() -> dict[str, ShownStudy]:
     """All studies, one's own first and newest first."""
-    own = [ShownStudy(study.id, study.spec, study=study) for study in studies(sessions.store())]
+    own = [ShownStudy(study.id, study.spec, study=study) for study in Study.all(sessions.store())]
     ours = []
-    for folder in shipped():
+    for folder in shipped_reports():
         report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
         ours.append(ShownStudy(f"recorded-{folder.name}", report.spec, recorded=report))
     return {each.id: each for each in [*own, *ours]}

@@ -6,9 +6,9 @@ import streamlit as st
 
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.app.ui.components.live import keep_current
-from frozenlab.experiments.studies import launch
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import RunSettings, Study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
 from frozenlab.jobs.share import cores
 
@@ -19,12 +19,12 @@ ERROR = "study_error"
 def start(spec: StudySpec, jobs: int) -> None:
     """Starts a study and goes to it, or keeps the reason why not."""
     with refusals.keeping_reason(ERROR, "Not started"):
-        st.query_params["study"] = launch.start(spec, sessions.store(), RunSettings(jobs=jobs)).id
+        st.query_params["study"] = Study.start(spec, sessions.store(), run=RunSettings(jobs=jobs)).id
 
 
 def resume(study: Study) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.resume(study, sessions.store(), RunSettings(jobs=cores()))
+        study.resume(run=RunSettings(jobs=cores()))
 
 
 def halt(study: Study) -> None:

@@ -10,7 +10,7 @@ from frozenlab.base.cells import Config
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.secret import TITLE, candidates, hide, is_secret
-from frozenlab.experiments.students.store import Student, open_student, students
+from frozenlab.experiments.students.store import Student
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -27,7 +27,7 @@ HELP = (
 def pick_student(begun: SessionSpec) -> Student | None:
     """The student to train in place of the shipped lab model; None for the lab model. Nothing is shown where there is no student."""
     store = sessions.store()
-    ready = {student.name: student for student in students(store) if student.ready and student.recipe.family is begun.tasks}
+    ready = {student.name: student for student in Student.all(store) if student.ready and student.recipe.family is begun.tasks}
     if not ready or begun.language is not None:
         return None
     if st.session_state.get(KEY) not in (LAB_MODEL, *ready):
@@ -57,7 +57,7 @@ def follow() -> None:
         st.session_state.pop(CONFIG_KEY, None)
         return
     st.session_state[CONFIG_KEY] = FROM_STUDENT
-    recipe = open_student(st.session_state[KEY], sessions.store()).recipe
+    recipe = Student.open(st.session_state[KEY], sessions.store()).recipe
     if recipe.family.lab is None or recipe.family.lab.obstacles(recipe.config, True):
         st.session_state["form_engineer"] = "learnability"
 
@@ -87,7 +87,7 @@ def about_student(session: Session) -> None:
     if not name.startswith(STUDENT):
         return
     try:
-        student = open_student(name, sessions.store())
+        student = Student.open(name, sessions.store())
         certificate = student.certificate
     except LabError:
         st.caption(f"It began with the student {markup.plain(name.removeprefix(STUDENT))}, who is not on this machine any more.")

@@ -10,38 +10,41 @@ from pathlib import Path
 
 from frozenlab.experiments.benchmark.results import results_folder
 from frozenlab.experiments.benchmark.task import EvaluationError, Task
-from frozenlab.jobs.folders import fresh_name, make_folder, readable
-from frozenlab.jobs.launcher import launching, submit
+from frozenlab.experiments.experiment import Experiment
+from frozenlab.jobs.folders import fresh_name
 from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
-from frozenlab.jobs.task import TaskJob
 from frozenlab.session.store import SessionStore
 
 
-class Evaluation(TaskJob[Task]):
+class Evaluation(Experiment[Task]):
     """The folder of an evaluation in the background. Opening it raises EvaluationError if its task cannot be read."""
 
-    kind = "evaluation"
-    model, error = Task, EvaluationError
+    kind, model, error = "evaluation", Task, EvaluationError
+
+    @classmethod
+    def all(cls, store: SessionStore) -> list[Evaluation]:
+        """All that wait, run, or ended without a result, newest first. Finished ones are results."""
+        return [evaluation for evaluation in super().all(store) if not (evaluation.dir / "report.json").exists()]
 
     @property
     def title(self) -> str:
-        return title_of(self.task)
+        return title_of(self.spec)
 
     @property
     def online(self) -> bool:
-        return self.task.online
+        return self.spec.online
 
     @property
     def needs(self) -> Needs:
-        return needs_of(self.task)
+        return needs_of(self.spec)
 
     @property
     def work(self) -> Work:
-        return Work(f"{self.task.policy} on {Path(self.task.suite).name}")
+        return Work(f"{self.spec.policy} on {Path(self.spec.suite).name}")
 
     @property
     def slow(self) -> bool:
-        return self.task.language is not None
+        return self.spec.language is not None
 
 
 def title_of(task: Task) -> str:
@@ -52,25 +55,6 @@ def needs_of(task: Task) -> Needs:
     return language_model() if task.language else LAB_MODEL
 
 
-def create(task: Task, store: SessionStore) -> Evaluation:
-    """Create a folder with ``task.json`` and a queued state."""
-    return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result", error=EvaluationError))
-
-
-def start(task: Task, store: SessionStore) -> Evaluation:
-    """Starts to measure a checkpoint, as ``frozenlab evaluate`` does in the foreground. Raises LaunchError if the disk is full."""
-    with launching(store.root):
-        evaluation = create(task, store)
-        submit(evaluation)
-    return evaluation
-
-
 def fresh_id(task: Task, store: SessionStore) -> str:
     """An unused id for a new result."""
     return fresh_name(results_folder(store), task.title, otherwise="result")
-
-
-def evaluations(store: SessionStore) -> list[Evaluation]:
-    """All evaluations that are waiting, running, or ended without a result, newest first. Finished ones are results."""
-    tasks = sorted(results_folder(store).glob("*/task.json"), reverse=True)
-    return readable((task for task in tasks if not (task.parent / "report.json").exists()), Evaluation, EvaluationError)

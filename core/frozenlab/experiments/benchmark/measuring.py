@@ -16,12 +16,14 @@ from trl.import_utils import is_vllm_available
 from frozenlab.base.places import sessions_folder
 from frozenlab.engineer.hosts import host_of
 from frozenlab.experiments.benchmark.api_model import ApiModel
+from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import Measured, Report
-from frozenlab.experiments.benchmark.results import report_type
+from frozenlab.experiments.benchmark.results import report_type, save_result
 from frozenlab.experiments.benchmark.task import Task
 from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.experiments.shelf.housekeeping import DAY
 from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import on_hub, policy_folder, weights_file
 from frozenlab.models.language.kept import KeepingWriter
@@ -31,6 +33,8 @@ from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
 
 Part = Literal["drawing and solving", "planning"]
+DRAWING_SHARE = 0.1
+"""Part of the work that drawing and solving the boards is: rough, for the progress bar."""
 FORGOTTEN_AFTER = 30 * DAY
 """Seconds."""
 
@@ -76,6 +80,18 @@ def checkpoint_hash(task: Task) -> str:
         return hashlib.sha256(f"{host_of(task.server)} {task.server.model}".encode()).hexdigest()
     with weights_of(task).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def work(recorder: JobRecorder[Evaluation]) -> None:
+    """Measure the checkpoint and keep the result. Raises Stopped after the present batch of boards."""
+
+    def note(part: str, done: int, of: int) -> None:
+        recorder.tell(DRAWING_SHARE * done / of if part != "planning" else DRAWING_SHARE + (1 - DRAWING_SHARE) * done / of)
+
+    evaluation = recorder.job
+    report, rows = measure(evaluation.spec, evaluation.id, note)
+    recorder.tell(1.0)  # the last chance to stop
+    save_result(evaluation.dir, report, rows)
 
 
 def measure(

@@ -16,7 +16,7 @@ from frozenlab.session.recorder import Recorder
 def measure_base(contest: Contest, worker: JobRecorder[Contest]) -> None:
     """Write ``sides/base``: greedy answers to all boards, and the evidence as its engineer would read it. Raises Stopped and LabError."""
     torch.set_num_threads(THREADS)
-    spec = contest.task.session
+    spec = contest.spec.session
     base = contest.base or contest.sides.create(spec, BASE)
     recorder = Recorder(base)
     recorder.begin()

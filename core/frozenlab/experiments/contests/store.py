@@ -11,19 +11,18 @@ contests/<id>/
 from __future__ import annotations
 
 import fcntl
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from frozenlab.base.files import open_to_append, write_text
-from frozenlab.base.roles import for_everybody, person
+from frozenlab.base.roles import for_everybody, only_operators, person
 from frozenlab.experiments.contests.task import ContestError, ContestTask, Entry
+from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.students.recipe import StudentError
-from frozenlab.experiments.students.store import Student, open_student
+from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.on_students import best_for
-from frozenlab.jobs.folders import find_folder, make_folder, read_task
+from frozenlab.jobs.folders import read_task
 from frozenlab.jobs.imported import refuse_imported
-from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
-from frozenlab.jobs.task import TaskJob, newest_first
+from frozenlab.jobs.needs import HAS_OTHERS_RUN, Level, Needs
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
@@ -42,27 +41,36 @@ class Numbered(NamedTuple):
     entry: Entry
 
 
-class Contest(TaskJob[ContestTask]):
-    """One contest folder, opened for reading. Opening it raises ContestError if its task cannot be read."""
+class Contest(Experiment[ContestTask]):
+    """One contest folder, opened for reading. Opening it raises ContestError if its spec cannot be read."""
 
-    kind, model, error = "contest", ContestTask, ContestError
+    kind, model, error, level = "contest", ContestTask, ContestError, Level.HIGH  # people wait for it
 
-    @property
-    def title(self) -> str:
-        return self.task.title
+    @classmethod
+    def create(cls, spec: ContestTask, store: SessionStore, experiment_id: str | None = None) -> Contest:
+        """A new folder, with the oracle in the queue. Raises ContestError if the id is invalid or taken."""
+        contest = super().create(spec, store, experiment_id)
+        if spec.weak:
+            contest.enter(Entry(name="the oracle", kind="oracle", config=best_for(spec.session.initial_config, spec.weak)))
+        return contest
+
+    def wake(self) -> None:
+        """Queue it if there is work and nobody does it. Raises LaunchError if the disk is full.
+
+        Viewers may wake the worker that ended because nobody waited. One that was stopped or failed is woken by operators only, who may
+        have had a reason.
+        """
+        state = self.state()
+        if state.live or not self.unfinished:
+            return
+        if state.status != "done":
+            only_operators("let a contest go on that was stopped")
+        with for_everybody():
+            self.resume()
 
     @property
     def needs(self) -> Needs:
         return HAS_OTHERS_RUN
-
-    @property
-    def slow(self) -> bool:
-        return False
-
-    @property
-    def store(self) -> SessionStore:
-        """The sessions next to which the contests are."""
-        return SessionStore(self.dir.parents[1])
 
     @property
     def sides(self) -> SessionStore:
@@ -71,11 +79,11 @@ class Contest(TaskJob[ContestTask]):
     @property
     def student(self) -> Student | None:
         """The student that trains, made or being made; None: the lab model trains, or nobody began to make it yet."""
-        name = self.task.session.policy
+        name = self.spec.session.policy
         if not name.startswith(STUDENT):
             return None
         try:
-            return open_student(name, self.store)
+            return Student.open(name, self.store)
         except StudentError:
             return None
 
@@ -125,7 +133,7 @@ class Contest(TaskJob[ContestTask]):
         not one's own yet.
         """
         refuse_imported(self.dir)
-        begun = self.task.session.initial_config
+        begun = self.spec.session.initial_config
         if entry.config is not None and (entry.config.family != begun.family or set(entry.config.cells) != set(begun.cells)):
             raise ContestError("this config is about other tasks than those of the contest")
         entry = entry.model_copy(update={"by": person().id})
@@ -156,27 +164,3 @@ class Contest(TaskJob[ContestTask]):
 
 def side_id(number: int) -> str:
     return f"entry-{number:03d}"
-
-
-def contests_folder(store: SessionStore) -> Path:
-    return store.root / "contests"
-
-
-def create_contest(task: ContestTask, store: SessionStore, contest_id: str | None = None) -> Contest:
-    """Create a folder with ``task.json``, a queued state, and the oracle in the queue. Raises ContestError if the id is
-    invalid or taken."""
-    folder = make_folder(contests_folder(store), contest_id, "task.json", task, title=task.title, kind="contest", error=ContestError)
-    contest = Contest(folder)
-    if task.weak:
-        contest.enter(Entry(name="the oracle", kind="oracle", config=best_for(task.session.initial_config, task.weak)))
-    return contest
-
-
-def contests(store: SessionStore) -> list[Contest]:
-    """Every readable contest, newest first."""
-    return newest_first(contests_folder(store), Contest)
-
-
-def open_contest(contest_id: str, store: SessionStore) -> Contest:
-    """A contest by its id. Raises ContestError if there is none."""
-    return Contest(find_folder(contests_folder(store), contest_id, kind="contest", error=ContestError))

@@ -8,18 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from frozenlab.base.errors import Stopped
 from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.experiments.contests.store import Contest, Numbered, side_id
 from frozenlab.experiments.contests.task import ContestError
-from frozenlab.experiments.students.store import create_student
+from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError, held, stop, submit
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import work_alone
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.forks import sibling
 from frozenlab.session.session import GIVEN_FILE, Session
@@ -29,11 +27,6 @@ TRAINED_AT_ONCE = 2
 TRIES = 2
 """Starts of a side by one worker, before it counts as failed."""
 POLL = 0.3
-
-
-def main(folder: Path) -> int:
-    """Work through the queue of the contest in ``folder``; return the exit status."""
-    return work_alone(Contest(folder), work, JobRecorder)
 
 
 def work(recorder: JobRecorder[Contest]) -> None:
@@ -65,13 +58,13 @@ def work(recorder: JobRecorder[Contest]) -> None:
 
 def make_student(contest: Contest, recorder: JobRecorder[Contest]) -> None:
     """In a process of its own, if the contest is about a student that is not made yet. Raises Stopped and ContestError."""
-    name, recipe, student = contest.task.session.policy, contest.task.recipe, contest.student
+    name, recipe, student = contest.spec.session.policy, contest.spec.recipe, contest.student
     if not name.startswith(STUDENT) or (student is not None and student.ready):
         return
     if student is None and recipe is None:
         raise ContestError(f"there is no student {name.removeprefix(STUDENT)} on this machine, and no recipe to make it by")
     if student is None and recipe is not None:
-        student = create_student(recipe, contest.store, name.removeprefix(STUDENT))
+        student = Student.create(recipe, contest.store, name.removeprefix(STUDENT))
     assert student is not None
     if not held(student):
         submit(student, parent=contest)
@@ -86,9 +79,9 @@ def create_side(contest: Contest, numbered: Numbered) -> Session:
     """The session of an entry, which shares every measurement of the base and draws by the same seed."""
     base, entry = contest.base, numbered.entry
     assert base is not None, "a queue begins when the base is measured"
-    side = sibling(base, contest.sides, side_id(numbered.number), contest.task.session.changed(title=entry.name))
+    side = sibling(base, contest.sides, side_id(numbered.number), contest.spec.session.changed(title=entry.name))
     if entry.config is not None:
-        given = proposal_of(contest.task.session.initial_config, entry.config, why=entry.why)
+        given = proposal_of(contest.spec.session.initial_config, entry.config, why=entry.why)
         write_text(side.stage_dir(None) / GIVEN_FILE, given.model_dump_json(indent=2))
     return side
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -17,12 +18,14 @@ from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Models
 from frozenlab.experiments.diagnosis.scoring import score
-from frozenlab.experiments.diagnosis.store import Answer, Key
+from frozenlab.experiments.diagnosis.store import Answer, Diagnosis, Key, write_answers
 from frozenlab.experiments.diagnosis.task import WIDE_OPEN, DiagnosisTask
 from frozenlab.experiments.students.making import certified_tasks, practised_tasks
 from frozenlab.experiments.students.recipe import UNTRAINED, Recipe
-from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.students.store import Student, chosen
+from frozenlab.jobs.answers import keep_all
 from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import answer_row, evaluate, frame
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
@@ -30,6 +33,14 @@ from frozenlab.models.training.reward import reward
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import step_figures
 from frozenlab.tasks.task import Task
+
+
+def work(recorder: JobRecorder[Diagnosis]) -> None:
+    """Measure the students and ask for the answers that are missing. However it ends, the answers so far are kept. Raises Stopped."""
+    job = recorder.job
+    answers, students = job.answers(), chosen(job.spec.students, job.store)
+    new = diagnose(job.spec, students, job.dir / "evidence", {known.key for known in answers})
+    keep_all(new, answers, job.spec.total, partial(write_answers, job.dir), recorder)
 
 
 def diagnose(task: DiagnosisTask, students: list[Student], folder: Path, known: Collection[Key] = ()) -> Iterator[Answer]:

@@ -15,7 +15,7 @@ from frozenlab.base.places import ASSETS
 from frozenlab.experiments.diagnosis.scoring import Rate, rate
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis
 from frozenlab.experiments.diagnosis.task import DiagnosisError
-from frozenlab.experiments.students.store import Student, open_student
+from frozenlab.experiments.students.store import Student
 
 RECORDED = ASSETS / "diagnosis" / "report.json"
 
@@ -97,12 +97,12 @@ def shown_words(name: str) -> str:
 
 def report_of(diagnosis: Diagnosis) -> DiagnosisReport:
     """The report on the students that have all their answers. Raises DiagnosisError if no student has."""
-    task, answers = diagnosis.task, diagnosis.answers()
+    task, answers = diagnosis.spec, diagnosis.answers()
     each = task.total // len(task.students)
     done = [name for name in task.students if sum(answer.student == name for answer in answers) == each]
     if not done:
         raise DiagnosisError("no student has all its answers yet")
-    students = [open_student(name, diagnosis.store) for name in done]
+    students = [Student.open(name, diagnosis.store) for name in done]
     return compiled(diagnosis.id, diagnosis.title, students, [answer for answer in answers if answer.student in done])
 
 

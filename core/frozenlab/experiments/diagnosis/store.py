@@ -18,11 +18,11 @@ import pandas as pd
 
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, write_parquet
+from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.diagnosis.task import DiagnosisError, DiagnosisTask
-from frozenlab.jobs.folders import find_folder, make_folder
+from frozenlab.experiments.experiment import Experiment
 from frozenlab.jobs.needs import Work
-from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.session.store import SessionStore
 
 Key = tuple[str, str, str, int]
@@ -45,29 +45,24 @@ class Answer(NamedTuple):
         return self.student, self.engineer, self.shown, self.sample
 
 
-class Diagnosis(TaskJob[DiagnosisTask]):
-    """One diagnosis folder, opened for reading. Opening it raises DiagnosisError if its task cannot be read."""
+class Diagnosis(Experiment[DiagnosisTask]):
+    """One diagnosis folder, opened for reading. Opening it raises DiagnosisError if its spec cannot be read."""
 
-    kind = "diagnosis"
-    model, error = DiagnosisTask, DiagnosisError
+    kind, model, error = "diagnosis", DiagnosisTask, DiagnosisError
 
-    @property
-    def title(self) -> str:
-        return self.task.title
+    @classmethod
+    def check(cls, spec: DiagnosisTask, store: SessionStore) -> None:
+        """Raises HostError if an engineer's server is not allowed on this machine."""
+        hosts.check([engineer.server for engineer in spec.engineers])
 
     @property
     def work(self) -> Work:
-        task = self.task
+        task = self.spec
         return Work("+".join(engineer.kind for engineer in task.engineers), float(len(task.students) * len(task.shown) * task.samples))
 
     @property
     def slow(self) -> bool:
-        return any(engineer.slow(None) for engineer in self.task.engineers)
-
-    @property
-    def store(self) -> SessionStore:
-        """The sessions next to which the students are."""
-        return SessionStore(self.dir.parents[1])
+        return any(engineer.slow(None) for engineer in self.spec.engineers)
 
     def answers(self) -> list[Answer]:
         """The answers so far. Raises DiagnosisError if they cannot be read."""
@@ -92,24 +87,3 @@ def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
     """Replace ``answers.parquet``."""
     rows = [(*answer[:-1], answer.record.model_dump_json()) for answer in answers]
     write_parquet(folder / "answers.parquet", pd.DataFrame(rows, columns=list(Answer._fields)).astype({"aim": float}))
-
-
-def diagnoses_folder(store: SessionStore) -> Path:
-    return store.root / "diagnoses"
-
-
-def create_diagnosis(task: DiagnosisTask, store: SessionStore, diagnosis_id: str | None = None) -> Diagnosis:
-    """Create a folder with ``task.json`` and a queued state. Raises DiagnosisError if the id is invalid or taken."""
-    return Diagnosis(
-        make_folder(diagnoses_folder(store), diagnosis_id, "task.json", task, title=task.title, kind="diagnosis", error=DiagnosisError)
-    )
-
-
-def diagnoses(store: SessionStore) -> list[Diagnosis]:
-    """Every readable diagnosis, newest first."""
-    return newest_first(diagnoses_folder(store), Diagnosis)
-
-
-def open_diagnosis(diagnosis_id: str, store: SessionStore) -> Diagnosis:
-    """A diagnosis by its id. Raises DiagnosisError if there is none."""
-    return Diagnosis(find_folder(diagnoses_folder(store), diagnosis_id, kind="diagnosis", error=DiagnosisError))

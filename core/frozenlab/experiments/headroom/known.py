@@ -8,7 +8,7 @@ from typing import NamedTuple
 from frozenlab.experiments.headroom.report import read_report
 from frozenlab.experiments.headroom.report_tables import Interval
 from frozenlab.experiments.headroom.spec import HeadroomError
-from frozenlab.experiments.headroom.store import measurements, shipped
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 
@@ -27,8 +27,8 @@ def measured_before(session: SessionSpec, store: SessionStore, students: Collect
     """The newest measurement of forks that began with the session's config and its policy (or all of ``students``), one's own before
     shipped ones; None if there is none."""
     policies = {*students} or {session.policy}
-    for measurement in [*measurements(store), *shipped()]:
-        spec = measurement.task
+    for measurement in [*Headroom.all(store), *Headroom.shipped()]:
+        spec = measurement.spec
         if spec.forks is None or not policies <= {*spec.students} or spec.forks.kept != session.initial_config:
             continue
         try:

@@ -36,7 +36,7 @@ REPORT = "report/report.json"
 
 def report_of(measurement: Headroom) -> HeadroomReport:
     """The report of what is measured so far. Raises HeadroomError if nothing is, or a file is damaged."""
-    spec = measurement.task
+    spec = measurement.spec
     found = [(student, influence) for student in range(len(spec.students)) if (influence := measurement.influence(student)) is not None]
     matrices = tuple(matrix_of(spec, student, influence) for student, influence in found)
     forks = forks_of(measurement, matrices)
@@ -91,7 +91,7 @@ def naive_rank(products: Floats) -> float | None:
 
 def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport | None:
     """None until every config of the menu has been measured for every student and replicate."""
-    spec, table = measurement.task, measurement.outcomes()
+    spec, table = measurement.spec, measurement.outcomes()
     if spec.forks is None or table is None:
         return None
     by_cell = cell_gains(spec, table)

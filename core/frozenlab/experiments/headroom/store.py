@@ -21,18 +21,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from frozenlab.base import places
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, replacing, write_parquet
+from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
-from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.needs import WORKER, Needs, Work
 from frozenlab.jobs.share import cores
-from frozenlab.jobs.task import TASK, TaskJob, newest_first
+from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.store import SessionStore
 
-SHIPPED = places.ASSETS / "headroom"
-"""The measurements that ship with FrozenLab."""
 FIGURES = ("valid", "reward", "mixed", "tokens")
 """What is kept of a batch of gradients besides the gradient: see :class:`frozenlab.experiments.headroom.gradients.Batch`."""
 KEY = ("student", "part", "config", "dose", "replicate")
@@ -55,15 +52,18 @@ class Influence:
     """Name of FIGURES -> (cells, batches)."""
 
 
-class Headroom(TaskJob[HeadroomSpec]):
-    """One folder of a measurement, opened for reading. Opening it raises HeadroomError if its task cannot be read."""
+class Headroom(Experiment[HeadroomSpec]):
+    """One folder of a measurement, opened for reading. Opening it raises HeadroomError if its spec cannot be read."""
 
-    kind = "headroom"
-    model, error = HeadroomSpec, HeadroomError
+    kind, model, error = "headroom", HeadroomSpec, HeadroomError
 
-    @property
-    def title(self) -> str:
-        return self.task.title
+    @classmethod
+    def check(cls, spec: HeadroomSpec, store: SessionStore) -> None:
+        """Raises HeadroomError if a student has no weights here."""
+        for student in spec.students:
+            folder = policy_folder(student)
+            if weights_file(folder) is None:
+                raise HeadroomError(f"there is no student {student!r}: {folder} holds no weights")
 
     @property
     def needs(self) -> Needs:
@@ -72,11 +72,7 @@ class Headroom(TaskJob[HeadroomSpec]):
 
     @property
     def work(self) -> Work:
-        return Work(amount=float(self.task.units))
-
-    @property
-    def slow(self) -> bool:
-        return False
+        return Work(amount=float(self.spec.units))
 
     def influence(self, student: int) -> Influence | None:
         """What was measured of the gradients of a student, by its number; None if nothing yet. Raises HeadroomError if the file is
@@ -87,7 +83,7 @@ class Headroom(TaskJob[HeadroomSpec]):
         try:
             with np.load(regular(path), allow_pickle=False) as file:
                 influence = Influence(file["products"], {name: file[name] for name in FIGURES})
-            check_influence(influence, self.task)
+            check_influence(influence, self.spec)
             return influence
         except Exception as error:  # a damaged archive can make its reader raise anything
             raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
@@ -102,7 +98,7 @@ class Headroom(TaskJob[HeadroomSpec]):
             return None
         try:
             table = pd.read_parquet(regular(path))
-            check_outcomes(table, self.task)
+            check_outcomes(table, self.spec)
             return table
         except Exception as error:  # a damaged table can make its reader raise anything
             raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
@@ -132,7 +128,7 @@ def check_outcomes(table: pd.DataFrame, spec: HeadroomSpec) -> None:
         "cell": table["cell"].map(lambda cell: isinstance(cell, str)),
     }
     if strange := [name for name, of_this in known.items() if not of_this.all()]:
-        raise ValueError(f"the column {strange[0]!r} names what is not in {TASK}")
+        raise ValueError(f"the column {strange[0]!r} names what is not in task.json")
     if table.duplicated([*KEY, "cell"]).any():
         raise ValueError("a fork is there twice")
 
@@ -145,28 +141,3 @@ def write_influence(measurement: Headroom, student: int, influence: Influence) -
 def write_outcomes(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Replace ``outcomes.parquet``; the rows' order does not depend on which fork ended first."""
     write_parquet(folder / "outcomes.parquet", pd.DataFrame(rows).sort_values([*KEY, "cell"], ignore_index=True))
-
-
-def headroom_folder(store: SessionStore) -> Path:
-    return store.root / "headroom"
-
-
-def create_headroom(spec: HeadroomSpec, store: SessionStore, headroom_id: str | None = None) -> Headroom:
-    """Create a folder with ``task.json`` and a queued state. Raises HeadroomError if the id is invalid or taken."""
-    folder = headroom_folder(store)
-    return Headroom(make_folder(folder, headroom_id, "task.json", spec, title=spec.title, kind="headroom", error=HeadroomError))
-
-
-def measurements(store: SessionStore) -> list[Headroom]:
-    """Every readable measurement of the user, newest first."""
-    return newest_first(headroom_folder(store), Headroom)
-
-
-def shipped() -> list[Headroom]:
-    """The measurements that ship with the project."""
-    return readable(sorted(SHIPPED.glob("*/task.json")), Headroom, HeadroomError)
-
-
-def open_headroom(headroom_id: str, store: SessionStore) -> Headroom:
-    """Open one of the user's measurements. Raises HeadroomError if there is none with this id."""
-    return Headroom(find_folder(headroom_folder(store), headroom_id, kind="headroom", error=HeadroomError))

@@ -9,10 +9,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from frozenlab.experiments.headroom.store import Headroom, Influence, write_infl
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.share import cores
-from frozenlab.jobs.worker import end_with, work_alone
+from frozenlab.jobs.worker import end_with
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import SynchronizedArray
@@ -32,24 +31,16 @@ POLL = 0.5
 """Seconds between looks for a request to stop."""
 
 
-def main(folder: Path, jobs: int | None = None, on_progress: Callable[[float], None] = lambda share: None) -> int:
-    """Completes the measurement in ``folder``; returns the exit status.
-
-    Args:
-        jobs: parts to measure at a time, each in a process of one thread or a few; None: one per processor core.
-        on_progress: gets the part of the work that is done, 0..1.
-    """
-    return work_alone(Headroom(folder), partial(work, jobs=jobs or cores(), on_progress=on_progress), JobRecorder)
-
-
-def work(recorder: JobRecorder[Headroom], jobs: int = 1, on_progress: Callable[[float], None] = lambda share: None) -> None:
-    """Measures what is missing. Raises Stopped."""
+def work(recorder: JobRecorder[Headroom]) -> None:
+    """Measure what is missing, as many parts at a time as there are cores, each in a process of one thread or a few. Raises Stopped."""
     measurement = recorder.job
     frame = multiprocessing.get_context("spawn")  # a fork of a process that has run torch may hang
-    matrices_begun = frame.Array("d", len(measurement.task.students))
-    with ProcessPoolExecutor(jobs, mp_context=frame, initializer=begin, initargs=(os.getpid(), matrices_begun)) as pool:
+    matrices_begun = frame.Array("d", len(measurement.spec.students))
+    with ProcessPoolExecutor(
+        measurement.run.jobs or cores(), mp_context=frame, initializer=begin, initargs=(os.getpid(), matrices_begun)
+    ) as pool:
         try:
-            Work(recorder, pool, on_progress, matrices_begun).finish()
+            Work(recorder, pool, matrices_begun).finish()
         finally:
             pool.shutdown(cancel_futures=True)
     save_report(measurement, report_of(measurement))
@@ -61,13 +52,12 @@ class Work:
 
     recorder: JobRecorder[Headroom]
     pool: ProcessPoolExecutor
-    on_progress: Callable[[float], None]
     matrices_begun: SynchronizedArray[float]
     """Student -> the part of its matrix that is done, 0..1; 0 again when it is written."""
 
     def finish(self) -> None:
         measurement = self.recorder.job
-        spec = measurement.task
+        spec = measurement.spec
         table = measurement.outcomes()
         self.rows: list[dict[str, Any]] = [] if table is None else table.to_dict("records")
         matrices = [student for student in range(len(spec.students)) if spec.probes and measurement.influence(student) is None]
@@ -105,7 +95,6 @@ class Work:
         new = done - self.at_first
         left = (time.monotonic() - self.began) / new * (self.total - done) if new else None
         self.recorder.tell(done / self.total, left)
-        self.on_progress(done / self.total)
 
     def ended(self, futures: dict[Future[Any], int | Fork]) -> Iterator[Future[Any]]:
         left = set(futures)
@@ -136,11 +125,11 @@ def influence_part(folder: str, student: int) -> Influence:
     def note(done: float) -> None:
         _matrices_begun[student] = done
 
-    return measure_influence(Headroom(Path(folder)).task, student, note, stopping=(Path(folder) / STOP_FILE).exists)
+    return measure_influence(Headroom(Path(folder)).spec, student, note, stopping=(Path(folder) / STOP_FILE).exists)
 
 
 def fork_part(folder: str, fork: Fork) -> list[dict[str, Any]]:
     """Runs in a process of the pool."""
     from frozenlab.experiments.headroom.measuring import measure_fork  # imports torch
 
-    return measure_fork(Headroom(Path(folder)).task, fork, stopping=(Path(folder) / STOP_FILE).exists)
+    return measure_fork(Headroom(Path(folder)).spec, fork, stopping=(Path(folder) / STOP_FILE).exists)

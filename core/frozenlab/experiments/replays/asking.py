@@ -5,6 +5,7 @@ Importing this module imports torch: only worker processes and the command line 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
 import torch
 
@@ -13,12 +14,22 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.faithfulness import check
 from frozenlab.engineer.protocol import Engineer
-from frozenlab.experiments.replays.store import Answer
+from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, obstacle, spec_of
+from frozenlab.jobs.answers import keep_all
 from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy
 from frozenlab.session.session import Session
+
+
+def work(recorder: JobRecorder[Replay]) -> None:
+    """Ask for the answers that are missing. However it ends, the answers so far are kept. Raises Stopped after the present answer."""
+    job = recorder.job
+    answers = job.answers()
+    new = replay(job.spec, job.session, {(known.arm, known.sample) for known in answers})
+    keep_all(new, answers, job.spec.total, partial(write_answers, job.dir), recorder)
 
 
 def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:

@@ -17,20 +17,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from frozenlab.base import places
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, write_parquet
+from frozenlab.engineer import hosts
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.experiments.replays.task import ReplayError, ReplayTask, session_of, spec_of
-from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.replays.task import ReplayError, ReplayTask, servers, session_of, spec_of
 from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
-from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-
-SHIPPED = places.ASSETS / "replays"
-"""The replays that ship with FrozenLab."""
 
 
 class Answer(NamedTuple):
@@ -43,34 +39,36 @@ class Answer(NamedTuple):
     """How many of its claims are faithful; None in replays from before that was counted."""
 
 
-class Replay(TaskJob[ReplayTask]):
-    """One replay folder, opened for reading. Opening it raises ReplayError if its task cannot be read."""
+class Replay(Experiment[ReplayTask]):
+    """One replay folder, opened for reading. Opening it raises ReplayError if its spec cannot be read."""
 
-    kind = "replay"
-    model, error = ReplayTask, ReplayError
+    kind, model, error = "replay", ReplayTask, ReplayError
 
-    @property
-    def title(self) -> str:
-        return self.task.title
+    @classmethod
+    def check(cls, spec: ReplayTask, store: SessionStore) -> None:
+        """Raises HostError if an engineer's server is not allowed on this machine, SessionError if the stage is gone."""
+        session = session_of(spec, store)
+        hosts.check(servers(spec, session))
+        session.measurements(spec.stage)
 
     @property
     def session(self) -> Session:
         """The session of the replay. Raises SessionError if it does not exist any more."""
-        return session_of(self.task, SessionStore(self.dir.parents[1]))
+        return session_of(self.spec, self.store)
 
     @property
     def needs(self) -> Needs:
-        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        specs = [spec_of(arm, self.session) for arm in self.spec.arms]
         return language_model() if any(spec.language and "model" in spec.engineer.author.needs for spec in specs) else LAB_MODEL
 
     @property
     def work(self) -> Work:
-        return Work(f"{self.session.spec.policy}/{self.task.arms[0].name}", float(len(self.task.arms) * self.task.samples))
+        return Work(f"{self.session.spec.policy}/{self.spec.arms[0].name}", float(len(self.spec.arms) * self.spec.samples))
 
     @property
     def slow(self) -> bool:
         """Language models take their time, here or behind an API."""
-        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        specs = [spec_of(arm, self.session) for arm in self.spec.arms]
         return any(spec.engineer.author.slow(spec.language) for spec in specs)
 
     @property
@@ -106,27 +104,3 @@ def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
     if all(one.checked is not None for one in answers):
         rows = rows.join(pd.DataFrame([one.checked for one in answers], columns=Checked._fields))
     write_parquet(folder / "answers.parquet", rows)
-
-
-def replays_folder(store: SessionStore) -> Path:
-    return store.root / "replays"
-
-
-def create_replay(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
-    """Create a folder with ``task.json`` and a queued state. Raises ReplayError if the id is invalid or taken."""
-    return Replay(make_folder(replays_folder(store), replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
-
-
-def replays(store: SessionStore) -> list[Replay]:
-    """Every readable replay of the user, newest first."""
-    return newest_first(replays_folder(store), Replay)
-
-
-def shipped() -> list[Replay]:
-    """The replays that ship with the project."""
-    return readable(sorted(SHIPPED.glob("*/task.json")), Replay, ReplayError)
-
-
-def open_replay(replay_id: str, store: SessionStore) -> Replay:
-    """Open one of the user's replays. Raises ReplayError if there is none with this id."""
-    return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))

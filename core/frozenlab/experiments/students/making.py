@@ -31,14 +31,11 @@ MEASURING = 0.1
 """Rough part of the work that one measurement is, for the progress bar."""
 
 
-def make(recorder: JobRecorder[Student], on_progress: Callable[[float], None]) -> None:
+def work(recorder: JobRecorder[Student]) -> None:
     """Make the student, going on from what its folder already holds.
 
-    Args:
-        on_progress: called with the part of the work that is done, 0..1.
-
     Raises:
-        Stopped: it was asked to stop.
+        Stopped: it was asked to stop, after the present step or batch of tasks.
         LabError: the base cannot be loaded, or tasks cannot be drawn.
     """
     torch.set_num_threads(THREADS)
@@ -50,7 +47,8 @@ def make(recorder: JobRecorder[Student], on_progress: Callable[[float], None]) -
     def note(progress: float) -> None:
         recorder.state.progress = progress
         recorder.write()
-        on_progress(progress)
+        if recorder.on_progress:
+            recorder.on_progress(progress)
 
     def measure(name: str, done: float) -> list[pd.DataFrame]:
         def progress(answered: float) -> None:

@@ -8,7 +8,7 @@ import shutil
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
 from frozenlab.base.roles import only_operators
-from frozenlab.experiments.students.store import Student, students, students_folder
+from frozenlab.experiments.students.store import Student
 from frozenlab.session.store import SessionStore
 
 SECRET = "secret-"
@@ -28,7 +28,7 @@ def is_secret(student_id: str) -> bool:
 
 def candidates(store: SessionStore) -> list[Student]:
     """The students that can be hidden: all that came out as planned."""
-    return [student for student in students(store) if student.as_planned and not is_secret(student.id)]
+    return [student for student in Student.all(store) if student.as_planned and not is_secret(student.id)]
 
 
 def hide(store: SessionStore) -> Student:
@@ -38,7 +38,7 @@ def hide(store: SessionStore) -> Student:
     if len(found) < 2:
         raise NoSecretError(f"a secret needs at least two students that came out as planned; there are {len(found)}")
     chosen = secrets.choice(found)
-    folder = students_folder(store) / f"{SECRET}{secrets.token_hex(3)}"
+    folder = Student.place(store.root) / f"{SECRET}{secrets.token_hex(3)}"
     folder.mkdir()
     shutil.copytree(chosen.policy, folder / "policy")
     for name in FILES:

@@ -16,10 +16,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from frozenlab.base.files import write_text
+from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.recipe import Recipe, StudentError
-from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
-from frozenlab.jobs.job import Job
+from frozenlab.jobs.folders import read_task
 from frozenlab.jobs.needs import Work
 from frozenlab.models.folders import STUDENT, weights_file
 from frozenlab.session.store import SessionStore
@@ -27,26 +27,33 @@ from frozenlab.session.store import SessionStore
 TABLES = ("before", "after")
 
 
-class Student(Job):
+class Student(Experiment[Recipe]):
     """One student folder, opened for reading. Opening it raises StudentError if its recipe cannot be read."""
 
-    kind = "student"
+    kind, model, error = "student", Recipe, StudentError
 
-    def __init__(self, folder: Path) -> None:
-        self.dir, self.id = folder, folder.name
-        self.recipe = read_task(folder / "recipe.json", Recipe, kind=self.kind, error=StudentError)
+    @classmethod
+    def create(cls, spec: Recipe, store: SessionStore, experiment_id: str | None = None) -> Student:
+        """A new folder; its usual id is :func:`id_of` its title."""
+        return super().create(spec, store, experiment_id or id_of(spec.title))
+
+    @classmethod
+    def open(cls, experiment_id: str, store: SessionStore) -> Student:
+        """The student with this id or name. Raises StudentError if there is none."""
+        return super().open(experiment_id.removeprefix(STUDENT), store)
+
+    @classmethod
+    def all(cls, store: SessionStore) -> list[Student]:
+        """All readable students, by id."""
+        return sorted(super().all(store), key=lambda student: student.id)
 
     @property
-    def title(self) -> str:
-        return self.recipe.title
+    def recipe(self) -> Recipe:
+        return self.spec
 
     @property
     def work(self) -> Work:
         return Work(self.recipe.base, float(self.recipe.presentations))
-
-    @property
-    def slow(self) -> bool:
-        return False
 
     @property
     def policy(self) -> Path:
@@ -79,10 +86,6 @@ class Student(Job):
         return self.ready and certificate is not None and certificate.as_planned
 
 
-def students_folder(store: SessionStore) -> Path:
-    return store.root / "students"
-
-
 def id_of(title: str) -> str:
     """The usual id of a student of this title.
 
@@ -92,25 +95,9 @@ def id_of(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:63].strip("-") or "student"
 
 
-def create_student(recipe: Recipe, store: SessionStore, student_id: str | None = None) -> Student:
-    """Create a folder with ``recipe.json`` and a queued state. Raises StudentError if the id is invalid or taken."""
-    name = student_id or id_of(recipe.title)
-    return Student(make_folder(students_folder(store), name, "recipe.json", recipe, title=recipe.title, kind="student", error=StudentError))
-
-
-def open_student(student_id: str, store: SessionStore) -> Student:
-    """A student by its id. Raises StudentError if there is none."""
-    return Student(find_folder(students_folder(store), student_id.removeprefix(STUDENT), kind="student", error=StudentError))
-
-
-def students(store: SessionStore) -> list[Student]:
-    """All readable students, by id."""
-    return readable(sorted(students_folder(store).glob("*/recipe.json")), Student, StudentError)
-
-
 def chosen(ids: Iterable[str], store: SessionStore) -> list[Student]:
     """The students of these ids. Raises StudentError if one does not exist or is not ready."""
-    found = [open_student(student_id, store) for student_id in ids]
+    found = [Student.open(student_id, store) for student_id in ids]
     if unfinished := [student.id for student in found if not student.ready]:
         raise StudentError(f"the student {unfinished[0]} is not made yet: frozenlab students make {unfinished[0]}")
     return found
@@ -124,5 +111,5 @@ def keep_base(student: Student, sha256: str) -> None:
             f"the recipe {student.id} is for another base: its weights begin {known[:8]}, those of {student.recipe.base} {sha256[:8]}"
         )
     if known is None:
-        student.recipe = student.recipe.model_copy(update={"base_sha256": sha256})
+        student.spec = student.recipe.model_copy(update={"base_sha256": sha256})
         write_text(student.dir / "recipe.json", student.recipe.model_dump_json(indent=1))

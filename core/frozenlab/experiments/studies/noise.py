@@ -28,7 +28,7 @@ from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.effect_words import margin_words
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import smallest_visible
-from frozenlab.experiments.studies.store import outcomes, shipped, shipped_spec
+from frozenlab.experiments.studies.store import outcomes, shipped_reports, shipped_spec
 from frozenlab.experiments.studies.student_noise import recorded_student_noise
 
 
@@ -127,7 +127,7 @@ class Noise:
 
 def recorded_noise() -> Iterator[tuple[str, Noise]]:
     """The noise of each study that comes with the project and has no students, with the study's name."""
-    for folder in shipped():
+    for folder in shipped_reports():
         if not shipped_spec(folder).students:
             yield folder.name, noise_of(folder)
 

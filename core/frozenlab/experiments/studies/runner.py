@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Literal, Protocol
 
 from frozenlab.base.errors import LabError, Stopped
+from frozenlab.experiments.studies.cluster import RayWorkers
 from frozenlab.experiments.studies.finals import measure_finals
 from frozenlab.experiments.studies.grid import Cell
 from frozenlab.experiments.studies.registration import register
@@ -21,6 +22,7 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.share import cores
+from frozenlab.jobs.worker import LOCK_FILE
 from frozenlab.session.forks import fork, sibling
 from frozenlab.session.session import Session
 from frozenlab.session.state import State
@@ -70,6 +72,13 @@ class LocalWorkers:
             launcher.stop(session)
 
 
+def work(recorder: JobRecorder[Study]) -> None:
+    """Have all cells run to their end, here or on a Ray cluster. Raises CellsError, ClusterError and Stopped."""
+    study, run = recorder.job, recorder.job.run
+    workers = RayWorkers(study, run.cluster, study.dir / LOCK_FILE) if run.cluster else LocalWorkers(study)
+    Runner(recorder, run.jobs, workers).run()
+
+
 class CellsError(LabError, RuntimeError):
     """Some cells of a study did not come to their end; the message says which."""
 
@@ -93,7 +102,7 @@ class Runner:
     def run(self) -> None:
         """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
         register(self.study)
-        self.study.store.clear(0)  # nobody else makes cells
+        self.study.sessions.clear(0)  # nobody else makes cells
         self.look()
         self.tell()
         room = self.workers.prepare()
@@ -177,12 +186,12 @@ class Runner:
             spec = self.study.spec.spec_of(cell.arm, cell.seed, cell.student, self.study.trained_on(source) if source else ())
             trunk = self.trunk(cell)
             if trunk is None:
-                session = self.study.store.create(spec, cell.id)
+                session = self.study.sessions.create(spec, cell.id)
             elif spec.ask_first:
-                session = sibling(trunk, self.study.store, cell.id, spec)
+                session = sibling(trunk, self.study.sessions, cell.id, spec)
             else:
                 changes = {name: getattr(spec, name) for name in ("engineer", "sections", "guard")}
-                session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **changes)
+                session = fork(trunk, 0, self.study.sessions, cell.id, title=spec.title, **changes)
         self.starts[cell.id] = self.starts.get(cell.id, 0) + 1
         self.workers.start(session)
 

@@ -13,20 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
 
 import pandas as pd
-from pydantic import BaseModel, Field
 
 from frozenlab.base import places
 from frozenlab.base.cells import Config
 from frozenlab.base.files import read_json
+from frozenlab.engineer import hosts
+from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
-from frozenlab.jobs.job import Job
 from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
+from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -34,29 +33,24 @@ Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
 """(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""
 
 
-class RunSettings(BaseModel):
-    """``run.json``: how a study's worker runs its cells; written whenever one is started."""
+class Study(Experiment[StudySpec]):
+    """One study folder, opened for reading. Opening it raises StudyError if there is no readable ``study.json``."""
 
-    schema_version: Literal[1] = 1
-    jobs: Annotated[int, Field(ge=1)] | None = None
-    """Sessions that run at a time; None: as many as there is room for."""
-    cluster: str | None = None
-    """The address of a Ray cluster that they run on; None: they run here."""
+    kind, model, error = "study", StudySpec, StudyError
 
+    @classmethod
+    def check(cls, spec: StudySpec, store: SessionStore) -> None:
+        """Raises HostError if an engineer's server is not allowed on this machine, StudyError if a student has no weights here; language
+        models may come from the hub."""
+        hosts.check(spec.servers)
+        for student in spec.students:
+            if spec.session.language is None and weights_file(policy_folder(student)) is None:
+                raise StudyError(f"there is no student {student!r}: {policy_folder(student)} holds no weights")
 
-class Study(Job):
-    """One study folder, opened for reading."""
-
-    kind = "study"
-
-    def __init__(self, folder: Path) -> None:
-        """Raises StudyError if there is no readable ``study.json``."""
-        self.dir, self.id = folder, folder.name
-        self.spec = read_task(folder / "study.json", StudySpec, kind=self.kind, error=StudyError)
-
-    @property
-    def title(self) -> str:
-        return self.spec.title
+    @classmethod
+    def all(cls, store: SessionStore) -> list[Study]:
+        """Every readable study, newest first."""
+        return sorted(super().all(store), key=lambda study: study.id, reverse=True)
 
     @property
     def needs(self) -> Needs:
@@ -67,17 +61,12 @@ class Study(Job):
         return self.spec.session.language is not None
 
     @property
-    def run(self) -> RunSettings:
-        """Those it was last started with. Raises StudyError if they cannot be read."""
-        path = self.dir / "run.json"
-        return read_task(path, RunSettings, kind=self.kind, error=StudyError) if path.exists() else RunSettings()
-
-    @property
     def cells(self) -> list[Cell]:
         return self.spec.cells
 
     @property
-    def store(self) -> SessionStore:
+    def sessions(self) -> SessionStore:
+        """Those of its cells."""
         return SessionStore(self.dir / "cells")
 
     def session(self, cell: Cell) -> Session | None:
@@ -143,21 +132,7 @@ def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
     return of_cells.groupby(session, sort=False).mean().rename("value").reset_index()
 
 
-def studies_folder(store: SessionStore) -> Path:
-    return store.root / "studies"
-
-
-def create_study(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
-    """Create the folder of a study. Raises StudyError if the id is invalid or taken."""
-    return Study(make_folder(studies_folder(store), study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
-
-
-def studies(store: SessionStore) -> list[Study]:
-    """Every readable study, newest first."""
-    return readable(sorted(studies_folder(store).glob("*/study.json"), reverse=True), Study, StudyError)
-
-
-def shipped() -> list[Path]:
+def shipped_reports() -> list[Path]:
     """The folders of the studies that ship with the project: reports without sessions."""
     return sorted(path.parent for path in (places.ASSETS / "studies").glob("*/report.json"))
 
@@ -166,8 +141,3 @@ def shipped() -> list[Path]:
 def shipped_spec(folder: Path) -> StudySpec:
     """The spec of such a study. Cached, because the Studies page needs it at every run and a recording does not change."""
     return StudySpec.model_validate(read_json(folder / "report.json")["spec"])
-
-
-def open_study(study_id: str, store: SessionStore) -> Study:
-    """Open a study by its id. Raises StudyError if there is none."""
-    return Study(find_folder(studies_folder(store), study_id, kind="study", error=StudyError))

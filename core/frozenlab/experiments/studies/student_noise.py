@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from frozenlab.base.files import regular
-from frozenlab.experiments.studies.store import outcomes, shipped, shipped_spec
+from frozenlab.experiments.studies.store import outcomes, shipped_reports, shipped_spec
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class StudentNoise:
 
 def recorded_student_noise() -> dict[str, StudentNoise]:
     """The noise of each study with students that comes with the project, by the study's name."""
-    return {folder.name: noise_in(folder) for folder in shipped() if shipped_spec(folder).students}
+    return {folder.name: noise_in(folder) for folder in shipped_reports() if shipped_spec(folder).students}
 
 
 @cache

@@ -1,0 +1,132 @@
+"""What all experiments are: a folder with a spec, worked on by a job of its own, which can be stopped, killed and resumed.
+
+A kind of experiment is a subclass, a line in :data:`frozenlab.jobs.job.KINDS`, and a module with ``work(recorder)``::
+
+    class Replay(Experiment[ReplayTask]):
+        kind, model, error = "replay", ReplayTask, ReplayError
+
+    replay = Replay.start(task, store)    # queued
+    Replay.open(replay.id, store).resume()
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, ClassVar, Generic, Literal, Self, TypeVar
+
+from pydantic import BaseModel, Field
+
+from frozenlab.base import places
+from frozenlab.base.errors import LabError
+from frozenlab.base.files import write_text
+from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
+from frozenlab.jobs.job import Job, kind_of
+from frozenlab.jobs.launcher import check_folder, launching, submit
+from frozenlab.jobs.needs import Level
+from frozenlab.session.store import SessionStore
+
+Spec = TypeVar("Spec", bound=BaseModel)
+RUN = "run.json"
+
+
+class RunSettings(BaseModel):
+    """``run.json``: how the worker runs what the experiment is made of."""
+
+    schema_version: Literal[1] = 1
+    jobs: Annotated[int, Field(ge=1)] | None = None
+    """Parts, such as sessions, that run at a time; None: as many as there is room for."""
+    cluster: str | None = None
+    """The address of a Ray cluster that they run on; None: they run here."""
+
+
+class Experiment(Job, Generic[Spec]):
+    """One folder of an experiment, opened for reading. Opening it raises ``error`` if its spec cannot be read."""
+
+    model: ClassVar[type[BaseModel]]
+    """What its spec is."""
+    error: ClassVar[type[LabError]]
+    """Raised where one cannot be made, found or read."""
+    level: ClassVar[Level] = Level.NORMAL
+
+    def __init__(self, folder: Path) -> None:
+        self.dir, self.id = folder, folder.name
+        self.spec: Spec = read_task(folder / kind_of(self).task, self.model, kind=self.kind, error=self.error)  # type: ignore[assignment]
+
+    @property
+    def title(self) -> str:
+        return str(getattr(self.spec, "title", self.id))
+
+    @property
+    def slow(self) -> bool:
+        return False
+
+    @property
+    def store(self) -> SessionStore:
+        """The sessions next to which it lies."""
+        return SessionStore(self.root)
+
+    # --- finding ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def place(cls, root: Path) -> Path:
+        """The folder of all of its kind, in a sessions folder or among the assets."""
+        return root / kind_of(cls).place
+
+    @classmethod
+    def open(cls, experiment_id: str, store: SessionStore) -> Self:
+        """The one with this id. Raises ``error`` if there is none."""
+        return cls(find_folder(cls.place(store.root), experiment_id, kind=cls.kind, error=cls.error))
+
+    @classmethod
+    def all(cls, store: SessionStore) -> list[Self]:
+        """Every readable one of the user, newest first."""
+        files = cls.place(store.root).glob(f"*/{kind_of(cls).task}")
+        return readable(sorted(files, key=lambda file: file.stat().st_mtime, reverse=True), cls, cls.error)
+
+    @classmethod
+    def shipped(cls) -> list[Self]:
+        """Those that come with FrozenLab, by id."""
+        return readable(sorted(cls.place(places.ASSETS).glob(f"*/{kind_of(cls).task}")), cls, cls.error)
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, spec: Spec, store: SessionStore, experiment_id: str | None = None) -> Self:
+        """A new folder with the spec and a queued state. Raises ``error`` if the id is invalid or taken."""
+        place, file, title = cls.place(store.root), kind_of(cls).task, getattr(spec, "title", cls.kind)
+        return cls(make_folder(place, experiment_id, file, spec, title=title, kind=cls.kind, error=cls.error))
+
+    @classmethod
+    def check(cls, spec: Spec, store: SessionStore) -> None:
+        """Raises a LabError if a spec cannot be worked on here."""
+
+    @classmethod
+    def start(cls, spec: Spec, store: SessionStore, experiment_id: str | None = None, run: RunSettings | None = None) -> Self:
+        """Create one and queue it. Raises what :meth:`check` and :meth:`create` raise, and LaunchError if the disk is full."""
+        cls.check(spec, store)
+        with launching(store.root):
+            experiment = cls.create(spec, store, experiment_id)
+            experiment.submit(run)
+        return experiment
+
+    def resume(self, run: RunSettings | None = None) -> None:
+        """Queue it again: a worker then does what is missing. Raises what :meth:`start` raises."""
+        self.check(self.spec, self.store)
+        with launching(self.store.root):
+            self.submit(run)
+
+    def submit(self, run: RunSettings | None = None) -> None:
+        """Enter it in the queue. Raises LaunchError if it waits or runs already, or must not be written in."""
+        check_folder(self)
+        if run is not None:
+            self.keep_run(run)
+        submit(self, self.level)
+
+    def keep_run(self, run: RunSettings) -> None:
+        write_text(self.dir / RUN, run.model_dump_json(indent=1))
+
+    @property
+    def run(self) -> RunSettings:
+        """The settings of its last start. Raises ``error`` if they cannot be read."""
+        path = self.dir / RUN
+        return read_task(path, RunSettings, kind=self.kind, error=self.error) if path.exists() else RunSettings()
