@@ -104,11 +104,11 @@ def test_answers_that_come_beside_one_that_fails_late_are_kept(tasks: list[Any],
 
 def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[Any], tmp_path: Path) -> None:
     def cut(server: Server, request: dict[str, Any]) -> None:
-        body = json.dumps({"choices": [{"message": {"content": "Agent 0: UP"}, "finish_reason": "length"}]}).encode()
+        event = json.dumps({"choices": [{"delta": {"content": "Agent 0: UP"}, "finish_reason": "length"}]})
         server.send_response(200)
-        server.send_header("Content-Type", "application/json")
+        server.send_header("Content-Type", "text/event-stream")
         server.end_headers()
-        server.wfile.write(body)
+        server.wfile.write(f"data: {event}\n\n".encode())
 
     with serving(cut) as server:
         rows = evaluate(model(server.url, tmp_path), tasks[:2])

@@ -54,7 +54,7 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("frozenlab.engineer.chat.TRIES", 1)
+    monkeypatch.setattr("frozenlab.engineer.chat.RETRIES", 0)
     build_session(tmp_path)
     where = {"base_url": "http://127.0.0.1:9/v1", "model": "any", "input_price": 1, "output_price": 8, "timeout": 1}
     (tmp_path / "api.json").write_text(json.dumps(where))
