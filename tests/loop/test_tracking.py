@@ -8,15 +8,14 @@ from threading import Event
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from frozenlab.jobs import environment
+from frozenlab.session import tracking
 from frozenlab.session.events import event_words
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
-from frozenlab.session.tracking import tracking
 from tests.builders import build_session, small_spec
 
 
@@ -71,32 +70,6 @@ def wandb(monkeypatch: pytest.MonkeyPatch) -> Heard:
     return heard
 
 
-@pytest.fixture
-def mlflow(monkeypatch: pytest.MonkeyPatch) -> Heard:
-    heard: Heard = []
-
-    def note(what: str) -> Any:
-        return lambda *given, **named: heard.append((what, *given, named))
-
-    def log_table(data: pd.DataFrame, artifact_file: str) -> None:
-        heard.append(("log", {artifact_file: ("table", data)}, None))
-
-    def log_metrics(metrics: dict[str, float], step: int) -> None:
-        heard.append(("log", metrics, step))
-
-    def start_run(run_name: str | None = None, tags: dict[str, str] | None = None, run_id: str | None = None) -> None:
-        heard.append(("init", "frozenlab", run_name, 2, "allow", run_id))
-
-    module(
-        monkeypatch, "mlflow", set_tracking_uri=note("uri"), get_experiment_by_name=lambda name: None, create_experiment=note("experiment"),
-        set_experiment=note("experiment"), search_runs=lambda filter_string, output_format: [], start_run=start_run, log_dict=note("dict"),
-        log_params=note("params"), log_metrics=log_metrics, log_table=log_table, end_run=lambda status: heard.append(("finish", 0)),
-    )  # fmt: skip
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setenv(environment.TRACK, "mlflow")
-    return heard
-
-
 def run_again(session: Session, status: str = "done") -> list[str]:
     """Records what is in the folder once more, as a worker would; returns what people read of it."""
     said: list[str] = []
@@ -114,17 +87,17 @@ def run_again(session: Session, status: str = "done") -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("name", ["trackio", "wandb", "mlflow"])
+@pytest.mark.parametrize("name", ["trackio", "wandb"])
 def test_a_tracker_hears_config_steps_rates_and_proposals(session: Session, name: str, request: pytest.FixtureRequest) -> None:
     heard: Heard = request.getfixturevalue(name)
     assert not [line for line in run_again(session) if "Not tracked" in line]
     begun = next(one for one in heard if one[0] == "init")
     assert begun[1:5] == ("frozenlab", "built", 2, "allow")
-    assert begun[5] == {"trackio": None, "wandb": "offline", "mlflow": None}[name], "nothing goes out unasked"
+    assert begun[5] == {"trackio": None, "wandb": "offline"}[name], "nothing goes out unasked"
     logged = [one for one in heard if one[0] == "log"]
     steps = [step for _, data, step in logged if "train/reward" in data]
     assert steps == list(range(1, 17))
-    tables = {key.removesuffix(".json"): value[1] for _, data, _ in logged for key, value in data.items() if isinstance(value, tuple)}
+    tables = {key: value[1] for _, data, _ in logged for key, value in data.items() if isinstance(value, tuple)}
     assert list(tables["validation_by_cell"]["n"]) == [5, 5]
     assert {"knob", "before", "after", "engineer"} <= set(tables["proposals"].columns)
     assert heard[-1] == ("finish", 0)
@@ -175,8 +148,8 @@ def test_a_worker_asks_no_hub_unless_trackio_reports_there_and_tells_no_maker(mo
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv(environment.SPACE, "me/mine")
     assert environment.worker_environment()["HF_HUB_OFFLINE"] == "1"
-    monkeypatch.setenv(environment.TRACK, "mlflow")
+    monkeypatch.setenv(environment.TRACK, "wandb")
     found = environment.worker_environment()
-    assert (found["HF_HUB_OFFLINE"], found["MLFLOW_DISABLE_TELEMETRY"], found["WANDB_ERROR_REPORTING"]) == ("1", "true", "false")
+    assert (found["HF_HUB_OFFLINE"], found["WANDB_ERROR_REPORTING"]) == ("1", "false")
     monkeypatch.setenv(environment.TRACK, "trackio")
     assert "HF_HUB_OFFLINE" not in environment.worker_environment()

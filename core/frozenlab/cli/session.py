@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from frozenlab.session.spec import SessionSpec
 
 
-TRACKERS = ("trackio", "mlflow", "wandb")
-
-
 def add_run(parser: argparse.ArgumentParser) -> None:
     from frozenlab.models.training.settings import TrainingSettings
     from frozenlab.session.spec import SessionSpec
@@ -53,6 +50,8 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
 
 
 def add_track(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.jobs.environment import TRACKERS
+
     parser.add_argument(
         "--track", metavar="TRACKER", choices=TRACKERS,
         help=f"follow the session in a tracker that is installed: {listed(TRACKERS)} (default: FROZENLAB_TRACK, else none)",

@@ -17,13 +17,13 @@ KEEPER = "FROZENLAB_KEEPER"
 NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
     "VLLM_NO_USAGE_STATS": "1",
     "WANDB_ERROR_REPORTING": "false",
 }
 """So that no library tells its makers what is done here."""
 TRACK = "FROZENLAB_TRACK"
 """Environment variable with the tracker that follows sessions: a choice of a person, which no session file can make."""
+TRACKERS = ("trackio", "wandb")
 SPACE = "TRACKIO_SPACE_ID"
 """Trackio's variable with the Space on the Hugging Face hub to which it reports, if a person wants that."""
 _AT_FIRST = dict(os.environ)

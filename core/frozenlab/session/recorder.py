@@ -20,7 +20,7 @@ from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_st
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, Phase, State, ValidRate
 from frozenlab.session.tables import columns_of
-from frozenlab.session.tracking.tracking import Tracking
+from frozenlab.session.tracking import Tracking
 
 COMPLETIONS_EVERY = 5
 """Steps between rewrites of the completions table."""

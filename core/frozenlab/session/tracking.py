@@ -1,13 +1,14 @@
 """A session that is followed in a tracker, if the person who runs it asks for that.
 
-A variable of the environment (TRACK) names the tracker. A thread of its own tells the tracker, so that
-one that is slow or away holds nothing up, and the first thing that fails ends the tracking, not the session.
+A variable of the environment (TRACK) names the tracker: Trackio or Weights & Biases, whose clients are alike. Neither comes with FrozenLab.
+A thread of its own calls the client, so that a slow tracker delays nothing, and its first failure ends the tracking, not the session.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from queue import Queue
 from threading import Thread
 from typing import Any
@@ -18,17 +19,16 @@ from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.intervals import wilson
 from frozenlab.base.places import sessions_folder
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.jobs.environment import TRACK
+from frozenlab.jobs.environment import SPACE, TRACK, TRACKERS
 from frozenlab.session.session import Session
-from frozenlab.session.tracking.clients import MLflow, Tracker, Trackio, WeightsAndBiases
 
+PROJECT = "frozenlab"
 PATIENCE = 60.0
 """Seconds that a session waits at its end for a tracker to have written everything."""
-TRACKERS: dict[str, Callable[[], Tracker]] = {"trackio": Trackio, "mlflow": MLflow, "wandb": WeightsAndBiases}
 
 
 class Tracking:
-    """What a session tells the tracker that this person's environment names, as it goes; nothing where it names none.
+    """What a session sends to the tracker that this person's environment names; nothing where it names none.
 
     Args:
         failed: called once, with a sentence, if the tracker fails.
@@ -38,27 +38,27 @@ class Tracking:
         self._session, self._failed = session, failed
         self._steps = session.spec.training.steps
         self._name = os.environ.get(TRACK, "")
-        self._told: Queue[Callable[[Tracker], object] | None] = Queue()
-        self._thread = Thread(target=self._tell, daemon=True)
+        self._waiting: Queue[tuple[int, Mapping[str, Any]] | None] = Queue()
+        self._exit_code = 0
+        self._thread = Thread(target=self._send, daemon=True)
 
     def begin(self) -> None:
         """Begin a run with the session's spec as its config, or go on with it after a resume."""
         if self._name:
             self._thread.start()
-        config, place = self._session.spec.model_dump(mode="json"), sessions_folder() / "tracking"
-        self._put(lambda tracker: tracker.begin(self._session.id, config, place))
 
-    def _put(self, tell: Callable[[Tracker], object] | None) -> None:
-        if self._thread.is_alive():
-            self._told.put(tell)
-
-    def _tell(self) -> None:
+    def _send(self) -> None:
         try:
             if self._name not in TRACKERS:
                 raise LabError(f"{TRACK} names none of {', '.join(TRACKERS)}")
-            tracker = TRACKERS[self._name]()
-            while (tell := self._told.get()) is not None:
-                tell(tracker)
+            client = import_module(self._name)
+            config = self._session.spec.model_dump(mode="json")
+            run = client.init(project=PROJECT, name=self._session.id, config=config, resume="allow", **self._own_options())
+            while (sent := self._waiting.get()) is not None:
+                step, data = sent
+                tables = {name: client.Table(dataframe=one) for name, one in data.items() if isinstance(one, pd.DataFrame)}
+                run.log({**data, **tables}, step=step)
+            run.finish(**({"exit_code": self._exit_code} if self._name == "wandb" else {}))
         except ImportError as error:
             self._failed(f"{self._name} is not installed here: {one_line(error)}")
         except SystemExit:
@@ -66,28 +66,36 @@ class Tracking:
         except Exception as error:  # a tracker can raise anything
             self._failed(f"{self._name} failed, and the session goes on without it: {one_line(error)}")
 
+    def _own_options(self) -> dict[str, Any]:
+        """What only one of the clients takes. Nothing leaves the machine unless the person's own environment asks for it."""
+        if self._name == "trackio":
+            return {"embed": False, "space_id": os.environ.get(SPACE)}
+        place = sessions_folder() / "tracking"
+        place.mkdir(parents=True, exist_ok=True)
+        return {"id": self._session.id, "dir": str(place), "mode": os.environ.get("WANDB_MODE", "offline")}
+
+    def _log(self, step: int, data: Mapping[str, Any]) -> None:
+        if self._thread.is_alive():
+            self._waiting.put((step, data))
+
     def step(self, stage: int, figures: Mapping[str, float]) -> None:
         """A training step and its figures."""
-        step = self._step(stage, int(figures["step"]))
-        told = {f"train/{name}": value for name, value in figures.items() if name != "step"} | {"stage": stage + 1}
-        self._put(lambda tracker: tracker.metrics(told, step))
+        sent = {f"train/{name}": value for name, value in figures.items() if name != "step"} | {"stage": stage + 1}
+        self._log(self._step(stage, int(figures["step"])), sent)
 
     def measured(self, suite: str, stage: int | None, rows: pd.DataFrame) -> None:
         """The evidence of a stage on the ``suite`` (validation, test): rates as metrics, and cell by cell as a table."""
-        step, table = self._step(stage, self._steps), rates_table(stage, rows)
         rates = {f"{suite}/{name}": float(rows[name].mean()) for name in ("valid", "optimal")}
-        self._put(lambda tracker: tracker.metrics(rates, step))
-        self._put(lambda tracker: tracker.table(f"{suite}_by_cell", table, step))
+        self._log(self._step(stage, self._steps), rates | {f"{suite}_by_cell": rates_table(stage, rows)})
 
     def proposed(self, record: ProposalRecord) -> None:
         """What the engineer changed, a row each, and why."""
-        step, table = self._step(record.stage, self._steps), proposal_table(record)
-        self._put(lambda tracker: tracker.table("proposals", table, step))
+        self._log(self._step(record.stage, self._steps), {"proposals": proposal_table(record)})
 
     def end(self, status: str) -> None:
-        """Wait until everything is told, PATIENCE at most."""
-        self._put(lambda tracker: tracker.end(status))
-        self._put(None)
+        """Wait until everything is written, PATIENCE at most."""
+        self._exit_code = int(status == "failed")
+        self._waiting.put(None)
         if self._thread.is_alive():
             self._thread.join(PATIENCE)
 
@@ -98,15 +106,12 @@ class Tracking:
 
 def rates_table(stage: int | None, rows: pd.DataFrame) -> pd.DataFrame:
     """A row for each cell: its rates with 95 % intervals."""
-    found: list[dict[str, Any]] = []
+    found = []
     for cell, part in rows.groupby("config_cell", sort=False):
-        low, high = wilson(float(part["valid"].sum()), len(part))
-        found.append(
-            {
-                "stage": stage_number(stage), "cell": str(cell), "n": len(part), "valid": float(part["valid"].mean()),
-                "low": low, "high": high, "optimal": float(part["optimal"].mean()),
-            }
-        )  # fmt: skip
+        valid, optimal, n = float(part["valid"].mean()), float(part["optimal"].mean()), len(part)
+        low, high = wilson(float(part["valid"].sum()), n)
+        about = {"stage": stage_number(stage), "cell": str(cell), "n": n}
+        found.append(about | {"valid": valid, "low": low, "high": high, "optimal": optimal})
     return pd.DataFrame(found)
 
 

@@ -1,1 +1,0 @@
-"""Sessions in the trackers that people already use."""
