@@ -93,7 +93,7 @@ def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone
 def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(alone, answers=7)
     resumed: list[Replay] = []
-    monkeypatch.setattr(Replay, "resume", lambda replay: resumed.append(replay))
+    monkeypatch.setattr(Replay, "resume", lambda replay, run: resumed.append(replay))
     app = open_page("replay", replay="mine")
     assert "This replay stopped, with 7 of 12 answers" in words(app)
     assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]

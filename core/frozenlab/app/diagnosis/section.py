@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from frozenlab.app import experiment
 from frozenlab.app.diagnosis.figure import diagnosis_figure
 from frozenlab.app.ui import markup, refusals, sessions, theme
-from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
@@ -17,9 +17,8 @@ from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
 from frozenlab.experiments.students.secret import candidates
 from frozenlab.experiments.students.store import Student
-from frozenlab.jobs import launcher
 
-ERROR = "diagnosis_error"
+ERROR = experiment.error_of("diagnosis")
 HELP = (
     "Each student was made weak at known cells. An engineer sees its evidence and writes the next config; it has found the weakness if the "
     "share that grows most is that of a weak cell. Nothing is trained. Intervals are clustered by student."
@@ -36,7 +35,7 @@ def diagnosis_section() -> None:
         undo_line("diagnosis", ERROR, go_to)
         live = next((diagnosis for diagnosis in found if diagnosis.state().live), None)
         if live is not None:
-            watch(live)
+            experiment.watch(live, lambda done: f"**{markup.plain(live.title)}**: engineers are asked")
             return
         shown = choose(found) if found else None
         report = own_report(str(shown.dir), shown.state().progress) if shown else recorded()
@@ -46,12 +45,7 @@ def diagnosis_section() -> None:
             st.caption("Recorded. Students of your own, made with `frozenlab students make`, can be asked about here.")
         with st.container(horizontal=True, vertical_alignment="center"):
             if shown is not None and shown.state().status != "done":
-                why = shown.state().error
-                st.markdown(f"This diagnosis {shown.state().status}{f': {markup.plain(why)}' if why else '.'}")
-                st.button(
-                    "Go on", key="diagnosis-go-on", icon=":material/play_arrow:", on_click=resume, args=(shown,),
-                    **refusals.for_operators("resumes diagnoses"),
-                )  # fmt: skip
+                experiment.go_on(shown)
             if shown is not None:
                 delete_button(shown, "diagnosis-delete", ERROR, lambda: go_to(None))
             if planted:
@@ -116,29 +110,9 @@ def rates_table(report: DiagnosisReport) -> pd.DataFrame:
     )
 
 
-@st.fragment
-def watch(diagnosis: Diagnosis) -> None:
-    """The progress of a running diagnosis; draws the page again when it has ended."""
-    keep_current(diagnosis)
-    state = diagnosis.state()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{markup.plain(diagnosis.title)}**: engineers are asked")
-        st.button(
-            "Stop", key="diagnosis-stop", icon=":material/stop:", on_click=halt, args=(diagnosis,),
-            **refusals.for_operators("stops diagnoses", "It can go on later."),
-        )  # fmt: skip
-    if not state.live:
-        st.rerun()
-
-
 def start(planted: list[Student]) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
         Diagnosis.start(task_for(planted), sessions.store())
-
-
-def resume(diagnosis: Diagnosis) -> None:
-    with refusals.keeping_reason(ERROR, "Not started"):
-        diagnosis.resume()
 
 
 def go_to(name: str | None) -> None:
@@ -146,8 +120,3 @@ def go_to(name: str | None) -> None:
     st.session_state.pop("diagnosis-picker", None)
     if name is not None:
         st.session_state["diagnosis-picker"] = name
-
-
-def halt(diagnosis: Diagnosis) -> None:
-    with refusals.keeping_reason(ERROR, "Not stopped"):
-        launcher.stop(diagnosis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.headroom.running import ERROR, start
+from frozenlab.app import experiment
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.base.errors import one_line
 from frozenlab.experiments.headroom.spec import HeadroomSpec
@@ -37,12 +37,13 @@ def start_form() -> None:
     forks = f": {len(spec.forks.menu)} configs × {spec.forks.replicates} replicates a student" if spec.forks else ""
     st.markdown(f"**{spec.units} parts**{forks}. It goes on in the background, and can be stopped and resumed.")
     asked = st.button(
-        "Start", type="primary", key="headroom-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec,),
+        "Start", type="primary", key="headroom-start", icon=":material/play_arrow:", width="stretch", on_click=experiment.start,
+        args=(Headroom, spec),
         **refusals.for_operators("starts measurements"),
     )  # fmt: skip
-    if asked and ERROR not in st.session_state:
+    if asked and experiment.error_of("headroom") not in st.session_state:
         st.rerun()
-    refusals.show_reason(ERROR)
+    refusals.show_reason(experiment.error_of("headroom"))
     students_option = "" if tuple(chosen) == presets[name].students else f" --students {','.join(chosen)}"
     st.caption("The same from the command line:")
     st.code(f"frozenlab headroom --preset {name}{students_option}", language="bash")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app import experiment
 from frozenlab.app.headroom.form import start_form
-from frozenlab.app.headroom.known import Shown, everything
-from frozenlab.app.headroom.running import ERROR, go_on, watch
 from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.glossary import explained
+from frozenlab.experiments.headroom.report import REPORT, read_report
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
+from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.jobs.kept import Kept
 
+ERROR = experiment.error_of("headroom")
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
 
 
@@ -36,33 +37,44 @@ def page() -> None:
     if not found:
         st.info("Nothing is measured yet.")
         return
-    shown = choose(found, picker)
-    if not shown.recorded and shown.measurement.state().live:
-        watch(shown.measurement)
-    elif not shown.recorded:
-        go_on(shown.measurement)
-    report = shown.report()
+    name = experiment.choose("headroom", found, picker, lambda name: label(name, found[name]))
+    measurement, own, units = found[name], not name.startswith(experiment.RECORDED), found[name].spec.units
+    state = measurement.state()
+    if own and state.live:
+        experiment.watch(measurement, lambda done: f"**{round(done * units)} of {units} parts measured**")
+    elif own and state.status != "done":
+        experiment.go_on(measurement)
+    report = report_of(measurement)
     if report is not None:
         show_report(report)
-    elif shown.measurement.spec.prediction:
-        st.caption(f"Prediction: {markup.plain(shown.measurement.spec.prediction)}")
-    if not shown.recorded and not shown.measurement.state().live:
-        delete_button(shown.measurement, "headroom-delete", ERROR, partial(nav.put, "headroom", None))
+    elif measurement.spec.prediction:
+        st.caption(f"Prediction: {markup.plain(measurement.spec.prediction)}")
+    if own and not state.live:
+        delete_button(measurement, "headroom-delete", ERROR, partial(nav.put, "headroom", None))
 
 
-def choose(found: Mapping[str, Shown], picker: DeltaGenerator) -> Shown:
-    """The measurement in the address, else the first one."""
-    asked = st.query_params.get("headroom")
-    if asked is not None and asked not in found:
-        st.warning("There is no such measurement here. This is another one instead.")
-    current = asked if asked is not None and asked in found else next(iter(found))
-    st.session_state["headroom-picker"] = st.query_params["headroom"] = current
+_read = Kept(lambda path: read_report(path.parent.parent), 20)
 
-    def pick() -> None:
-        st.query_params["headroom"] = st.session_state["headroom-picker"]
 
-    picker.selectbox("Measurement", list(found), key="headroom-picker", format_func=lambda name: found[name].label, on_change=pick)
-    return found[current]
+def everything() -> dict[str, Headroom]:
+    """All measurements by the name in the address; of those that come with FrozenLab, the ones that were run."""
+    return {
+        name: measurement
+        for name, measurement in experiment.everything(Headroom).items()
+        if not name.startswith(experiment.RECORDED) or (measurement.dir / REPORT).exists()
+    }
+
+
+def label(name: str, measurement: Headroom) -> str:
+    spec = measurement.spec
+    kind = "recorded" if name.startswith(experiment.RECORDED) else measurement.state().status
+    return f"{spec.title} · {len(spec.students)} student{'s' if len(spec.students) > 1 else ''} · {kind}"
+
+
+def report_of(measurement: Headroom) -> HeadroomReport | None:
+    """None before all is measured. Raises HeadroomError if it cannot be read."""
+    path = measurement.dir / REPORT
+    return _read(path) if path.exists() else None
 
 
 def show_report(report: HeadroomReport) -> None:

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.replays.running import start
+from frozenlab.app.replays.known import start
 from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.app.ui.components.timeline import marks, timeline
 from frozenlab.base.errors import one_line

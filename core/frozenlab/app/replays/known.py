@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.app import experiment
 from frozenlab.app.session import evidence
-from frozenlab.app.ui import sessions
+from frozenlab.app.ui import refusals, sessions
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import validated_stages
+from frozenlab.experiments.replays.task import ReplayTask, validated_stages
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
 
-RECORDED = "recorded-"
-"""What the names of replays begin with that came with the project."""
-
-
-def everything() -> dict[str, Replay]:
-    """All replays by the name in the address: one's own, newest first, then those that came with the project."""
-    own = {replay.id: replay for replay in Replay.all(sessions.store())}
-    return own | {f"{RECORDED}{replay.id}": replay for replay in Replay.shipped()}
+ERROR = experiment.error_of("replay")
 
 
 def label(name: str, replay: Replay) -> str:
     state = replay.state()
-    kind = "recorded" if name.startswith(RECORDED) else "running" if state.live else state.status
+    kind = "recorded" if name.startswith(experiment.RECORDED) else "running" if state.live else state.status
     return f"{replay.title} · {len(replay.spec.arms)} arms × {replay.spec.samples} · {kind}"
 
 
@@ -32,6 +26,12 @@ def go_to(name: str) -> None:
     for part in ("session", "stage", "arm", "answer", evidence.ASKED):
         st.query_params.pop(part, None)
     st.query_params["replay"] = name
+
+
+def start(task: ReplayTask) -> None:
+    """Starts a replay and goes to it, or keeps the reason why not."""
+    with refusals.keeping_reason(ERROR, "Not started"):
+        go_to(Replay.start(task, sessions.store()).id)
 
 
 def leave() -> None:

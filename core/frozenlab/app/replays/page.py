@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app import experiment
 from frozenlab.app.replays.form import show_form
-from frozenlab.app.replays.known import compose, everything, go_to, label, suitable
+from frozenlab.app.replays.known import ERROR, compose, go_to, label, start, suitable
 from frozenlab.app.replays.results import show_replay
-from frozenlab.app.replays.running import ERROR, start
 from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.app.ui.deleting import undo_line
 from frozenlab.experiments.replays.arms import arms_of_sections, varied_sections
@@ -30,7 +30,7 @@ def page() -> None:
         theme.question("What would others have proposed from the same evidence?")
     markup.styles()
     refusals.show_reason(ERROR)
-    found = everything()
+    found = experiment.everything(Replay)
     asked = st.query_params.get("replay")
     composing = asked is None and "session" in st.query_params
     if asked is not None and asked not in found:

@@ -12,21 +12,21 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from frozenlab.app import experiment
 from frozenlab.app.bundles.exporting import export_button
 from frozenlab.app.bundles.imported import imported_note
 from frozenlab.app.replays.answer import one_answer
 from frozenlab.app.replays.figures import proposals_figure
 from frozenlab.app.replays.form import arms_table
-from frozenlab.app.replays.known import RECORDED, leave
-from frozenlab.app.replays.running import ERROR, go_on, watch
-from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.replays.known import ERROR, leave
+from frozenlab.app.ui import api_form, markup, nav, theme
 from frozenlab.app.ui.deleting import delete_button
 from frozenlab.app.ui.once import once
 from frozenlab.base.intervals import wilson
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Answer, Replay
-from frozenlab.experiments.replays.task import ReplayError, spec_of
+from frozenlab.experiments.replays.task import ReplayError, servers, spec_of
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.session.session import Session, SessionError
 
@@ -77,6 +77,25 @@ def origin(replay: Replay) -> Session | None:
     return session
 
 
+def watch(replay: Replay, drawn: int) -> None:
+    """Draws the page again when every arm has answered, and whenever the answers have doubled."""
+    total, arms = replay.spec.total, len(replay.spec.arms)
+
+    def progress(part: float) -> str:
+        done = round(part * total)
+        return f"**{done} of {total} answers**" if done else "**Loading the model**"
+
+    experiment.watch(replay, progress, lambda part: round(part * total) >= max(2 * drawn, arms))
+
+
+def go_on(replay: Replay, session: Session | None, answered: int) -> None:
+    try:
+        may = session is None or api_form.may_ask(servers(replay.spec, session), "replay")
+    except ReplayError:  # resuming it says so
+        may = True
+    experiment.go_on(replay, f", with {answered} of {replay.spec.total} answers", may)
+
+
 def show_replay(name: str, replay: Replay) -> None:
     session = origin(replay)
     written = signature(replay.dir / "answers.parquet")
@@ -85,11 +104,13 @@ def show_replay(name: str, replay: Replay) -> None:
     except ReplayError as error:
         st.error(markup.plain(str(error)))
         return
+    answered = len(known.answers) if known else 0
     if replay.state().live:
-        watch(replay, len(known.answers) if known else 0)
-    elif not name.startswith(RECORDED):
+        watch(replay, answered)
+    elif not name.startswith(experiment.RECORDED):
         imported_note("replay", replay.dir)
-        go_on(replay, len(known.answers) if known else 0)
+        if answered < replay.spec.total:
+            go_on(replay, session, answered)
     if known is None:
         if session is not None:
             arms_table(replay.spec.arms, session)
@@ -97,7 +118,7 @@ def show_replay(name: str, replay: Replay) -> None:
     answers, table, arms, (first, *others) = known
     answer = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))
     st.html(f'<p class="fl-answer">{answer}</p><p class="fl-note">{escape(" ".join(others))}</p>')
-    answered = [arm.name for arm in replay.spec.arms if arm.name in set(table["arm"])]
+    arms_answered = [arm.name for arm in replay.spec.arms if arm.name in set(table["arm"])]
     st.subheader(
         "What every arm would do",
         anchor=False,
@@ -105,7 +126,7 @@ def show_replay(name: str, replay: Replay) -> None:
     )
     st.caption(LEGEND)
     before = answers[0].record.config_before
-    drawn = once(lambda: proposals_figure(table, before, answered), "replay figure", str(replay.dir), written)
+    drawn = once(lambda: proposals_figure(table, before, arms_answered), "replay figure", str(replay.dir), written)
     theme.chart(drawn, "replay-proposals", on_select=follow_circle, selection_mode="points")
     comparison(arms, table, replay.spec.reference)
     one_answer(replay, answers, session)
@@ -189,7 +210,7 @@ def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.Da
             st.download_button(
                 kind, data, f"replay-{replay.id}.{kind.lower()}", on_click="ignore", key=f"replay-{kind}", icon=":material/download:"
             )
-        if not name.startswith(RECORDED) and not replay.state().live:
+        if not name.startswith(experiment.RECORDED) and not replay.state().live:
             delete_button(replay, "replay-delete", ERROR, leave)
-        if not name.startswith(RECORDED):
+        if not name.startswith(experiment.RECORDED):
             export_button([Found("replay", replay.dir)], key="replay-export")

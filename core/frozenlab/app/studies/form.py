@@ -6,11 +6,12 @@ from typing import Any
 
 import streamlit as st
 
+from frozenlab.app import experiment
 from frozenlab.app.session.obstacles import obstacles
-from frozenlab.app.studies.running import ERROR, start
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.errors import one_line
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.known import measured_before
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
@@ -24,6 +25,7 @@ from frozenlab.experiments.studies.on_students import SEEDS as STUDENTS_SEEDS
 from frozenlab.experiments.studies.on_students import SMALLEST_EFFECT, students_study
 from frozenlab.experiments.studies.presets import PAPER_ENGINEERS, SEEDS, STUDIES
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.share import cores
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
@@ -159,12 +161,13 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         )
     may = api_form.may_ask(spec.servers, "study")
     asked = st.button(
-        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs),
+        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=experiment.start,
+        args=(Study, spec, RunSettings(jobs=jobs)),
         **refusals.for_operators("starts studies", disabled=not may),
     )  # fmt: skip
-    if asked and ERROR not in st.session_state:
+    if asked and experiment.error_of("study") not in st.session_state:
         st.rerun()
-    refusals.show_reason(ERROR)
+    refusals.show_reason(experiment.error_of("study"))
     st.caption("The same from the command line:")
     if base in (BASE, ON_STUDENTS) and not spec.requests and not spec.prediction and spec.smallest_effect == usual_margin(kind):
         st.code(f"frozenlab study {kind}{options_of(spec)} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")

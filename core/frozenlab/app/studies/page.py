@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app import experiment
 from frozenlab.app.bundles.exporting import export_button
 from frozenlab.app.bundles.imported import imported_note
 from frozenlab.app.diagnosis.section import diagnosis_section
 from frozenlab.app.studies.downloads import chosen, downloads
 from frozenlab.app.studies.form import start_form
-from frozenlab.app.studies.known import ShownStudy, everything
-from frozenlab.app.studies.running import ERROR, go_on, watch
+from frozenlab.app.studies.known import everything
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, of_measure, views
-from frozenlab.app.ui import markup, nav, refusals, sessions, theme
+from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.report_page import detectable, written_before
 from frozenlab.experiments.studies.rows import PrimaryRow
+from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import MEASURES, StudyReport
+from frozenlab.jobs.share import cores
 
+ERROR = experiment.error_of("study")
 FINDINGS = ASSETS / "findings.md"
 """README holds the same text."""
 LEAD = (
@@ -47,12 +50,15 @@ def page() -> None:
     undo_line("study", ERROR, partial(nav.put, "study"))
     findings()
     diagnosis_section()
-    shown = choose_study(everything(), picker)
+    found = everything()
+    shown = found[experiment.choose("study", found, picker, lambda name: found[name].label)]
     if shown.study is not None and shown.study.state().live:
-        watch(shown.study, sum(1 for _ in shown.study.finished()))
+        watch(shown.study)
     elif shown.study is not None:
         imported_note("study", shown.study.dir)
-        go_on(shown.study)
+        if shown.study.state().status != "done":
+            may = api_form.may_ask(shown.spec.servers, "study-go-on")
+            experiment.go_on(shown.study, may=may, run=RunSettings(jobs=cores()))
     report = shown.report()
     if report is None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
@@ -71,20 +77,16 @@ def findings() -> None:
         st.markdown(FINDINGS.read_text(encoding="utf-8"))
 
 
-def choose_study(found: Mapping[str, ShownStudy], picker: DeltaGenerator) -> ShownStudy:
-    """The study in the address, else the first one."""
-    asked = st.query_params.get("study")
-    if asked is not None and asked not in found:
-        st.warning("There is no such study here. This is another one instead.")
-    current = asked if asked is not None and asked in found else next(iter(found))
-    st.session_state["study-picker"] = current
-    st.query_params["study"] = current
+def watch(study: Study) -> None:
+    """Draws the page again when another session is done."""
+    drawn = sum(1 for _ in study.finished())
 
-    def pick() -> None:
-        st.query_params["study"] = st.session_state["study-picker"]
+    def progress(_: float) -> str:
+        running = [cell.id for cell in study.cells if (session := study.session(cell)) is not None and session.state().status == "running"]
+        now = f" · now {', '.join(running)}" if running else ""
+        return f"**{sum(1 for _ in study.finished())} of {len(study.cells)} sessions done**{now}"
 
-    picker.selectbox("Study", list(found), key="study-picker", format_func=lambda name: found[name].label, on_change=pick)
-    return found[current]
+    experiment.watch(study, progress, lambda _: sum(1 for _ in study.finished()) != drawn)
 
 
 def show_report(report: StudyReport) -> None:

@@ -1,0 +1,119 @@
+"""What the pages of all experiments share: which there are, picking one, and starting, watching, stopping and resuming it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.app.ui.components.live import keep_current
+from frozenlab.experiments.experiment import Experiment, RunSettings
+from frozenlab.jobs import launcher
+
+RECORDED = "recorded-"
+"""What the names of experiments begin with that come with FrozenLab."""
+
+
+class Words(NamedTuple):
+    """What a page calls one kind."""
+
+    one: str
+    many: str
+    kept: str
+    """What happens to it when it is stopped."""
+    resume: str = "Go on"
+
+
+WORDS = {
+    "study": Words("study", "studies", "It can go on later."),
+    "replay": Words("replay", "replays", "What was answered is kept.", "Ask for the rest"),
+    "diagnosis": Words("diagnosis", "diagnoses", "It can go on later."),
+    "headroom": Words("measurement", "measurements", "What is measured is kept."),
+}
+AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
+Named = TypeVar("Named")
+
+
+def error_of(kind: str) -> str:
+    """Session-state entry: why the last thing that was asked for could not be done."""
+    return f"{kind}_error"
+
+
+def everything(kind: type[AnExperiment]) -> dict[str, AnExperiment]:
+    """All of a kind by the name in the address: one's own, newest first, then those that come with FrozenLab."""
+    own = {experiment.id: experiment for experiment in kind.all(sessions.store())}
+    return own | {f"{RECORDED}{experiment.id}": experiment for experiment in kind.shipped()}
+
+
+def choose(kind: str, found: Mapping[str, Named], picker: DeltaGenerator, label: Callable[[str], str]) -> str:
+    """The name of the one in the address, else of the first; ``picker`` gets the box to pick another."""
+    words, key, asked = WORDS[kind], f"{kind}-picker", st.query_params.get(kind)
+    if asked is not None and asked not in found:
+        st.warning(f"There is no such {words.one} here. This is another one instead.")
+    current = asked if asked is not None and asked in found else next(iter(found))
+    st.session_state[key] = st.query_params[kind] = current
+
+    def pick() -> None:
+        st.query_params[kind] = st.session_state[key]
+
+    picker.selectbox(words.one.capitalize(), list(found), key=key, format_func=label, on_change=pick)
+    return current
+
+
+def start(kind: type[Experiment[Any]], spec: Any, run: RunSettings | None = None) -> None:
+    """Start one and put it into the address, or keep the reason why not; for callbacks."""
+    with refusals.keeping_reason(error_of(kind.kind), "Not started"):
+        st.query_params[kind.kind] = kind.start(spec, sessions.store(), run=run).id
+
+
+def resume(experiment: Experiment[Any], run: RunSettings | None = None) -> None:
+    with refusals.keeping_reason(error_of(experiment.kind), "Not started"):
+        experiment.resume(run)
+
+
+def halt(experiment: Experiment[Any]) -> None:
+    with refusals.keeping_reason(error_of(experiment.kind), "Not stopped"):
+        launcher.stop(experiment)
+
+
+@st.fragment
+def watch(experiment: Experiment[Any], progress: Callable[[float], str], changed: Callable[[float], bool] = lambda done: False) -> None:
+    """The progress of one that runs. Draws the page again when it ends.
+
+    Args:
+        progress: words for the part of the work that is done, 0..1.
+        changed: whether the page is drawn again at this part of the work.
+    """
+    keep_current(experiment)
+    state, kind, words = experiment.state(), experiment.kind, WORDS[experiment.kind]
+    left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(key=f"{kind}-progress"):
+            st.progress(min(max(state.progress, 0.0), 1.0), text=f"{progress(state.progress)}{left}")
+        st.button(
+            "Stop", key=f"{kind}-stop", icon=":material/stop:", on_click=halt, args=(experiment,),
+            **refusals.for_operators(f"stops {words.many}", words.kept),
+        )  # fmt: skip
+    if changed(state.progress) or not state.live:
+        st.rerun()
+
+
+def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True, run: RunSettings | None = None) -> None:
+    """What ended one before it was done, and the button that resumes it.
+
+    Args:
+        so_far: what it has done, after the status.
+        may: whether its servers may be asked.
+    """
+    state, kind, words = experiment.state(), experiment.kind, WORDS[experiment.kind]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        status = "waits" if state.status == "queued" else state.status
+        why = f": {markup.plain(state.error)}" if state.error else "."
+        st.markdown(f"This {words.one} {status}{so_far}{why}")
+        st.button(
+            words.resume, key=f"{kind}-go-on", icon=":material/play_arrow:", on_click=resume, args=(experiment, run),
+            **refusals.for_operators(f"resumes {words.many}", disabled=not may),
+        )  # fmt: skip
