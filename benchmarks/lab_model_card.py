@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 
 from frozenlab.base import seeds
-from frozenlab.base.intervals import rates, wilson
+from frozenlab.base.numbers import rates, wilson
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
 from frozenlab.experiments.lab_model import tutor
 from frozenlab.experiments.lab_model.proposals import draw_context

@@ -18,13 +18,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from frozenlab.base.numbers import MANY, interval, points, signed
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pandas as pd
 
 from frozenlab.base import places
 from frozenlab.base.files import write_parquet, write_text
-from frozenlab.experiments.studies.effect_words import points
 from frozenlab.experiments.studies.statistics import over_seeds
 from frozenlab.session.presets import PRESETS
 from frozenlab.session.session import Session
@@ -85,7 +86,8 @@ def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
         low, high = over_seeds(change.tolist())
         lines.append(
             f"| {metric} plans, mean of {len(seen)} seeds | {seen[0].mean():.1%} | {seen[stages].mean():.1%} "
-            f"| {points(change.mean())} points ({points(low)} to {points(high)}) | {points(change.min())} and {points(change.max())} |"
+            f"| {points(change.mean(), MANY)} ({interval(low, high, MANY)}) "
+            f"| {signed(change.min(), MANY)} and {signed(change.max(), MANY)} |"
         )
     return "\n".join(lines).replace("%", " %")
 

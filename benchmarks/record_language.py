@@ -24,7 +24,7 @@ import torch
 from benchmarks.tiny_qwen3 import build
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.plain import percent_key, render_request
 from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer

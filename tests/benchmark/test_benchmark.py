@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.experiments.benchmark.report import Measured, Tally
 from frozenlab.experiments.benchmark.results import Result, results, results_folder, save_result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 from frozenlab.experiments.benchmark.lake.paper_results import paper_results
 from frozenlab.lake.suites import SUITES
 

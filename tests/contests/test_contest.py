@@ -82,7 +82,7 @@ def test_a_score_is_what_the_tables_of_the_sessions_say(store: SessionStore) -> 
     found = scores(contest)
     before = contest.base.test(None)["valid"].mean()  # type: ignore[union-attr,index]
     tables = {side.id: side.test(0)["valid"].mean() for side in (better, level, worse)}  # type: ignore[index]
-    assert {side_id(score.number): score.gain.mean for score in found} == pytest.approx(
+    assert {side_id(score.number): score.gain.value for score in found} == pytest.approx(
         {name: rate - before for name, rate in tables.items()}
     )
     assert {score.number for score in found[:2]} == {1, 2} and found[2].number == 3, "most points first"
@@ -91,9 +91,9 @@ def test_a_score_is_what_the_tables_of_the_sessions_say(store: SessionStore) -> 
         "level with the best: chance could explain it",
         "behind, by more than chance explains",
     ]
-    assert all(score.gain.low <= score.gain.mean <= score.gain.high and score.gain.n == len(better.test(0)) for score in found)  # type: ignore[arg-type]
+    assert all(score.gain.low <= score.gain.value <= score.gain.high and score.gain.n == len(better.test(0)) for score in found)  # type: ignore[arg-type]
     difference = between(contest, 3, 1)
-    assert difference is not None and difference.mean == pytest.approx(tables["entry-003"] - tables["entry-001"])
+    assert difference is not None and difference.value == pytest.approx(tables["entry-003"] - tables["entry-001"])
     table = table_of(contest)
     assert list(table["entry"]) == [score.number for score in found] and {f"gain_{name}" for name in CONFIG.cells} <= {*table.columns}
 

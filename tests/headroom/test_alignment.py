@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frozenlab.base.intervals import ComparisonError
+from frozenlab.base.numbers import ComparisonError
 from frozenlab.experiments.headroom.alignment import alignment, cosines, entropy_rank, participation_ratio, sign_flip_test, value_of_mixture
 
 DIMENSIONS = 400

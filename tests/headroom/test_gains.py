@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from frozenlab.base.intervals import ComparisonError
+from frozenlab.base.numbers import ComparisonError
 from frozenlab.experiments.headroom.gains import (
     best_less_worst,
     chosen_elsewhere,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.base.intervals import paired_change
+from frozenlab.base.numbers import Interval, paired_change
 from frozenlab.session.ledger import FEWEST, changes, ledger_of, predictions, score, scores, source
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -36,7 +36,7 @@ def test_each_size_of_a_tested_proposal_is_one_prediction(session: Session) -> N
         before, after = (session.validation(stage) for stage in (row.stage, row.stage + 1))
         before, after = (table[table["config_cell"] == row.cell] for table in (before, after))  # type: ignore[index]
         assert row.predicted == pytest.approx(row.expected - before["valid"].mean())
-        assert (row.measured, row.low, row.high, row.n) == paired_change(before, after)
+        assert Interval(row.measured, row.low, row.high, row.n) == paired_change(before, after)
 
 
 def test_predictions_are_scored_on_test_boards(sealed: Session) -> None:

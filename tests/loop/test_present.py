@@ -12,7 +12,7 @@ from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.page import preparation_of
 from frozenlab.app.present.scenes import PARTS, TalkError, chosen, scenes_of
 from frozenlab.app.present.talks import NAMES, Preparation, file_of, prepare, prepared
-from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.figures import overall
 from frozenlab.cli.main import main
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -30,8 +30,8 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     scenes = {scene["name"]: scene for scene in scenes_of(session)}
     tables = [session.results(stage) for stage in (None, *range(session.spec.stages))]
     rates = [overall(table) for table in tables if table is not None]
-    assert (scenes["opening"]["before"], scenes["opening"]["after"]) == (percent(rates[0].value), percent(rates[-1].value))
-    assert f"n = {rates[-1].n}" in scenes["opening"]["note"] and rates[-1].interval in scenes["opening"]["note"]
+    assert (scenes["opening"]["before"], scenes["opening"]["after"]) == (rates[0].percent, rates[-1].percent)
+    assert f"n = {rates[-1].n}" in scenes["opening"]["note"] and rates[-1].percents in scenes["opening"]["note"]
     assert [check["rate"] for check in scenes["curve"]["checks"]] == [rate.value for rate in rates]
     before, after = scenes["solved"]["boards"][0]["tracks"]
     assert before["outcome"] == "fault" and after["outcome"] == "optimal"

@@ -14,6 +14,7 @@ from frozenlab.app.benchmark.lake.changes import changes, in_words
 from frozenlab.app.benchmark.lake.figures import outcomes_figure, rates_figure
 from frozenlab.app.benchmark.lake.lines import as_table, first_choice, line_of, looks, paper_line, paper_models
 from frozenlab.app.benchmark.lake.tables import cells_table, changes_table, leaderboard, more_table
+from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.base.files import write_text
 from frozenlab.experiments.benchmark.evaluations import Evaluation
@@ -124,7 +125,7 @@ def test_choices_are_kept_in_the_address() -> None:
 def test_a_leaderboard_is_sorted_and_says_its_method_n_and_interval(folder: Path) -> None:
     lines = lines_of(folder)
     table = leaderboard(lines, 4, "valid")
-    shown = [int(row.cells[0].text.removesuffix(" %")) for row in table.rows]
+    shown = [float(row.cells[0].text.removesuffix(" %")) for row in table.rows]
     assert shown == sorted(shown, reverse=True)
     assert {row.tag for row in table.rows} == {"base", "grpo", "paper"}
     ours = next(row for row in table.rows if row.name == "long, after stage 1")
@@ -159,7 +160,7 @@ def test_every_number_of_ours_leads_to_the_boards_it_counts(folder: Path) -> Non
             for cell in row.cells:
                 assert bool(cell.leads) == (row.tag != "paper" and cell.text != "–")
                 if cell.leads:
-                    assert f"{100 * boards(cell.leads)['valid'].mean():.0f} %" == cell.text
+                    assert overall(boards(cell.leads)).percent == cell.text
         for row in leaderboard(lines, agents, "valid").rows:
             if row.tag != "paper":
                 assert boards(row.cells[0].leads)["valid"].all()
@@ -167,7 +168,7 @@ def test_every_number_of_ours_leads_to_the_boards_it_counts(folder: Path) -> Non
         for row in more_table(lines, agents, "valid").rows:
             assert len(boards(row.cells[0].leads)) == 10 * (6 - agents)
         for trace in outcomes_figure(lines, agents, "valid").figure.data:
-            for code, count, _ in trace.customdata:
+            for code, count, _, _ in trace.customdata:
                 assert len(boards(code)) == count
     paired = changes(tables["base"], tables["stage-2"], "valid")
     for change, row in zip(paired, changes_table(paired, lines[0], lines[2]).rows, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.experiments.studies.effect_words import points
+from frozenlab.base.numbers import MANY, points, signed
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.ledger import predictions, score
 from frozenlab.session.presets import preset_spec
@@ -265,7 +265,7 @@ def test_the_ledger_compares_predicted_with_measured_changes_and_names_their_sou
     scored = score("policy", predictions(whole(folder)))
     said = words(open_page("story", session="whole", stage="1", part="right"))
     assert (
-        f"It predicted {points(scored.predicted)} points on average, and {points(scored.measured)} came** (n = {scored.n} predictions)"
+        f"It predicted {points(scored.predicted, MANY)} on average, and {signed(scored.measured, MANY)} came** (n = {scored.n} predictions)"
         in said
     )
     assert "win back of a fall below the usual rate" in said and "Measured on validation boards, which the engineer saw too" in said

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.studies.figures import Ink, curves_figure, sizes_figure
 from frozenlab.app.studies.page import confirmed
+from frozenlab.base.numbers import MANY, points
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.studies.effect_words import points
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
@@ -135,7 +135,7 @@ def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seed
     drawn = curves_figure(engineers.valid.curves, "valid", INK)
     uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("uniform"))
     effect = next(row for row in engineers.valid.effects if row.name == "uniform instead of policy")
-    assert f"{points(effect.mean)} points from policy" in uniform.hovertext[-1] and "5 seeds" in uniform.hovertext[-1]
+    assert f"{points(effect.mean, MANY)} from policy" in uniform.hovertext[-1] and "5 seeds" in uniform.hovertext[-1]
     assert "interval" not in uniform.hovertext[0], "before training all seeds are the same model"
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pandas as pd
 import pytest
 
 from frozenlab.base.cells import Cell
-from frozenlab.base.intervals import paired_change, wilson
+from frozenlab.base.numbers import Interval, paired_change, wilson
 from frozenlab.experiments.students.certificate import CellRates, Certificate, change, pooled, rates, refusal
 
 CELLS = tuple(Cell(name=name, words=f"cell {name}", place={"name": name}) for name in ("a", "b", "none"))
@@ -38,8 +40,7 @@ def test_rates_count_what_was_gained_and_lost_on_the_same_tasks() -> None:
 
 def test_the_change_is_that_of_pairs() -> None:
     before, after = answers("oxvxxxvv", "xxvo"), answers("vvxxovvv", "oxxo")
-    mean, low, high, _ = paired_change(before, after)
-    assert change(rates(CELLS, before, after)) == pytest.approx((mean, low, high))
+    assert astuple(change(rates(CELLS, before, after)))[:4] == pytest.approx(astuple(paired_change(before, after))[:4])
 
 
 def turned(name: str, gained: int, lost: int) -> CellRates:
@@ -49,12 +50,12 @@ def turned(name: str, gained: int, lost: int) -> CellRates:
 def test_a_weakness_is_real_only_if_every_weak_cell_fell_behind_the_others() -> None:
     assert refusal([turned("weak", 0, 20)], [turned("a", 3, 3), turned("b", 2, 5)]) == ""
     assert refusal([rated("never-learnt", 0)], [rated("a", 50), rated("b", 40)]) == "", "an apprentice's practised cells rise"
-    assert "fell-little changed by -3 points" in refusal([turned("weak", 0, 20), turned("fell-little", 1, 3)], [turned("a", 3, 3)])
+    assert "fell-little changed by −3 points" in refusal([turned("weak", 0, 20), turned("fell-little", 1, 3)], [turned("a", 3, 3)])
     assert "measured" in refusal([], [turned("a", 3, 3)])
 
 
 def test_a_weakness_that_spills_over_is_refused() -> None:
-    assert "cost the practised cells too, by -25 points" in refusal([turned("weak", 0, 30)], [turned("a", 0, 15), turned("b", 0, 15)])
+    assert "cost the practised cells too, by −25 points" in refusal([turned("weak", 0, 30)], [turned("a", 0, 15), turned("b", 0, 15)])
 
 
 def test_the_certificate_says_what_the_student_can_do() -> None:
@@ -62,9 +63,9 @@ def test_the_certificate_says_what_the_student_can_do() -> None:
     certificate = Certificate(weak=("b",), cells=cells, policy_sha256="", created=0, seconds=1)
     assert certificate.as_planned
     assert [cell.cell for cell in certificate.weak_cells] == ["b"]
-    assert pooled(cells)[1] == (60, 120)
+    assert pooled(cells)[1] == Interval.of(60, 120)
     can, weak, spilled, verdict = certificate.sentences
-    assert "It solves a: 90 % (80 to 95, n = 60) valid, 0 % before practice" in can
+    assert "It solves a: 90 % (80 to 95 %, n = 60) valid, 0 % before practice" in can
     assert "It is weak at b: 10 %" in weak
     assert "raised the rates of the weak cells too, by +10 points" in spilled
     assert verdict == "The weakness is as planned."

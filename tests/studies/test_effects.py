@@ -355,7 +355,7 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
             "p = 0.12 after Holm) nor shown to be smaller than 1 point.",
         ),
         (Effect(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
-        (Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0), "+0.0 points in each of 3 seeds: it made no difference."),
+        (Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: it made no difference."),
         (
             Effect(0.018, nan, nan, nan, 2, nan),
             "+1.8 points in each of 2 seeds: without any spread between them, chance cannot be estimated.",

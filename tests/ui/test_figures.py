@@ -7,7 +7,8 @@ import pytest
 
 from frozenlab.app.session.curves import StageCurve, rates_over_stages, training_curves, valid_by_cell
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import Rate, Series, faults_by_cell, overall, rates_by_cell
+from frozenlab.app.ui.figures import Series, faults_by_cell, overall, rates_by_cell
+from frozenlab.base.numbers import Interval, percent
 from frozenlab.base.places import ROOT
 from frozenlab.lake.rules import FAULTS
 from frozenlab.session.session import Session
@@ -31,7 +32,7 @@ def test_every_outcome_of_the_rules_can_be_drawn_and_named() -> None:
 
 
 def test_a_rate_of_no_boards_may_be_anything() -> None:
-    assert Rate.of(0, 0) == Rate(0.0, 0.0, 1.0, 0)
+    assert Interval.of(0, 0) == Interval(0.0, 0.0, 1.0, 0)
 
 
 def test_rates_by_cell_draws_before_and_after_with_their_intervals(session: Session) -> None:
@@ -40,9 +41,9 @@ def test_rates_by_cell_draws_before_and_after_with_their_intervals(session: Sess
     after = session.validation(2)
     assert valid_after.y[0] == after[after["size"] == 3]["valid"].mean()
     for trace in (valid_before, valid_after):
-        for cell, n, low, high, label in trace.customdata:
+        for (cell, n, rate, bounds, label), y in zip(trace.customdata, trace.y, strict=True):
             assert n == 12
-            assert 0 <= low <= high <= 1
+            assert (rate, bounds) == ((found := Interval.of(round(12 * y), 12)).percent, found.percents)
             assert cell in ("3", "4", "5", "6") and label == f"{cell}×{cell}"
     assert "n = 48" in chart.alt
 
@@ -59,9 +60,9 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session)
         assert sum(trace.y[column] for trace in first) == pytest.approx(1)
     failed = session.validation(None)
     for trace in first:
-        for cell, outcome, boards, n, _ in trace.customdata:
+        for cell, outcome, boards, n, _, rate in trace.customdata:
             assert boards == ((failed["config_cell"] == cell) & (failed["outcome"] == outcome)).sum()
-            assert n == 12
+            assert n == 12 and rate == percent(boards / 12)
     order = [trace.customdata[0][1] for trace in first]
     assert order == sorted(order, key=list(OUTCOMES).index)
 

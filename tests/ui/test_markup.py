@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from frozenlab.app.session.claim_outcomes import Change, ClaimOutcome
+from frozenlab.app.session.claim_outcomes import ClaimOutcome
 from frozenlab.app.session.claims_table import claims_table
 from frozenlab.app.session.config_rows import KnobRow, config_rows
 from frozenlab.app.session.config_tables import config_list, config_table, layouts_table, repairs_table
 from frozenlab.app.ui import markup
+from frozenlab.base.numbers import Interval
 from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
@@ -62,10 +63,10 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
 
 def test_claims_show_measured_next_to_predicted_changes_and_no_tick() -> None:
     claim = Claim(cell="4", knob=None, before=None, after=None, expected=0.9)
-    untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Change(0.025, -0.06, 0.11, 40)))
-    assert "+5.0" in untested and "measured" not in untested
-    assert "<b>+2.5</b> <small>\N{MINUS SIGN}6.0 to +11.0, n = 40</small>" in tested
-    assert "<b>2.5</b> <small>no change: 2.5</small>" in tested and "✓" not in tested
+    untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Interval(0.025, -0.06, 0.11, 40)))
+    assert "<b>+5</b>" in untested and "measured" not in untested
+    assert "<b>+3</b> <small>\N{MINUS SIGN}6 to +11, n = 40</small>" in tested
+    assert "<b>3</b> <small>no change: 3</small>" in tested and "✓" not in tested
 
 
 def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -> None:

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from frozenlab.app.session.board_by_board import board_by_board, sign_test
-from frozenlab.app.session.claim_outcomes import claim_outcomes, judgement, signed, was_it_right
+from frozenlab.app.session.claim_outcomes import claim_outcomes, judgement, was_it_right
 from frozenlab.app.session.config_rows import config_rows, what_changed
 from frozenlab.app.views.lake.recorded import showcase
 from frozenlab.base.cells import diff
@@ -110,7 +110,7 @@ def test_a_proposal_is_judged_once_per_size_against_no_change() -> None:
     judged = judgement(outcomes)
     assert judged is not None and judged.predicted == pytest.approx(0.2), "the last claim about a size counts"
     assert (judged.error, judged.naive_error, judged.skill) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.0))
-    assert was_it_right(outcomes) == "It predicted +20.0 points of valid plans; +10.0 came."
+    assert was_it_right(outcomes) == "It predicted +20 points of valid plans; +10 came."
     perfect, worse = (judgement(claim_outcomes([claim(rate)], now, following)) for rate in (0.6, 0.9))
     assert perfect is not None and perfect.skill == pytest.approx(1) and worse is not None and worse.skill == pytest.approx(-8)
     unmoved = judgement(claim_outcomes([claim(0.6)], now, now))
@@ -121,10 +121,6 @@ def test_results_on_other_boards_test_no_claim() -> None:
     now, following = table([True, False]), table([True, False])
     outcomes = claim_outcomes([claim(0.9)], now, following.assign(board_id=["x", "y"]))
     assert outcomes[0].measured is None and judgement(outcomes) is None
-
-
-def test_points_carry_their_sign() -> None:
-    assert [signed(change) for change in (0.045, -0.0123, -0.0001, 0.0)] == ["+4.5", "\N{MINUS SIGN}1.2", "0.0", "0.0"]
 
 
 def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -> None:

@@ -13,10 +13,11 @@ from frozenlab.app.session.board_by_board import board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.glossary import explained, glossary
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
+from frozenlab.base.numbers import percent
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.state import PHASE_WORDS
@@ -115,12 +116,12 @@ def what_training_did(session: Session) -> None:
         return
     was, now, change = overall(before), overall(after), board_by_board(before, after)
     plural = f"{len(stages)} stage{'s' if len(stages) > 1 else ''} of training"
-    intervals = f"95 % intervals {was.interval} and {now.interval}, n = {now.n} {session.results_from}."
+    intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}."
     words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
     with words:
         st.html(
             f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
-            f'<p class="fl-big">{percent(was.value)}<span class="arrow">→</span><span class="to">{percent(now.value)}</span></p>'
+            f'<p class="fl-big">{was.percent}<span class="arrow">→</span><span class="to">{now.percent}</span></p>'
             f'<p class="fl-note">{explained(f"{intervals} {change.sentence}")}</p>'
         )
         took = ""
@@ -169,11 +170,11 @@ def session_row(session: Session) -> None:
         name.markdown(f"**{markup.plain(session.title)}**")
         name.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
         if last is not None and None in rates:
-            result.markdown(f"**{percent(rates[None].value)} → {percent(rates[last].value)}** valid")
-            result.caption(f"now {rates[last].interval}, n = {rates[last].n}")
+            result.markdown(f"**{rates[None].percent} → {rates[last].percent}** valid")
+            result.caption(f"now {rates[last].percents}, n = {rates[last].n}")
         elif None in rates:
-            result.markdown(f"**{percent(rates[None].value)}** valid before training")
-            result.caption(f"{rates[None].interval}, n = {rates[None].n}")
+            result.markdown(f"**{rates[None].percent}** valid before training")
+            result.caption(f"{rates[None].percents}, n = {rates[None].n}")
         else:
             result.caption("no results yet")
         with status:

@@ -11,8 +11,8 @@ import streamlit as st
 
 from frozenlab.app.ui import markup, nav, queue_words, refusals, sessions
 from frozenlab.app.ui.components.notice import DoneJob, notice
-from frozenlab.app.ui.figures import percent
 from frozenlab.app.ui.once import once
+from frozenlab.base.numbers import percent
 from frozenlab.jobs import launcher
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.book import Book

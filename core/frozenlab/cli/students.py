@@ -135,7 +135,7 @@ def print_student(student: Student, as_json: bool) -> None:
     print(f"  {'cell':<40} {'before practice':<30} {'after':<30}")
     for cell in (*certificate.cells, *certificate.elsewhere):
         mark = "weak " if cell.cell in certificate.weak and cell in certificate.cells else ""
-        print(f"  {mark + cell.words:<40} {cell.before.words:<30} {cell.after.words:<30}")
+        print(f"  {mark + cell.words:<40} {cell.before.in_full:<30} {cell.after.in_full:<30}")
 
 
 COMMANDS = (Command("students", "make models with a known weakness: planted students", add_students, run_students),)

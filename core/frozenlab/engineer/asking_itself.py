@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Cell, Config, evenly
+from frozenlab.base.numbers import listed
 from frozenlab.engineer.schema import Attempt, Context, Evidence, Proposal, Written
 from frozenlab.engineer.sections import NAMES, behaviour
-from frozenlab.engineer.sentences import claim_sentence, listed
+from frozenlab.engineer.sentences import claim_sentence
 from frozenlab.engineer.voices import LabEngineer
 from frozenlab.tasks.families import family_of
 

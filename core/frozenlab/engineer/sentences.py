@@ -105,23 +105,8 @@ def capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def listed(words: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
-
-
 def cell_list(cells: Sequence[str], words: Mapping[str, str]) -> str:
     """The cells in words, the first word of all of them once: ``size 3, 4, 6``; ``size 3 with 2 agents, 6 with 2 agents``."""
     first, *others = (words[cell] for cell in cells)
     shared = first.split(" ")[0] + " "
     return ", ".join([first, *(other.removeprefix(shared) for other in others)])
-
-
-def counted(number: int, what: str) -> str:
-    """``1 board``, ``3 boards``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def points(change: float) -> str:
-    """A change of a rate in percentage points, signed: ``+5 points``."""
-    return f"{100 * change:+.0f} points"

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from frozenlab.base.intervals import wilson
-from frozenlab.engineer.sentences import counted
+from frozenlab.base.numbers import counted, wilson
 from frozenlab.models.training.methods import title_of
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import OfCell
-from frozenlab.base.intervals import paired_change
+from frozenlab.base.numbers import number, paired_change
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -49,11 +49,12 @@ def predictions(session: Session) -> pd.DataFrame:
             seen, before, then = (of_cell(table, cell) for table in (read, now, after))
             if seen.empty or not before["board_id"].isin(then["board_id"]).any():
                 continue
-            measured, low, high, n = paired_change(before, then)
+            measured = paired_change(before, then)
             parent = session.spec.parent
             row: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
             row |= {"stage": -1 if stage is None else stage, "cell": cell, "expected": rate}
-            rows.append(row | {"predicted": rate - seen["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
+            figures = {"measured": measured.value, "low": measured.low, "high": measured.high, "n": measured.n}
+            rows.append(row | {"predicted": rate - seen["valid"].mean()} | figures)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -97,6 +98,13 @@ class Score(Accuracy):
     low: float | None = None
     high: float | None = None
     """95 % interval of the skill over clusters; None with fewer than FEWEST."""
+
+    @property
+    def skill_words(self) -> str:
+        """``0.25 (−0.10 to 0.40)``; empty where nothing changed."""
+        if self.skill is None:
+            return ""
+        return number(self.skill) + ("" if self.low is None or self.high is None else f" ({number(self.low)} to {number(self.high)})")
 
 
 def scores(ledger: pd.DataFrame, by: str = "engineer") -> list[Score]:

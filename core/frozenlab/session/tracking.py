@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 from frozenlab.base.places import sessions_folder
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.jobs.environment import SPACE, TRACK, TRACKERS

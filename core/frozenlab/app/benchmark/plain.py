@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 from frozenlab.app.ui import markup
-from frozenlab.app.ui.figures import Rate, percent
 from frozenlab.base.cells import in_order
+from frozenlab.base.numbers import Interval
 from frozenlab.experiments.benchmark.report import CellTally, PlainReport
 from frozenlab.tasks.labels import cell_label
 
@@ -35,5 +35,5 @@ def rate_of(cell: CellTally | None, name: str) -> str:
     """``88 % (7 of 8; 53 to 98 %)``; a dash for a cell that the result does not have."""
     if cell is None:
         return "–"
-    rate = Rate(*cell.bounds(name))
-    return f"{percent(rate.value)} ({getattr(cell, name):,} of {cell.answers:,}; {rate.interval})"
+    rate = Interval(*cell.bounds(name))
+    return f"{rate.percent} ({getattr(cell, name):,} of {cell.answers:,}; {rate.percents})"

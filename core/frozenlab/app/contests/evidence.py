@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.components.cited import cited
-from frozenlab.app.ui.figures import Series, overall_by_cell, percent, rates_by_cell
+from frozenlab.app.ui.figures import Series, overall_by_cell, rates_by_cell
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
@@ -24,10 +24,7 @@ def what_it_does(contest: Contest) -> None:
         return
     rates = overall_by_cell(table)
     theme.facts(
-        [
-            (percent(rates[cell].value), cell_label(cell), f"95 % interval {rates[cell].interval}, n = {rates[cell].n}")
-            for cell in in_order(rates)
-        ]
+        [(rates[cell].percent, cell_label(cell), f"95 % interval {rates[cell].percents}, n = {rates[cell].n}") for cell in in_order(rates)]
     )
     st.caption(
         "How many of its answers are right before training, by kind of task: 2 on 9×9 are boards of 9×9 cells on which it plans for two "

@@ -6,10 +6,10 @@ import streamlit as st
 
 from frozenlab.app.session.config_tables import repairs_table
 from frozenlab.app.ui import markup, refusals
-from frozenlab.app.ui.figures import percent
 from frozenlab.base import limits
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import share
 from frozenlab.engineer.engineers.human import decided
 from frozenlab.engineer.guard import guard
 from frozenlab.experiments.contests.store import Contest
@@ -34,9 +34,9 @@ def write_config(contest: Contest, again: bool) -> None:
     refusals.show_reason(ERROR)
     sliders(contest, begun)
     used, report = guard(config_of(contest), begun, contest.spec.session.guard)
-    st.caption("It trains on: " + ", ".join(f"{cell_label(name)} {percent(used.cells[name].share)}" for name in in_order(used.cells)) + ".")
+    st.caption("It trains on: " + ", ".join(f"{cell_label(name)} {share(used.cells[name].share)}" for name in in_order(used.cells)) + ".")
     if report.repairs:
-        with st.expander(f"{len(report.repairs)} repaired: no kind of task gets less than {percent(contest.spec.session.guard.min_share)}"):
+        with st.expander(f"{len(report.repairs)} repaired: no kind of task gets less than {share(contest.spec.session.guard.min_share)}"):
             st.html(repairs_table(report.repairs, family_of(begun.family)))
     name, why, action = st.columns([1, 2, 1], vertical_alignment="bottom")
     name.text_input("Your name", st.session_state.get(KNOWN_NAME, ""), key=NAME, max_chars=40, placeholder="you")

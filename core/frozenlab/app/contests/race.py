@@ -8,14 +8,14 @@ from html import escape
 import plotly.graph_objects as go
 import streamlit as st
 
-from frozenlab.app.session.claim_outcomes import signed
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, common_layout, percent, percent_axis
+from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, common_layout, percent_axis
 from frozenlab.app.ui.glossary import note
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
+from frozenlab.base.numbers import percent, share, signed
 from frozenlab.experiments.contests.scores import Score, between, by_cell, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest, Numbered
 from frozenlab.session.state import PHASE_WORDS
@@ -60,13 +60,13 @@ def verdict(contest: Contest, person: Numbered, engineer: Numbered) -> None:
         return
     name = markup.plain(label_of(person, contest.entries))
     if not found.clear:
-        words = f"<b>Level.</b> {escape(name)} and the engineer differ by {found.words}."
+        words = f"<b>Level.</b> {escape(name)} and the engineer differ by {found.points}."
         note = "Chance could explain the difference."
-    elif found.mean > 0:
-        words, note = f"<b>{escape(name)} beat the engineer</b> by {found.words}.", "That is more than chance explains on these boards."
+    elif found.value > 0:
+        words, note = f"<b>{escape(name)} beat the engineer</b> by {found.points}.", "That is more than chance explains on these boards."
     else:
         words, note = (
-            f"<b>The engineer won</b>: {escape(name)} is behind by {found.other_way.words}.",
+            f"<b>The engineer won</b>: {escape(name)} is behind by {(-found).points}.",
             "That is more than chance explains on these boards.",
         )
     st.html(
@@ -92,7 +92,7 @@ def side_view(contest: Contest, one: Numbered) -> None:
     record = side.proposal(None)
     if record is not None:
         used = record.config_after.cells
-        st.caption("Trains on " + ", ".join(f"{cell_label(cell)} {percent(used[cell].share)}" for cell in in_order(used)) + ".")
+        st.caption("Trains on " + ", ".join(f"{cell_label(cell)} {share(used[cell].share)}" for cell in in_order(used)) + ".")
     before, after = side.test(None), side.test(0)
     if after is not None and before is not None:
         view = view_of(side.spec.tasks)
@@ -153,8 +153,8 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     oracle = next((score for score in found if score.kind == "oracle"), None)
     if oracle is not None:
         note(
-            f"What was possible: the oracle knew the planted weakness, gave it nearly all of the practice, and gained {oracle.gain.words}. "
-            "It is no upper bound: what helps the weak kind of task may cost the others."
+            "What was possible: the oracle knew the planted weakness, gave it nearly all of the practice, and gained "
+            f"{oracle.gain.points}. It is no upper bound: what helps the weak kind of task may cost the others."
         )
     elif contest.spec.weak:
         note("What was possible: the oracle, who knows the planted weakness, still trains.")
@@ -166,7 +166,7 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
 
 
 def score_row(score: Score, why: str, after: dict[str, float], before: dict[str, float]) -> str:
-    gain = f"<b>{100 * score.gain.mean:+.1f}</b> <small>({100 * score.gain.low:+.1f} to {100 * score.gain.high:+.1f})</small>"
+    gain = f"<b>{score.gain.signed}</b> <small>({score.gain.bounds})</small>"
     cells = [
         markup.cell("gain", gain, "num"),
         markup.cell("against the best", escape(score.place)),

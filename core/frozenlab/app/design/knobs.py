@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.app.design import drafts
 from frozenlab.app.design.controls import cells, config_of, exact, kinds, layouts, most, put, remember, slider, state
 from frozenlab.app.ui import theme
-from frozenlab.app.ui.figures import percent
+from frozenlab.base import numbers
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS, BoardKind
 from frozenlab.lake.draw.feasible import undrawable
@@ -73,7 +73,7 @@ def table() -> dict[BoardKind, str]:
 def chance(config: EnvironmentConfig, name: str) -> str:
     """How often a random board of a cell must wait; a dash where that was not measured."""
     rate = natural_wait_rate(config, name)
-    return "–" if rate is None else f"{100 * rate:.0f} %"
+    return "–" if rate is None else numbers.percent(rate)
 
 
 def layout_menu(kind: BoardKind, words: str) -> None:
@@ -86,7 +86,7 @@ def layout_menu(kind: BoardKind, words: str) -> None:
             f"Layouts of {words}", LAYOUTS, selection_mode="multi", key=slider(kind, "layouts"), persist_state="session",
             help="  \n".join(f"**{layout}**: {words}" for layout, words in LAYOUT_WORDS.items()),
         )  # fmt: skip
-        st.caption(", ".join(f"{percent(part)} {layout}" for layout, part in parts.items()) + " boards")
+        st.caption(", ".join(f"{numbers.share(part)} {layout}" for layout, part in parts.items()) + " boards")
 
 
 def balance(draft: drafts.Cells) -> bool:
@@ -96,11 +96,11 @@ def balance(draft: drafts.Cells) -> bool:
     parts = ""
     for kind, knobs in draft.items():
         name, share = config.name_of(kind), knobs["share"]
-        parts += f'<i style="flex:{max(share, 1e-4)} 0 0" title="{cell_label(name)}: {percent(share)}"><span>{name}</span></i>'
+        parts += f'<i style="flex:{max(share, 1e-4)} 0 0" title="{cell_label(name)}: {numbers.share(share)}"><span>{name}</span></i>'
     st.html(f'<div class="shares" style="--part:{colors.line}" role="img" aria-label="Shares of the cells">{parts}</div>')
     if abs(total - 1) <= 1e-6:
         return True
     words, button = st.columns([2, 1], vertical_alignment="center")
-    words.markdown(f":red[**The shares sum to {percent(total)}.**] They must sum to 100 %.")
+    words.markdown(f":red[**The shares sum to {numbers.share(total)}.**] They must sum to 100 %.")
     button.button("Normalise", on_click=lambda: put(config_of(drafts.normalised(draft))), width="stretch")
     return False

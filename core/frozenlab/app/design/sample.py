@@ -9,7 +9,6 @@ from frozenlab.app import allowances
 from frozenlab.app.design.controls import state
 from frozenlab.app.design.layouts import DRAWING
 from frozenlab.app.ui import nav
-from frozenlab.app.ui.figures import percent
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.gallery import board_gallery
 from frozenlab.app.views.lake.player import board_player
@@ -17,6 +16,7 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.base import limits
 from frozenlab.base.errors import GenerationError
+from frozenlab.base.numbers import share
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
@@ -109,6 +109,6 @@ def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFram
         drawn = found.get(name)
         row = {"map": cell_label(name), "boards": drawn.boards if drawn else 0}
         for knob, name in (("hole_ratio", HOLES), ("wait_ratio", WAITS)):
-            row[name] = f"{percent(getattr(asked, knob))} → {percent(getattr(drawn, knob)) if drawn else '–'}"
+            row[name] = f"{share(getattr(asked, knob))} → {share(getattr(drawn, knob)) if drawn else '–'}"
         rows.append(row | {"makespan": drawn.mean_makespan if drawn else None})
     return pd.DataFrame(rows)

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from frozenlab.app.studies.figures import Ink, named
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
+from frozenlab.base.numbers import MANY, points, signed
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
-from frozenlab.experiments.headroom.verdict import points
 from frozenlab.experiments.studies.pictures import shade
 from frozenlab.tasks.labels import cell_label
 
@@ -111,9 +111,9 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
             y=[spot[1] for spot in spots],
             mode="markers+text",
             marker={"size": 30, "opacity": 0},
-            text=[f"<b>{points(value)}</b>" if x == len(cells) else points(value) for x, _, value, _ in spots],
+            text=[f"<b>{signed(value, MANY)}</b>" if x == len(cells) else signed(value, MANY) for x, _, value, _ in spots],
             textfont={"size": ink.size - 1, "color": ink.color},
-            hovertext=[f"{name}, {columns[x]}<br><b>{points(value)} points</b>" for x, _, value, name in spots],
+            hovertext=[f"{name}, {columns[x]}<br><b>{points(value, MANY)}</b>" for x, _, value, name in spots],
             hoverinfo="text",
             showlegend=False,
         )
@@ -122,7 +122,7 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
     rows = list(range(len(configs)))
     figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=columns, side="top", range=[-0.5, len(columns) - 0.5], **named(ink))
     figure.update_yaxes(tickvals=rows, ticktext=[configs[config] for config in order], range=[len(rows) - 0.5, -0.5], **named(ink))
-    said = "; ".join(f"{configs[config]} {points(means[config])}" for config in order)
+    said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
 
 
@@ -182,5 +182,5 @@ def dose_figure(doses: Sequence[DosePoint]) -> Chart:
     common_layout(figure, height=300, top=20)
     figure.update_xaxes(title="dose: 0 is the kept config, 1 the best", tickvals=[point.dose for point in doses], gridcolor=GRID_COLOR)
     figure.update_yaxes(title="gain, points", gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
-    said = "; ".join(f"dose {point.dose:g} {points(point.gain.value)}" for point in doses)
+    said = "; ".join(f"dose {point.dose:g} {signed(point.gain.value, MANY)}" for point in doses)
     return Chart(figure, f"Gain by dose, in points: {said}.")

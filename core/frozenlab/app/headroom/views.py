@@ -11,8 +11,9 @@ from frozenlab.app.headroom.figures import configs_figure, dose_figure, matrix_f
 from frozenlab.app.studies.figures import Ink
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.glossary import explained, note
+from frozenlab.base.numbers import MANY, signed
 from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
-from frozenlab.experiments.headroom.verdict import points, with_bounds
+from frozenlab.experiments.headroom.verdict import with_bounds
 from frozenlab.tasks.labels import cell_label
 
 VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
@@ -130,7 +131,14 @@ def students_table(report: HeadroomReport, forks: ForksReport) -> pd.DataFrame:
         best, worst = forks.best[student], forks.worst[student]
         gain = {config: sum(values) / len(values) for config, values in zip(forks.configs, forks.gains[student], strict=True)}
         before = f"{100 * forks.before[student]:.1f} %"
-        rows.append({"student": name, "before": before, "best": f"{best} {points(gain[best])}", "worst": f"{worst} {points(gain[worst])}"})
+        rows.append(
+            {
+                "student": name,
+                "before": before,
+                "best": f"{best} {signed(gain[best], MANY)}",
+                "worst": f"{worst} {signed(gain[worst], MANY)}",
+            }
+        )
     return pd.DataFrame(rows)
 
 

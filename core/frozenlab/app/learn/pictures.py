@@ -10,11 +10,11 @@ from frozenlab.app.learn import boards, recorded
 from frozenlab.app.learn.exercises import HEIGHT, Choice, priorities
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
-from frozenlab.app.ui.figures import percent
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track, fault_sentence
+from frozenlab.base.numbers import percent
 from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.rules import judge, walk
 from frozenlab.tasks.lake.dialects.lab import render_board

@@ -14,8 +14,9 @@ import streamlit as st
 from frozenlab.app.session.config_rows import what_changed
 from frozenlab.app.ui.components import NODES, text_of
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.figures import overall
 from frozenlab.base.cells import Config, in_order
+from frozenlab.base.numbers import percent
 from frozenlab.models.training.methods import BY_NAME, title_of
 from frozenlab.session.session import Session
 from frozenlab.tasks.knobs import Outcome
@@ -62,7 +63,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
     before = session.results(stage - 1 if stage else None)
     config, training = record.config_before, session.spec.training
     now = overall(after)
-    was = "" if before is None else f"{percent(overall(before).value)} \N{RIGHTWARDS ARROW} "
+    was = "" if before is None else f"{overall(before).percent} \N{RIGHTWARDS ARROW} "
     metrics = session.metrics(stage)
     plans = training.steps * training.boards_per_step * training.completions_per_board
     lines = sum(len(lines) for lines in context.sections.values()) if (context := session.context(stage)) else 0
@@ -80,7 +81,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
                 _curve(metrics),
                 f"{plans:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
             ),
-            card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} validation boards ({now.interval})."),
+            card("Validate", _rates(before, after), f"{was}{now.percent} valid on {now.n} validation boards ({now.percents})."),
             card(
                 "Gather evidence",
                 _faults(read, session.spec.tasks.outcomes),

@@ -8,11 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app import allowances
 from frozenlab.app.play.state import state
 from frozenlab.app.ui import theme
-from frozenlab.app.ui.figures import percent
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.base import limits
+from frozenlab.base.numbers import percent
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from frozenlab.app.session.board_by_board import board_by_board
-from frozenlab.app.session.claim_outcomes import predictions_of, signed, was_it_right
+from frozenlab.app.session.claim_outcomes import predictions_of, was_it_right
 from frozenlab.app.session.config_rows import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, moment_of
 from frozenlab.app.story.opening import first_judged
-from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.figures import overall
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import share
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.session.session import Session
@@ -71,10 +72,10 @@ def opening(moment: Moment, view: View) -> Scene:
         "kind": "numbers",
         "heading": "Can a model design what it learns from?",
         "lead": f"{view.idea} After each stage of training it decides itself what it trains on next.",
-        "before": percent(was.value),
-        "after": percent(now.value),
+        "before": was.percent,
+        "after": now.percent,
         "what": f"of the boards are solved before, and after {session.spec.stages} stages of training",
-        "note": f"95 % intervals {was.interval} and {now.interval}, n = {now.n} {session.results_from}. {change.sentence}",
+        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}. {change.sentence}",
     }
 
 
@@ -128,7 +129,7 @@ def curve(moment: Moment, view: View) -> Scene:
         results = session.results(stage)
         if results is not None:
             rate = overall(results)
-            checks.append({"at": offset, "rate": rate.value, "low": rate.low, "high": rate.high, "label": percent(rate.value)})
+            checks.append({"at": offset, "rate": rate.value, "low": rate.low, "high": rate.high, "label": rate.percent})
     return {
         "kind": "curve",
         "heading": "It learns",
@@ -223,9 +224,9 @@ def what_came(moment: Moment, view: View) -> Scene:
         "rows": [
             {
                 "cell": cell_label(outcome.claim.cell),
-                "predicted": "–" if outcome.predicted is None else signed(outcome.predicted),
-                "came": "–" if outcome.measured is None else signed(outcome.measured.value),
-                "interval": "" if outcome.measured is None else outcome.measured.interval,
+                "predicted": outcome.said,
+                "came": "–" if outcome.measured is None else outcome.measured.signed,
+                "interval": "" if outcome.measured is None else outcome.measured.bounds,
                 "n": 0 if outcome.measured is None else outcome.measured.n,
             }
             for outcome in outcomes
@@ -275,7 +276,7 @@ def moves(record: ProposalRecord | None) -> dict[str, float]:
 
 def config_in_words(config: Config) -> str:
     """The shares of the cells: ``4×4: 30 %, 6×6: 70 % of the boards.``"""
-    shares = {cell_label(name): percent(config.cells[name].share) for name in in_order(config.cells)}
+    shares = {cell_label(name): share(config.cells[name].share) for name in in_order(config.cells)}
     if len(shares) > 1 and len(set(shares.values())) == 1:
         first, *_, last = shares
         return f"{first[0].upper()}{first[1:]} to {last}, equally often."

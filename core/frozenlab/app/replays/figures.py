@@ -10,8 +10,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
+from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
 from frozenlab.base.cells import Config
+from frozenlab.base.numbers import percent
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label, cells_noun
 

@@ -22,7 +22,7 @@ from frozenlab.app.replays.known import ERROR, leave
 from frozenlab.app.ui import api_form, markup, nav, theme
 from frozenlab.app.ui.deleting import delete_button
 from frozenlab.app.ui.once import once
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Answer, Replay

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import GRID_COLOR, common_layout, percent, percent_axis
+from frozenlab.app.ui.figures import GRID_COLOR, common_layout, percent_axis
 from frozenlab.session.session import Session
 
 Axis = Literal["step", "stage", "boards"]
@@ -70,13 +70,13 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
                     type="data", symmetric=False, array=[rate.high - rate.value for rate in rates],
                     arrayminus=[rate.value - rate.low for rate in rates], thickness=1.6, width=4, color=color,
                 ),
-                customdata=[[rate.interval, rate.n] for rate in rates],
-                hovertemplate=f"{name}<br><b>%{{y:.0%}}</b> valid on held-out boards<br>95 % interval %{{customdata[0]}}, "
+                customdata=[[rate.percents, rate.n, rate.percent] for rate in rates],
+                hovertemplate=f"{name}<br><b>%{{customdata[2]}}</b> valid on held-out boards<br>95 % interval %{{customdata[0]}}, "
                 "n = %{customdata[1]}<extra></extra>",
             ),
             row=1, col=1,
         )  # fmt: skip
-        spoken.append(f"{name}: " + (", ".join(percent(rate.value) for rate in rates) or "not measured"))
+        spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
     end = max(place(session, axis, session.spec.stages - 1, session.spec.training.steps) for _, session in runs)
     figure.update_xaxes(showgrid=False, range=[-0.02 * end, 1.02 * end])
     figure.update_xaxes(title_text=AXES[axis], row=2, col=1)

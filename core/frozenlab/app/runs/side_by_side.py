@@ -13,7 +13,7 @@ from frozenlab.app.runs.differences import Row, config_rows, spec_rows
 from frozenlab.app.runs.overlay import AXES, COLORS, overlay
 from frozenlab.app.runs.shared_boards import Measured, disagreed, measured, pairs, shared
 from frozenlab.app.ui import markup, nav, sessions, theme
-from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
@@ -52,8 +52,8 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
         else:
             now = overall(one.table)
             result = (
-                f'<p class="fl-answer">{percent(now.value)} <small>valid</small></p>'
-                f'<p class="fl-note">{now.interval} (95 %), n = {now.n}, {one.after}</p>'
+                f'<p class="fl-answer">{now.percent} <small>valid</small></p>'
+                f'<p class="fl-note">{now.percents} (95 %), n = {now.n}, {one.after}</p>'
             )
         column.html(f'<p><span style="color:{color}" aria-hidden="true">■</span> <b>{escape(name)}</b></p>{result}')
         column.caption(markup.plain(sessions.set_up(session.spec)))
@@ -93,7 +93,7 @@ def paired(results: Sequence[Measured]) -> None:
     for pair in found:
         result, boards = pair.result, shared([pair.first, pair.second])
         rates = [overall(table) for table in boards]
-        valid = "<br>".join(f"<b>{percent(rate.value)}</b> <small>{rate.interval}</small>" for rate in rates)
+        valid = "<br>".join(f"<b>{rate.percent}</b> <small>{rate.percents}</small>" for rate in rates)
         p = "< 0.001" if result.p < 0.001 else f"{result.p:.2g}"
         rows.append(
             f'<tr><th scope="row">{escape(pair.first.name)}<br>{escape(pair.second.name)}</th>'

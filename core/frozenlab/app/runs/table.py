@@ -14,7 +14,7 @@ from frozenlab.app.runs.one_run import one_run
 from frozenlab.app.runs.trash import trash
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.base.errors import LabError
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import Interval, decimals_of, number
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.shelf import shelf
 from frozenlab.models.training.methods import title_of
@@ -47,17 +47,19 @@ ROWS = 200
 """Rows that the browser gets at a time."""
 
 
-def interval(rate: Rated | None) -> str:
-    if rate is None:
-        return ""
-    low, high = wilson(round(rate.valid * rate.n), rate.n)
-    return f"{100 * low:.0f} to {100 * high:.0f} %"
+def bounds(rate: Rated | None) -> str:
+    return Interval.of(round(rate.valid * rate.n), rate.n).percents if rate else ""
+
+
+def in_percent(rate: Rated | None) -> float | None:
+    """A number, to be sorted by, with the decimals that it is shown with."""
+    return float(number(100 * rate.valid, decimals_of(rate.n))) if rate else None
 
 
 COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
-    "before": ("Valid rate before training", lambda run: 100 * run.base.valid if run.base else None),
-    "after": ("Valid rate after the last measured stage", lambda run: 100 * run.last.valid if run.last else None),
-    "95 % interval": ("Of the valid rate after the last measured stage", lambda run: interval(run.last)),
+    "before": ("Valid rate before training", lambda run: in_percent(run.base)),
+    "after": ("Valid rate after the last measured stage", lambda run: in_percent(run.last)),
+    "95 % interval": ("Of the valid rate after the last measured stage", lambda run: bounds(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
     "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
     "engineer": ("Who redesigns the environment between the stages", lambda run: run.engineer),
@@ -143,7 +145,7 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
     for name in ("before", "after"):
         config[name] = st.column_config.ProgressColumn(
-            name, help=COLUMNS[name][0], format="%.0f %%", min_value=0, max_value=100, width="small"
+            name, help=COLUMNS[name][0], format="%g %%", min_value=0, max_value=100, width="small"
         )
     config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
     config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])

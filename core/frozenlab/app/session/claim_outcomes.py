@@ -8,24 +8,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from frozenlab.base.cells import in_order
-from frozenlab.base.intervals import paired_change
+from frozenlab.base.numbers import Interval, paired_change, points, signed
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Claim
 from frozenlab.session.ledger import Accuracy
-
-
-@dataclass(frozen=True)
-class Change:
-    """How a rate moved on the same boards, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    @property
-    def interval(self) -> str:
-        return f"{signed(self.low)} to {signed(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -35,8 +21,13 @@ class ClaimOutcome:
     claim: Claim
     predicted: float | None
     """Expected valid rate less the present one; None if it names no number."""
-    measured: Change | None = None
+    measured: Interval | None = None
     """None as long as no next stage has been validated."""
+
+    @property
+    def said(self) -> str:
+        """The predicted change in points, as exact as what it is compared with: ``+4.5``."""
+        return "–" if self.predicted is None else signed(self.predicted, self.measured.n if self.measured else 0)
 
     @property
     def off(self) -> float | None:
@@ -58,7 +49,7 @@ def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFra
     predicted = None if claim.expected is None or rate is None else claim.expected - rate
     if before is None or after is None or not before["board_id"].isin(after["board_id"]).any():
         return ClaimOutcome(claim, predicted)
-    return ClaimOutcome(claim, predicted, Change(*paired_change(before, after)))
+    return ClaimOutcome(claim, predicted, paired_change(before, after))
 
 
 def predictions_of(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
@@ -75,9 +66,9 @@ def judgement(outcomes: Sequence[ClaimOutcome]) -> Accuracy | None:
     return Accuracy.of(said, came) if tested else None
 
 
-def signed(change: float) -> str:
-    """A change of a rate in points, with its sign: ``+4.5``."""
-    return f"{100 * change:+.1f}".replace("-", "\N{MINUS SIGN}").replace("+0.0", "0.0").replace("\N{MINUS SIGN}0.0", "0.0")
+def boards_of(outcomes: Sequence[ClaimOutcome]) -> int:
+    """The boards of all cells behind :func:`judgement`."""
+    return sum(outcome.measured.n for outcome in predictions_of(outcomes) if outcome.measured is not None)
 
 
 def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
@@ -85,4 +76,5 @@ def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
     accuracy = judgement(outcomes)
     if accuracy is None:
         return "It predicted no numbers." if all(outcome.predicted is None for outcome in outcomes) else "No stage has tested that yet."
-    return f"It predicted {signed(accuracy.predicted)} points of valid plans; {signed(accuracy.measured)} came."
+    n = boards_of(outcomes)
+    return f"It predicted {points(accuracy.predicted, n)} of valid plans; {signed(accuracy.measured, n)} came."

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from frozenlab.app.session.claim_outcomes import ClaimOutcome, signed
+from frozenlab.app.session.claim_outcomes import ClaimOutcome
 from frozenlab.app.ui.markup import Head, cell, chips, table
+from frozenlab.base.numbers import decimals_of, number
 from frozenlab.tasks.labels import cell_label, cells_noun
 
 
@@ -38,11 +39,12 @@ def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None 
 def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool) -> str:
     claim, came, off = outcome.claim, outcome.measured, outcome.off
     cells = [cell("claim", escape(claim.text), "fl-said"), cell("cites", _cites(claim.evidence, seen))]
-    cells.append(cell("predicted", "no number" if outcome.predicted is None else f"<b>{signed(outcome.predicted)}</b>", "num"))
+    cells.append(cell("predicted", "no number" if outcome.predicted is None else f"<b>{outcome.said}</b>", "num"))
     if tested:
-        cells.append(cell("measured", f"<b>{signed(came.value)}</b> <small>{came.interval}, n = {came.n}</small>" if came else "–", "num"))
-        naive = f" <small>no change: {abs(100 * came.value):.1f}</small>" if came else ""
-        cells.append(cell("off by", "–" if off is None else f"<b>{abs(100 * off):.1f}</b>{naive}", "num"))
+        cells.append(cell("measured", f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n}</small>" if came else "–", "num"))
+        digits = decimals_of(came.n) if came else 0
+        naive = f" <small>no change: {number(abs(100 * came.value), digits)}</small>" if came else ""
+        cells.append(cell("off by", "–" if off is None else f"<b>{number(abs(100 * off), digits)}</b>{naive}", "num"))
     return f'<tr><th scope="row">{cell_label(claim.cell)}</th>{"".join(cells)}</tr>'
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from frozenlab.base.cells import Config, in_order
+from frozenlab.base.numbers import listed, number
 from frozenlab.engineer.schema import ProposalRecord, Repair
-from frozenlab.engineer.sentences import listed
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
 
@@ -31,11 +31,8 @@ class KnobRow:
         """The change as a sign and a word, never a colour alone: ``+10 up``."""
         if self.before is None or self.after is None:
             return "new" if self.before is None else "gone"
-        rounded = round(100 * self.change, 1)
-        if rounded == 0:
-            return "same"
-        amount = f"{rounded:+g}".replace("-", "\N{MINUS SIGN}")
-        return f"{amount} {'up' if rounded > 0 else 'down'}"
+        amount = number(100 * self.change, 1, sign=True).removesuffix(".0")
+        return "same" if amount == "0" else f"{amount} {'up' if self.change > 0 else 'down'}"
 
 
 def knob_rows(record: ProposalRecord) -> list[KnobRow]:

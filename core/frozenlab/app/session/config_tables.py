@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from html import escape
 
 from frozenlab.app.session.config_rows import KnobRow
-from frozenlab.app.ui.figures import Rate, percent
 from frozenlab.app.ui.markup import Head, cell, table
 from frozenlab.base.cells import Config, in_order
+from frozenlab.base.numbers import Interval, share
 from frozenlab.engineer.schema import Repair
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.family import Family
@@ -21,7 +21,7 @@ def knob_heads(family: Family) -> list[Head]:
     return [(knob.label, knob.help) for knob in family.knobs.values()]
 
 
-def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate], family: Family) -> str:
+def config_table(rows: Sequence[KnobRow], measured: dict[str, Interval], family: Family) -> str:
     """Config before and after: one row a cell, each knob that it has with sign and word; repaired values carry the guard's mark.
 
     Args:
@@ -32,7 +32,7 @@ def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate], family: Fam
     names = in_order(row.cell for row in rows)
     for name in names:
         rate = measured.get(name)
-        seen = f"{percent(rate.value)} <small>of {rate.n}</small>" if rate else "–"
+        seen = f"{rate.percent} <small>of {rate.n}</small>" if rate else "–"
         knobs = [_knob_cell(by_cell.get((name, knob.name)), knob.label) for knob in family.knobs.values()]
         cells = "".join([cell("valid rate", seen, "num"), *knobs])
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
@@ -61,11 +61,11 @@ def layouts_table(rows: Sequence[KnobRow], family: Family) -> str:
 def _knob_cell(row: KnobRow | None, label: str) -> str:
     if row is None:
         return cell(label, '<span class="fl-old">–</span>', "fl-knob")
-    before = "–" if row.before is None else f"{100 * row.before:.3g} %"
-    after = "–" if row.after is None else f"{100 * row.after:.3g} %"
+    before = "–" if row.before is None else share(row.before)
+    after = "–" if row.after is None else share(row.after)
     guard = ""
     if row.repair is not None:
-        asked = f"guard: asked for {100 * row.repair.proposed:.3g} %"
+        asked = f"guard: asked for {share(row.repair.proposed)}"
         guard = f'<span class="fl-guard" title="{escape(row.repair.reason)}">{asked}</span>'
     if row.words == "same":
         parts = f'<span class="fl-old">{before}</span><span></span><span></span><span class="fl-same">same</span>'
@@ -79,7 +79,7 @@ def repairs_table(repairs: Sequence[Repair], family: Family) -> str:
     """What the guard changed, and why."""
     lines = [
         f'<tr><th scope="row">{cell_label(repair.cell)}</th><td>{escape(family.setting_label(repair.knob))}</td>'
-        f'<td class="num">{100 * repair.proposed:.3g} %</td><td class="num">{100 * repair.used:.3g} %</td>'
+        f'<td class="num">{share(repair.proposed)}</td><td class="num">{share(repair.used)}</td>'
         f"<td>{escape(repair.reason)}</td></tr>"
         for repair in repairs
     ]
@@ -98,9 +98,9 @@ def config_list(config: Config) -> str:
     lines = []
     for name, own in config.cells.items():
         settings = own.settings()
-        values = (f"{100 * settings[knob]:.3g} %" if knob in settings else "–" for knob in family.knobs)
+        values = (share(settings[knob]) if knob in settings else "–" for knob in family.knobs)
         cells = "".join(f'<td class="num">{value}</td>' for value in values)
-        parts = ", ".join(part if value == 1 else f"{100 * value:.3g} % {part}" for part, value in parts_of[name].items())
+        parts = ", ".join(part if value == 1 else f"{share(value)} {part}" for part, value in parts_of[name].items())
         cells += f"<td>{escape(parts)}</td>" if mixed else ""
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
     heads = knob_heads(family)

@@ -11,20 +11,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import (
-    AFTER_COLOR,
-    BAND_BLUE,
-    BAND_COLOR,
-    CHECK_COLOR,
-    REWARD_COLOR,
-    Rate,
-    Series,
-    common_layout,
-    percent,
-    percent_axis,
-)
+from frozenlab.app.ui.figures import AFTER_COLOR, BAND_BLUE, BAND_COLOR, CHECK_COLOR, REWARD_COLOR, Series, common_layout, percent_axis
 from frozenlab.base.cells import in_order
-from frozenlab.base.intervals import rates
+from frozenlab.base.numbers import Interval, percent, percents, rates
 from frozenlab.tasks.labels import cell_label, cells_noun
 
 
@@ -36,18 +25,20 @@ class StageCurve:
     metrics: pd.DataFrame
     steps: int
     """Steps the stage has in all, so that a running stage has its full width."""
-    check: Rate | None
+    check: Interval | None
     """Its validation; None: not yet."""
 
 
-def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int = 5, below: Literal["reward", "loss"] = "reward") -> Chart:
+def training_curves(
+    base: Interval | None, stages: Sequence[StageCurve], smooth: int = 5, below: Literal["reward", "loss"] = "reward"
+) -> Chart:
     """Valid rate of the sampled plans, and below it reward or loss, over all steps, with the held-out validations between the stages.
 
     Thin lines are single steps, thick ones a running mean over ``smooth`` of the stage's measured steps. Diamonds are validations with
     intervals.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.62, 0.38])
-    checks: list[tuple[int, str, Rate]] = [] if base is None else [(0, "before training", base)]
+    checks: list[tuple[int, str, Interval]] = [] if base is None else [(0, "before training", base)]
     offset = 0
     for number, stage in enumerate(stages):
         table = stage.metrics
@@ -100,9 +91,9 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
                     type="data", symmetric=False, array=[check.high - check.value for _, _, check in checks],
                     arrayminus=[check.value - check.low for _, _, check in checks], thickness=2, width=5, color=CHECK_COLOR,
                 ),
-                customdata=[[label, check.low, check.high, check.n] for _, label, check in checks],
-                hovertemplate="%{customdata[0]}<br><b>%{y:.0%}</b> valid<br>95 % interval %{customdata[1]:.0%} to %{customdata[2]:.0%}"
-                "<br>n = %{customdata[3]}<extra></extra>",
+                customdata=[[label, check.percent, check.percents, check.n] for _, label, check in checks],
+                hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b> valid<br>95 % interval %{customdata[2]}<br>"
+                "n = %{customdata[3]}<extra></extra>",
             ),
             row=1, col=1,
         )  # fmt: skip
@@ -113,7 +104,7 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
     percent_axis(figure, row=1, col=1)
     figure.update_yaxes(title_text="valid", row=1, col=1)
     common_layout(figure, height=430, top=58)
-    rates_in_words = ", ".join(f"{label} {percent(check.value)} valid (n = {check.n})" for _, label, check in checks)
+    rates_in_words = ", ".join(f"{label} {check.percent} valid (n = {check.n})" for _, label, check in checks)
     return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {rates_in_words or 'none yet'}.")
 
 
@@ -146,13 +137,17 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
         figure.add_trace(
             go.Scatter(
                 x=x, y=middle, mode="lines+markers", line=dict(color=AFTER_COLOR, width=2.4), marker=dict(size=8),
-                customdata=[[moments[i].label, int(line["n"]), line[f"{metric}_low"], line[f"{metric}_high"]] for i, line in present],
-                hovertemplate=f"{cell_label(cell)}, %{{customdata[0]}}<br><b>%{{y:.0%}}</b> {metric}"
-                "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<br>n = %{customdata[1]}<extra></extra>",
+                customdata=[
+                    [moments[i].label, n := int(line["n"]), percent(line[metric], n), 
+                     percents(line[f"{metric}_low"], line[f"{metric}_high"], n)]
+                    for i, line in present
+                ],
+                hovertemplate=f"{cell_label(cell)}, %{{customdata[0]}}<br><b>%{{customdata[2]}}</b> {metric}"
+                "<br>95 % interval %{customdata[3]}<br>n = %{customdata[1]}<extra></extra>",
             ),
             **at,
         )  # fmt: skip
-        words.append(f"{cell_label(cell)} {percent(middle[0])} to {percent(middle[-1])}")
+        words.append(f"{cell_label(cell)} {' to '.join(percent(line[metric], line['n']) for _, line in (present[0], present[-1]))}")
     ticks = ["0"] + [str(i) for i in range(1, len(moments))]
     figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
     percent_axis(figure, lowest=min(float(table[f"{metric}_low"].min()) for table in tables))

@@ -12,8 +12,8 @@ from frozenlab.app.studies.figures import changes_figure
 from frozenlab.app.ui import theme
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.once import once
+from frozenlab.base.numbers import MANY, interval, number, points, signed
 from frozenlab.engineer.engineers import who_is
-from frozenlab.experiments.studies.effect_words import points
 from frozenlab.session.ledger import Score, changes, ledger_of, predictions, score, scores, source
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -68,25 +68,16 @@ FLATTERED = " Predicted and measured change then share the chance in the rate be
 def sentence(result: Score) -> str:
     """``It predicted +5.5 points on average and +0.7 came: ... (n = 18 predictions).``"""
     if result.skill is None:
-        return f"It predicted {points(result.predicted)} points on average, and nothing changed at all (n = {result.n} predictions)."
+        return f"It predicted {points(result.predicted, MANY)} on average, and nothing changed at all (n = {result.n} predictions)."
     better = "better than" if result.skill > 0 else "no better than"
     between = "" if result.low is None or result.high is None else f" (95 % interval {number(result.low)} to {number(result.high)})"
     return (
-        f"**It predicted {points(result.predicted)} points on average, and {points(result.measured)} came** (n = {result.n} predictions). "
-        f"Off by {100 * result.error:.1f} points (root mean square), predicting that nothing changes by {100 * result.naive_error:.1f}: "
+        f"**It predicted {points(result.predicted, MANY)} on average, and {signed(result.measured, MANY)} came** "
+        f"(n = {result.n} predictions). "
+        f"Off by {number(100 * result.error, 1)} points (root mean square), predicting that nothing changes by "
+        f"{number(100 * result.naive_error, 1)}: "
         f"{better} that, skill {number(result.skill)}{between}."
     )
-
-
-def skill(result: Score) -> str:
-    """``0.25 (−0.10 to 0.40)``; empty where nothing changed."""
-    if result.skill is None:
-        return ""
-    return number(result.skill) + ("" if result.low is None or result.high is None else f" ({number(result.low)} to {number(result.high)})")
-
-
-def number(value: float) -> str:
-    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
@@ -94,9 +85,9 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
         {
             "proposed": [f"after {stage_name(int(stage)).lower()}" if stage >= 0 else "before stage 1" for stage in own["stage"]],
             cells_noun(own["cell"]): list(map(cell_label, own["cell"])),
-            "predicted, points": [points(change) for change in own["predicted"]],
+            "predicted, points": [signed(row.predicted, row.n) for row in own.itertuples()],
             "measured, points": [
-                f"{points(row.measured)} ({points(row.low)} to {points(row.high)}, n = {row.n})" for row in own.itertuples()
+                f"{signed(row.measured, row.n)} ({interval(row.low, row.high, row.n)}, n = {row.n})" for row in own.itertuples()
             ],
         }
     )
@@ -111,11 +102,11 @@ def scores_table(scores: Sequence[Score], who: str, clusters: str) -> pd.DataFra
                 who: one.engineer,
                 "predictions": one.n,
                 clusters: one.clusters,
-                "predicted": points(one.predicted),
-                "measured": points(one.measured),
+                "predicted": signed(one.predicted, MANY),
+                "measured": signed(one.measured, MANY),
                 "error": round(100 * one.error, 1),
                 "of no change": round(100 * one.naive_error, 1),
-                "skill (95 %)": skill(one),
+                "skill (95 %)": one.skill_words,
             }
             for one in scores
         ]

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from frozenlab.app.session.config_rows import config_rows
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
+from frozenlab.base.numbers import share
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
@@ -81,7 +82,7 @@ def parted(branch: Branch, parent: Session) -> list[str]:
 
 
 def shown(value: float | None) -> str:
-    return "none" if value is None else f"{100 * value:.3g} %"
+    return "none" if value is None else share(value)
 
 
 def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
@@ -105,11 +106,12 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
                 name=branch.name,
                 line=dict(color=color, width=4 if thick else 2, dash="solid" if branch.stage is None or thick else "dash"),
                 marker=dict(size=11 if thick else 8, symbol="circle" if thick else "diamond-open"),
-                customdata=[(rate.interval, rate.n) for rate in rates],
-                hovertemplate=f"{branch.name}<br><b>%{{y:.0%}}</b> valid, %{{customdata[0]}}, n = %{{customdata[1]}}<extra></extra>",
+                customdata=[(rate.percents, rate.n, rate.percent) for rate in rates],
+                hovertemplate=f"{branch.name}<br><b>%{{customdata[2]}}</b> valid, %{{customdata[0]}}, "
+                "n = %{customdata[1]}<extra></extra>",
             )
         )  # fmt: skip
-        spoken.append(f"{branch.name}: " + ", ".join(f"{percent(rate.value)}" for rate in rates))
+        spoken.append(f"{branch.name}: " + ", ".join(rate.percent for rate in rates))
     last = max(branch.session.spec.stages for branch in branches)
     figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)
     common_layout(figure, height=320)

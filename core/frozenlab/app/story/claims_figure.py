@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from frozenlab.app.session.claim_outcomes import ClaimOutcome, predictions_of, signed
+from frozenlab.app.session.claim_outcomes import ClaimOutcome, predictions_of
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, tick_label
+from frozenlab.base.numbers import decimals_of, number, points, signed
 from frozenlab.session.ledger import Accuracy
 from frozenlab.tasks.labels import cell_label, cells_noun
 
@@ -18,14 +19,18 @@ SKILL_HELP = (
 )
 
 
-def facts(accuracy: Accuracy) -> list[tuple[str, str, str]]:
-    """Its figures for :func:`frozenlab.app.ui.theme.facts`: value, name, help."""
-    skill = "–" if accuracy.skill is None else f"{accuracy.skill:+.2f}".replace("-", "\N{MINUS SIGN}")
+def facts(accuracy: Accuracy, n: int) -> list[tuple[str, str, str]]:
+    """Its figures, of ``n`` boards, for :func:`frozenlab.app.ui.theme.facts`: value, name, help."""
+    skill = "–" if accuracy.skill is None else number(accuracy.skill, sign=True)
     return [
-        (signed(accuracy.predicted), "points predicted", "Mean change of the valid rate over the cells that its claims name."),
-        (signed(accuracy.measured), "points measured", "Mean over the same cells, on the held-out boards after the next stage."),
-        (f"{100 * accuracy.error:.1f}", "points off", "Root mean square of predicted less measured change."),
-        (f"{100 * accuracy.naive_error:.1f}", "points off by predicting no change", "The prediction that any other has to beat."),
+        (signed(accuracy.predicted, n), "points predicted", "Mean change of the valid rate over the cells that its claims name."),
+        (signed(accuracy.measured, n), "points measured", "Mean over the same cells, on the held-out boards after the next stage."),
+        (number(100 * accuracy.error, decimals_of(n)), "points off", "Root mean square of predicted less measured change."),
+        (
+            number(100 * accuracy.naive_error, decimals_of(n)),
+            "points off by predicting no change",
+            "The prediction that any other has to beat.",
+        ),
         (skill, "skill, 0 is no better than no change", SKILL_HELP),
     ]
 
@@ -46,15 +51,16 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
                 arrayminus=[100 * (change.value - change.low) for change in came], thickness=1.6, width=4, color=AFTER_COLOR,
             ),
             marker=dict(color=AFTER_COLOR, size=10),
-            customdata=[(change.interval, change.n) for change in came],
-            hovertemplate="%{x}, measured <b>%{y:+.1f} points</b><br>95 % interval %{customdata[0]}, n = %{customdata[1]}<extra></extra>",
+            customdata=[(change.bounds, change.n, points(change.value, change.n)) for change in came],
+            hovertemplate="%{x}, measured <b>%{customdata[2]}</b><br>95 % interval %{customdata[0]}, n = %{customdata[1]}<extra></extra>",
         )
     )  # fmt: skip
     figure.add_trace(
         go.Scatter(
             x=places, y=[100 * change for change in said], mode="markers", name="predicted",
             marker=dict(color=REWARD_COLOR, size=13, symbol="line-ew", line=dict(color=REWARD_COLOR, width=4)),
-            hovertemplate="%{x}, predicted <b>%{y:+.1f} points</b><extra></extra>",
+            customdata=[outcome.said for outcome in tested],
+            hovertemplate="%{x}, predicted <b>%{customdata} points</b><extra></extra>",
         )
     )  # fmt: skip
     figure.add_hline(y=0, line=dict(color=BEFORE_COLOR, width=1.5, dash="dot"))
@@ -62,7 +68,7 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
     figure.update_yaxes(title_text="change, points", gridcolor=GRID_COLOR, zeroline=False)
     common_layout(figure, height=260, top=40)
     words = "; ".join(
-        f"{cell} predicted {signed(p)}, measured {signed(c.value)} ({c.interval})" for cell, p, c in zip(cells, said, came, strict=True)
+        f"{cell} predicted {one.said}, measured {c.signed} ({c.bounds})" for cell, one, c in zip(cells, tested, came, strict=True)
     )
     noun = cells_noun(outcome.claim.cell for outcome in tested)
     return Chart(figure, f"Change of the valid rate by {noun}, in points: {words}.")

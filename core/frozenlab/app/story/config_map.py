@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
+from frozenlab.app.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
 from frozenlab.base.cells import Config, Settings, in_order
+from frozenlab.base.numbers import percent
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.session.session import Session

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.session.config_tables import repairs_table
-from frozenlab.app.ui.figures import overall, overall_by_cell, percent
+from frozenlab.app.ui.figures import overall, overall_by_cell
 from frozenlab.base.cells import Config, Settings, diff
 from frozenlab.engineer.engineers.human import decided, proposal_of
 from frozenlab.engineer.guard import GuardSettings, guard
@@ -127,7 +127,7 @@ def heading(desk: Desk) -> None:
 def row_of(desk: Desk, name: str) -> None:
     columns = iter(desk.columns())
     rows = of_cell(desk.validation, name)
-    next(columns).markdown(f"**{cell_label(name)}**  \n" + (f":small[{percent(overall(rows).value)} valid]" if len(rows) else ""))
+    next(columns).markdown(f"**{cell_label(name)}**  \n" + (f":small[{overall(rows).percent} valid]" if len(rows) else ""))
     if desk.proposed is not None:
         st.session_state[desk.widget(name, "verdict")] = verdict_on(desk, name)
         next(columns).segmented_control(

@@ -16,11 +16,11 @@ from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components.cited import cited
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall_by_cell
+from frozenlab.base.numbers import counted
 from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import SECTIONS, help_of
-from frozenlab.engineer.sentences import counted
 from frozenlab.tasks.families import family_of
 
 

@@ -7,28 +7,30 @@ from html import escape
 import streamlit as st
 
 from frozenlab.app.session.board_by_board import board_by_board
-from frozenlab.app.session.claim_outcomes import judgement, was_it_right
+from frozenlab.app.session.claim_outcomes import boards_of, judgement, was_it_right
 from frozenlab.app.session.config_rows import what_changed
 from frozenlab.app.story.claims_figure import changes_figure, facts
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import theme
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import overall, percent
+from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.glossary import explained
 from frozenlab.app.ui.once import once
+from frozenlab.base.numbers import percent
 from frozenlab.engineer.engineers import who_is
 
 
 def headline(moment: Moment) -> None:
     now, record = overall(moment.after), moment.record
     if moment.stage is None or moment.before is None:
-        result = f"Before training, <b>{percent(now.value)}</b> of its plans are valid."
-        note = f"95 % interval {now.interval}, n = {now.n} held-out boards. {percent(overall(moment.after, 'optimal').value)} are optimal."
+        result = f"Before training, <b>{now.percent}</b> of its plans are valid."
+        note = f"95 % interval {now.percents}, n = {now.n} held-out boards. {overall(moment.after, 'optimal').percent} are optimal."
     else:
         before, after = moment.before, moment.after
         change = once(lambda: board_by_board(before, after), "story headline", *moment.key)
-        result = f"{stage_name(moment.stage)} took valid plans from {percent(change.before)} to <b>{percent(change.after)}</b>."
-        note = f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval)."
+        was, is_now = (percent(rate, change.n) for rate in (change.before, change.after))
+        result = f"{stage_name(moment.stage)} took valid plans from {was} to <b>{is_now}</b>."
+        note = f"{change.sentence} Now {now.percents} of all boards like these would be valid (95 % interval)."
     if record is None:
         answer(result, note)
     elif moment.is_last:
@@ -58,4 +60,4 @@ def was_right(moment: Moment) -> None:
     with drawn:
         theme.chart(once(lambda: changes_figure(moment.outcomes), "story changes", *moment.key), "changes")
     with figures:
-        theme.facts(facts(accuracy))
+        theme.facts(facts(accuracy, boards_of(moment.outcomes)))

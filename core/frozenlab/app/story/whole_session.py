@@ -14,8 +14,8 @@ from frozenlab.app.story.config_map import SHADE_HELP, SHADES, axes_of, map_figu
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import percent
 from frozenlab.app.ui.once import once
+from frozenlab.base.numbers import percent
 from frozenlab.session.session import Session
 from frozenlab.tasks.labels import cells_noun
 
@@ -49,7 +49,9 @@ def compare_branch(branch: Branch, parent: Session) -> None:
     there, here = (session.results(branch.session.spec.stages - 1) for session in (parent, branch.session))
     if there is not None and here is not None:
         change = board_by_board(there, here)
-        st.caption(f"At the end {percent(change.after)} are valid instead of {percent(change.before)}. {change.sentence}")
+        st.caption(
+            f"At the end {percent(change.after, change.n)} are valid instead of {percent(change.before, change.n)}. {change.sentence}"
+        )
 
 
 def show_map(moment: Moment) -> None:

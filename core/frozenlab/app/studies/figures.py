@@ -15,7 +15,8 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
 from frozenlab.base.cells import in_order
-from frozenlab.experiments.studies.effect_words import points, units_in_words
+from frozenlab.base.numbers import MANY, interval, percents, points, signed
+from frozenlab.experiments.studies.effect_words import units_in_words
 from frozenlab.experiments.studies.pictures import (
     between,
     curves_in_words,
@@ -71,7 +72,8 @@ def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
                 name=unit,
                 line=dict(width=1, color=BEFORE_COLOR, dash="dot"),
                 marker=dict(size=9, color=BEFORE_COLOR, symbol="circle-open"),
-                hovertemplate=f"%{{y}}, {unit}<br><b>%{{x:.1%}}</b> {measure}<extra></extra>",
+                customdata=[percent(arm.by_unit[unit], MANY) for arm in there],
+                hovertemplate=f"%{{y}}, {unit}<br><b>%{{customdata}}</b> {measure}<extra></extra>",
                 showlegend=False,
             )
         )
@@ -83,13 +85,14 @@ def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
             name="mean",
             showlegend=False,
             marker=dict(size=13, color=AFTER_COLOR, symbol="diamond"),
-            hovertemplate=f"%{{y}}, mean<br><b>%{{x:.1%}}</b> {measure}<extra></extra>",
+            customdata=[percent(arm.mean, MANY) for arm in arms],
+            hovertemplate=f"%{{y}}, mean<br><b>%{{customdata}}</b> {measure}<extra></extra>",
         )
     )
     common_layout(figure, height=row_height(len(arms)) * len(arms) + 60, top=10)
     figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
-    means = "; ".join(f"{arm.arm} {percent(arm.mean)}" for arm in arms)
+    means = "; ".join(f"{arm.arm} {percent(arm.mean, MANY)}" for arm in arms)
     return Chart(figure, f"Final {measure} rate by arm, mean over {number_of(arms[0])}: {means}.")
 
 
@@ -122,14 +125,14 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
                     color=color,
                 ),
                 marker=dict(size=11, color=color, symbol="circle" if row.clear else "circle-open", line=dict(width=2)),
-                hovertemplate=f"{row.name}<br><b>{points(row.mean)} points</b> {measure}, {points(bounds[0])} to {points(bounds[1])}"
-                f"<br>{row.units}<extra></extra>",
+                hovertemplate=f"{row.name}<br><b>{points(row.mean, MANY)}</b> {measure}, {interval(*bounds, MANY)}<br>"
+                f"{row.units}<extra></extra>",
             )
         )
     common_layout(figure, height=row_height(len(effects)) * len(effects) + 60, top=10)
     figure.update_xaxes(ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
-    changes = "; ".join(f"{row.name} {points(row.mean)} points" for row in effects)
+    changes = "; ".join(f"{row.name} {points(row.mean, MANY)}" for row in effects)
     return Chart(figure, f"Change of the final {measure} rate: {changes}.")
 
 
@@ -179,7 +182,7 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
             x=x,
             y=[point.mean for point in curve.points],
             mode="lines+markers+text",
-            text=["" for _ in x[1:]] + [f"<b>{percent(curve.points[-1].mean)}</b>"],
+            text=["" for _ in x[1:]] + [f"<b>{percent(curve.points[-1].mean, MANY)}</b>"],
             textposition="middle right",
             textfont=dict(size=ink.size, color=ink.color),
             cliponaxis=False,
@@ -193,13 +196,13 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
 
 def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> str:
     """A point on hover: its rate with the interval, and how far it is from the first arm in the seeds that both have."""
-    lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean)}</b> {measure}, {number_of(point)}"]
+    lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean, MANY)}</b> {measure}, {number_of(point)}"]
     if point.low is not None and point.high is not None:
-        lines.append(f"95 % t interval {percent(point.low)} to {percent(point.high)}")
+        lines.append(f"95 % t interval {percents(point.low, point.high, MANY)}")
     theirs = next((other.by_unit for other in first.points if other.trained == point.trained), {})
     both = [rate - theirs[unit] for unit, rate in point.by_unit.items() if unit in theirs]
     if curve.arm != first.arm and both:
-        lines.append(f"{points(sum(both) / len(both))} points from {first.arm}")
+        lines.append(f"{points(sum(both) / len(both), MANY)} from {first.arm}")
     return "<br>".join(lines)
 
 
@@ -213,10 +216,10 @@ def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
             y=[y for _, y in places],
             mode="markers+text",
             marker=dict(size=36, opacity=0),
-            text=[f"<b>{points(row.mean)}</b>" if row.clear else points(row.mean) for row in rows],
+            text=[f"<b>{signed(row.mean, MANY)}</b>" if row.clear else signed(row.mean, MANY) for row in rows],
             textfont=dict(size=ink.size + 4, color=ink.color),
             hovertext=[
-                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean)} points</b> {measure}, {row.units}"
+                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean, MANY)}</b> {measure}, {row.units}"
                 f"<br>95 % over seeds: {between(row.low, row.high)}"
                 + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}")
                 for row in rows
@@ -273,17 +276,26 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 name=arm,
                 error_y=whiskers if len(rows) <= MOST_WHISKERS else None,
                 marker=dict(size=9, color=color, symbol=place, opacity=0.8),
-                customdata=[(cell_label(row.cell), f"{points(row.low)} to {points(row.high)}", row.n) for row in own],
-                hovertemplate=f"{arm}, %{{customdata[0]}}<br>predicted %{{x:+.1f}} points, measured <b>%{{y:+.1f}}</b> "
-                "(%{customdata[1]}, n = %{customdata[2]} boards)<extra></extra>",
+                customdata=[
+                    (
+                        cell_label(row.cell),
+                        points(row.predicted, row.n),
+                        signed(row.measured, row.n),
+                        interval(row.low, row.high, row.n),
+                        row.n,
+                    )
+                    for row in own
+                ],
+                hovertemplate=f"{arm}, %{{customdata[0]}}<br>predicted %{{customdata[1]}}, measured <b>%{{customdata[2]}}</b> "
+                "(%{customdata[3]}, n = %{customdata[4]} boards)<extra></extra>",
             )
         )
     common_layout(figure, height=340)
     figure.update_xaxes(title="predicted change, points", range=[-reach, reach], gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(title="measured change, points", gridcolor=GRID_COLOR, zeroline=False)
     in_words = "; ".join(
-        f"{arm} predicted {points(sum(row.predicted for row in own) / len(own))} points on average and "
-        f"{points(sum(row.measured for row in own) / len(own))} came (n = {len(own)} predictions)"
+        f"{arm} predicted {points(sum(row.predicted for row in own) / len(own), MANY)} on average and "
+        f"{signed(sum(row.measured for row in own) / len(own), MANY)} came (n = {len(own)} predictions)"
         for arm in arms
         for own in [[row for row in rows if row.arm == arm]]
     )

@@ -11,8 +11,9 @@ from frozenlab.app.session.ledger import HELP, scores_table
 from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
 from frozenlab.app.studies.main_figure import main_figure
 from frozenlab.app.ui import markup, sessions, theme
+from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, points, signed
 from frozenlab.experiments.headroom.known import Finding, measured_before
-from frozenlab.experiments.studies.effect_words import margin_words, points
+from frozenlab.experiments.studies.effect_words import margin_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import as_latex, rows_by_arm
@@ -20,7 +21,6 @@ from frozenlab.experiments.studies.report_page import (
     curves_note,
     dose_points,
     headroom_note,
-    interval,
     main_heads,
     main_note,
     share_interval,
@@ -109,12 +109,12 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
 def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
     room = measured.headroom
-    bounds = interval(room.low, room.high)
-    about = f"the headroom measured for this config is {points(room.value)} points ({bounds}, n = {room.n} {room.unit}s)"
+    bounds = interval(room.low, room.high, MANY)
+    about = f"the headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
     if room.low is None or room.low <= 0:
         return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
-    listed = "; ".join(f"{row.name} {100 * row.mean / room.value:+.0f} %" for row in effects if not row.alike)
-    return f"{about}; of it the effects are {listed}.".replace("-", "\N{MINUS SIGN}")
+    parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects if not row.alike)
+    return f"{about}; of it the effects are {parts}."
 
 
 def show_arms(report: StudyReport, measure: Measure) -> None:
@@ -181,9 +181,9 @@ def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
         {
             "comparison": row.name,
             "kind": row.kind,
-            "change, points": "no contrast" if row.alike else points(row.mean),
-            f"95 % over {'students' if len(row.students) > 1 else 'seeds'}": interval(row.low, row.high),
-            "95 % over boards": interval(row.board_low, row.board_high),
+            "change, points": "no contrast" if row.alike else signed(row.mean, MANY),
+            f"95 % over {'students' if len(row.students) > 1 else 'seeds'}": interval(row.low, row.high, MANY),
+            "95 % over boards": interval(row.board_low, row.board_high, MANY),
             "p": row.p,
             "p after Holm": row.p_holm,
             "p smaller": row.p_smaller_holm,
@@ -193,13 +193,14 @@ def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
         for row in effects
     ]
     table = pd.DataFrame(rows).round(3)
-    return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == "-").all()])
+    return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == UNKNOWN).all()])
 
 
 def students_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
     """Each student's own change by every comparison, in points."""
     rows = [
-        {"comparison": row.name, "student": own.student, "change, points": points(own.mean), "95 % over seeds": interval(own.low, own.high),
+        {"comparison": row.name, "student": own.student, "change, points": signed(own.mean, MANY),
+         "95 % over seeds": interval(own.low, own.high, MANY),
          "seeds": own.n}
         for row in effects
         if not row.alike

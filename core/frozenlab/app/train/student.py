@@ -114,8 +114,8 @@ def table(certificate: Certificate) -> pd.DataFrame:
         {
             "cell": cell.words,
             "planted": "weak" if cell.cell in certificate.weak else "",
-            "before": cell.before.words,
-            "after": cell.after.words,
+            "before": cell.before.in_full,
+            "after": cell.after.in_full,
         }
         for cell in (*certificate.weak_cells, *certificate.mastered_cells)
     )

@@ -15,7 +15,6 @@ from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.components.live import live_beat
 from frozenlab.app.ui.components.notice import DoneJob, notice
 from frozenlab.app.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
-from frozenlab.app.ui.figures import percent
 from frozenlab.app.ui.live.beat import beat, words
 from frozenlab.app.ui.live.route import revision
 from frozenlab.app.ui.once import once
@@ -113,8 +112,8 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
         first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
         if first and last:
             st.html(
-                f'<p class="fl-answer">Valid plans went from {percent(first.value)} to <b>{percent(last.value)}</b>.</p>'
-                f'<p class="fl-note">95 % intervals {first.interval} and {last.interval}, n = {last.n} {session.results_from}.</p>'
+                f'<p class="fl-answer">Valid plans went from {first.percent} to <b>{last.percent}</b>.</p>'
+                f'<p class="fl-note">95 % intervals {first.percents} and {last.percents}, n = {last.n} {session.results_from}.</p>'
             )
         return
     if state.live:

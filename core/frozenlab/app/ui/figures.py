@@ -16,7 +16,7 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.chart import Chart
 from frozenlab.base.cells import in_order
-from frozenlab.base.intervals import rates, wilson
+from frozenlab.base.numbers import Interval, percent, percents, rates
 from frozenlab.tasks.knobs import Outcome
 from frozenlab.tasks.labels import cell_label, cells_noun
 
@@ -45,11 +45,6 @@ class Series:
     validation: pd.DataFrame
 
 
-def percent(rate: float) -> str:
-    """A rate in whole percent."""
-    return f"{100 * rate:.0f} %"
-
-
 def size_label(size: int) -> str:
     return f"{size}×{size}"
 
@@ -63,32 +58,12 @@ def tick_label(cell: str) -> str:
     return cell_label(cell).replace(" on ", " on<br>")
 
 
-@dataclass(frozen=True)
-class Rate:
-    """A rate with its 95 % Wilson interval and n."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    @classmethod
-    def of(cls, successes: int, n: int) -> Rate:
-        """The rate of no boards: 0, with the interval 0..1."""
-        low, high = wilson(successes, n)
-        return cls(successes / n if n else 0.0, low, high, n)
-
-    @property
-    def interval(self) -> str:
-        return f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
-
-
-def overall(validation: pd.DataFrame, column: str = "valid") -> Rate:
+def overall(validation: pd.DataFrame, column: str = "valid") -> Interval:
     """The rate over all boards of a validation."""
-    return Rate.of(int(validation[column].sum()), len(validation))
+    return Interval.of(int(validation[column].sum()), len(validation))
 
 
-def overall_by_cell(validation: pd.DataFrame) -> dict[str, Rate]:
+def overall_by_cell(validation: pd.DataFrame) -> dict[str, Interval]:
     """The valid rate on each cell."""
     return {str(cell): overall(rows) for cell, rows in validation.groupby("config_cell")}
 
@@ -119,11 +94,13 @@ def rates_by_cell(before: Series | None, after: Series) -> Chart:
                     name=series.label,
                     legendgroup=series.label,
                     showlegend=column == 1,
-                    customdata=table[["config_cell", "n", f"{metric}_low", f"{metric}_high"]].assign(
-                        label=table["config_cell"].map(cell_label)
-                    ),
-                    hovertemplate="%{customdata[4]}, " + series.label + "<br><b>%{y:.0%}</b> " + metric
-                    + "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<br>n = %{customdata[1]}<extra></extra>",
+                    customdata=[
+                        [row["config_cell"], row["n"], percent(row[metric], row["n"]),
+                         percents(row[f"{metric}_low"], row[f"{metric}_high"], row["n"]), cell_label(row["config_cell"])]
+                        for row in table.to_dict("records")
+                    ],
+                    hovertemplate="%{customdata[4]}, " + series.label + "<br><b>%{customdata[2]}</b> " + metric
+                    + "<br>95 % interval %{customdata[3]}<br>n = %{customdata[1]}<extra></extra>",
                 ),
                 row=1,
                 col=column,
@@ -171,9 +148,12 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
                             shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
                         ),
                     ),
-                    customdata=[[cell, outcome, int(boards[cell]), int(totals[cell]), cell_label(cell)] for cell in counts.index],
+                    customdata=[
+                        [cell, outcome, had := int(boards[cell]), of := int(totals[cell]), cell_label(cell), percent(had / of, of)]
+                        for cell in counts.index
+                    ],
                     hovertemplate=f"%{{customdata[4]}}, {panel.label}<br><b>{words}</b>: "
-                    "%{customdata[2]} of %{customdata[3]} boards (%{y:.0%})<extra></extra>",
+                    "%{customdata[2]} of %{customdata[3]} boards (%{customdata[5]})<extra></extra>",
                 ),
                 row=1,
                 col=column,
@@ -196,7 +176,7 @@ def _rates_in_words(before: Series | None, after: Series) -> str:
     parts = []
     for series in ([before] if before else []) + [after]:
         table = rates(series.validation, by=["config_cell"]).set_index("config_cell")
-        line = ", ".join(f"{cell_label(cell)} {percent(table.loc[cell, 'valid'])}" for cell in in_order(table.index))
+        line = ", ".join(f"{cell_label(cell)} {percent(table.loc[cell, 'valid'], table.loc[cell, 'n'])}" for cell in in_order(table.index))
         parts.append(f"{series.label}: valid {line} (n = {len(series.validation)}).")
     return " ".join(parts)
 

@@ -23,7 +23,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(options: argparse.Namespace) -> None:
     from frozenlab.base.files import read_text, write_files, write_folder
-    from frozenlab.engineer.sentences import counted
+    from frozenlab.base.numbers import counted
     from frozenlab.lake import formats
 
     names = ", ".join(formats.FORMATS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import Solution

@@ -12,7 +12,7 @@ NAMES_OF_PARTS = {"agents": "k", "size": "size", "layout": "", "numbers": "numbe
 """Part of what makes up a cell -> what its word begins with."""
 
 
-def signed(change: float) -> list[str]:
+def change_words(change: float) -> list[str]:
     """``+0.05`` -> ``["+", "5%"]``."""
     size = v.percent_word(abs(change))
     return ["-" if change < 0 and size != v.PERCENTS[0] else "+", size]

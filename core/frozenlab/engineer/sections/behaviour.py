@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.dialects.words import signed
+from frozenlab.engineer.dialects.words import change_words
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, last_samples, sampled_valid, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import capitalised, points
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.tasks import vocabulary as v
 
 
@@ -40,7 +40,7 @@ class Behaviour(Section):
         n = line.numbers
         if line.cell is None:
             return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
-        return [f"sampled{place}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
+        return [f"sampled{place}", v.percent_word(n["valid"]), "delta", *change_words(n["delta"]), "optimal", v.percent_word(n["optimal"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         return last_samples(tables, line.cell)
@@ -61,6 +61,8 @@ def whole_line(reward: float, reward_delta: float, entropy: float, length: float
 
 def cell_line(cell: Cell, valid: float, delta: float, optimal: float) -> Evidence:
     """``valid`` and ``optimal`` over the last third of the stage's samples, ``delta`` against the first third."""
-    text = f"{capitalised(cell.words)}: {valid:.0%} of sampled plans valid ({points(delta)} over the stage), {optimal:.0%} optimal."
+    text = (
+        f"{capitalised(cell.words)}: {valid:.0%} of sampled plans valid ({100 * delta:+.0f} points over the stage), {optimal:.0%} optimal."
+    )
     numbers = {"valid": valid, "delta": delta, "optimal": optimal}
     return Evidence(id=f"B{cell.name}", section="behaviour", cell=cell.name, text=text, numbers=numbers)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from frozenlab.base.cells import Cell
 from frozenlab.base.errors import cut
-from frozenlab.engineer.dialects.words import RATIO_WORDS, signed
+from frozenlab.engineer.dialects.words import RATIO_WORDS, change_words
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
@@ -48,8 +48,8 @@ class History(Section):
         words = [f"history{place}"]
         for knob in RATIO_WORDS:
             if n.get(f"{knob}_change"):
-                words += [knob, *signed(n[f"{knob}_change"])]
-        return [*words, "delta", *signed(n["gain"])]
+                words += [knob, *change_words(n[f"{knob}_change"])]
+        return [*words, "delta", *change_words(n["gain"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         return won_or_lost(tables, line.cell)

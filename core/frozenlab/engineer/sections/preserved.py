@@ -10,7 +10,7 @@ from frozenlab.base.cells import Cell
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, sampled_valid, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import capitalised, points
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.tasks import vocabulary as v
 
 if TYPE_CHECKING:
@@ -59,5 +59,6 @@ def luck(before: pd.DataFrame, after: pd.DataFrame) -> float:
 
 
 def cell_line(cell: Cell, valid: float, gain: float) -> Evidence:
-    text = f"{capitalised(cell.words)} already works and still teaches: {valid:.0%} valid, {points(gain)} over the stage. Keep its ratios."
+    text = f"{capitalised(cell.words)} already works and still teaches: {valid:.0%} valid, {100 * gain:+.0f} points over the stage."
+    text += " Keep its ratios."
     return Evidence(id=f"P{cell.name}", section="preserved", cell=cell.name, text=text, numbers={"valid": valid, "gain": gain})

@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
 from frozenlab.base.cells import in_order
-from frozenlab.base.intervals import ComparisonError, wilson
+from frozenlab.base.numbers import ComparisonError, wilson
 from frozenlab.tasks.families import AnySuite, family_of
 from frozenlab.tasks.family import Family
 

@@ -7,32 +7,8 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from frozenlab.base.intervals import paired_change
+from frozenlab.base.numbers import Interval, paired_change
 from frozenlab.experiments.contests.store import Contest, Numbered
-
-
-class Gain(NamedTuple):
-    """A difference of valid rates on the same boards, 0..1, with its 95 % interval over pairs of answers."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
-
-    @property
-    def words(self) -> str:
-        """``+8.3 points (+3.9 to +12.8)``"""
-        return f"{100 * self.mean:+.1f} points ({100 * self.low:+.1f} to {100 * self.high:+.1f})"
-
-    @property
-    def other_way(self) -> Gain:
-        """The same difference, told of the other."""
-        return Gain(-self.mean, -self.high, -self.low, self.n)
-
-    @property
-    def clear(self) -> bool:
-        """Whether the interval excludes 0."""
-        return self.low > 0 or self.high < 0
 
 
 class Score(NamedTuple):
@@ -41,8 +17,9 @@ class Score(NamedTuple):
     number: int
     label: str
     kind: Literal["person", "engineer", "oracle"]
-    gain: Gain
-    behind: Gain | None
+    gain: Interval
+    """Of the valid rate on the same boards, over pairs of answers."""
+    behind: Interval | None
     """What the best has gained more on the same boards; None for the best itself."""
 
     @property
@@ -65,11 +42,6 @@ def answers(contest: Contest, number: int | None) -> pd.DataFrame | None:
     return None if side is None else side.test(None if number is None else 0)
 
 
-def gain(before: pd.DataFrame, after: pd.DataFrame) -> Gain:
-    """Raises ComparisonError if the tables share no board."""
-    return Gain(*paired_change(before, after))
-
-
 def scores(contest: Contest) -> list[Score]:
     """Of all entries that are done, most points first."""
     before = answers(contest, None)
@@ -78,22 +50,22 @@ def scores(contest: Contest) -> list[Score]:
     tables = {numbered.number: table for numbered in done if (table := answers(contest, numbered.number)) is not None}
     if before is None or not tables:
         return []
-    gains = {number: gain(before, table) for number, table in tables.items()}
-    order = sorted(gains, key=lambda number: (-gains[number].mean, number))
+    gains = {number: paired_change(before, table) for number, table in tables.items()}
+    order = sorted(gains, key=lambda number: (-gains[number].value, number))
     by_number = {numbered.number: numbered for numbered in done}
     return [
         Score(
             number, label_of(by_number[number], entries), by_number[number].entry.kind, gains[number],
-            None if number == order[0] else gain(tables[number], tables[order[0]]),
+            None if number == order[0] else paired_change(tables[number], tables[order[0]]),
         )
         for number in order
     ]  # fmt: skip
 
 
-def between(contest: Contest, one: int, other: int) -> Gain | None:
+def between(contest: Contest, one: int, other: int) -> Interval | None:
     """What entry ``one`` has gained more than entry ``other`` on the same boards; None if one of them has no score yet."""
     first, second = answers(contest, one), answers(contest, other)
-    return None if first is None or second is None else gain(second, first)
+    return None if first is None or second is None else paired_change(second, first)
 
 
 def by_cell(contest: Contest, number: int | None) -> dict[str, float]:
@@ -112,7 +84,7 @@ def table_of(contest: Contest) -> pd.DataFrame:
         side = contest.side(score.number)
         record = side.proposal(None) if side else None
         row: dict[str, object] = {
-            "entry": score.number, "name": score.label, "kind": score.kind, "gain": score.gain.mean, "gain_low": score.gain.low,
+            "entry": score.number, "name": score.label, "kind": score.kind, "gain": score.gain.value, "gain_low": score.gain.low,
             "gain_high": score.gain.high, "n": score.gain.n, "place": score.place, "why": entries[score.number].why,
         }  # fmt: skip
         if record is not None:

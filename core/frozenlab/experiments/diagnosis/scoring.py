@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from frozenlab.base.intervals import Z95, wilson
+from frozenlab.base.numbers import Z95, wilson
 
 TIE = 1e-6
 """Shares that grew by amounts closer than this grew by the same."""

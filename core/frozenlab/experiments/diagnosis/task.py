@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, AnyEngineer, EngineerError, engineer_of
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import SectionName
-from frozenlab.engineer.sentences import counted
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import section_arms
 

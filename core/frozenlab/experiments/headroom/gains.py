@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from frozenlab.base.intervals import ComparisonError
+from frozenlab.base.numbers import ComparisonError
 from frozenlab.experiments.studies.statistics import CLEAR, over_seeds, smallest_visible
 
 Floats = NDArray[np.float64]

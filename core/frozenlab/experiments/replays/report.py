@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base import seeds
-from frozenlab.base.intervals import ComparisonError, wilson
+from frozenlab.base.numbers import ComparisonError, listed, wilson
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.sections import NAMES, USUAL
-from frozenlab.engineer.sentences import listed
 from frozenlab.experiments.replays.store import Answer
 from frozenlab.experiments.replays.task import ReplayTask
 from frozenlab.experiments.studies.statistics import CLEAR, holm

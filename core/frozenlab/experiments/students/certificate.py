@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from frozenlab.base.cells import Cell, CellName
-from frozenlab.base.intervals import Z95, wilson
-from frozenlab.engineer.sentences import listed
+from frozenlab.base.numbers import Z95, Interval, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,30 +17,6 @@ if TYPE_CHECKING:
 
 SPILT = 0.1
 """The most that a weakness may cost the cells that are meant to stay as they are."""
-
-
-class Rate(NamedTuple):
-    """A rate with its 95 % interval (Wilson)."""
-
-    k: int
-    n: int
-
-    @property
-    def value(self) -> float:
-        return self.k / self.n if self.n else float("nan")
-
-    @property
-    def low(self) -> float:
-        return wilson(self.k, self.n)[0]
-
-    @property
-    def high(self) -> float:
-        return wilson(self.k, self.n)[1]
-
-    @property
-    def words(self) -> str:
-        """``81 % (70 to 89, n = 60)``"""
-        return f"{100 * self.value:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f}, n = {self.n})"
 
 
 class CellRates(BaseModel):
@@ -64,12 +39,12 @@ class CellRates(BaseModel):
     """Tasks that were solved before practice and fail now."""
 
     @property
-    def before(self) -> Rate:
-        return Rate(self.valid_before, self.n)
+    def before(self) -> Interval:
+        return Interval.of(self.valid_before, self.n)
 
     @property
-    def after(self) -> Rate:
-        return Rate(self.valid_after, self.n)
+    def after(self) -> Interval:
+        return Interval.of(self.valid_after, self.n)
 
 
 class Certificate(BaseModel):
@@ -150,52 +125,47 @@ def refusal(weak: Sequence[CellRates], mastered: Sequence[CellRates]) -> str:
     >>> refusal([cell("3", 0, 25)], [cell("4", 2, 3)])
     ''
     >>> refusal([cell("3", 0, 25), cell("5", 1, 3)], [cell("4", 2, 3)])
-    '5 changed by -3 points (-10 to +3), which does not lie below the -2 points (-9 to +6) of the practised cells'
+    '5 changed by −3 points (−10 to +3), which does not lie below the −2 points (−9 to +6) of the practised cells'
     """
     if not weak or not mastered:
         return "no weak cell or no practised cell could be measured"
-    least = max(weak, key=lambda cell: change([cell])[2])
-    if change([least])[2] >= change(mastered)[1]:
-        return f"{least.words} changed by {changed([least])}, which does not lie below the {changed(mastered)} of the practised cells"
-    if change(mastered)[0] < -SPILT:
-        return f"practice cost the practised cells too, by {changed(mastered)}"
+    least, practised = max(weak, key=lambda cell: change([cell]).high), change(mastered)
+    if change([least]).high >= practised.low:
+        return f"{least.words} changed by {change([least]).points}, which does not lie below the {practised.points} of the practised cells"
+    if practised.value < -SPILT:
+        return f"practice cost the practised cells too, by {practised.points}"
     return ""
 
 
-def changed(cells: Sequence[CellRates]) -> str:
-    mean, low, high = (100 * number for number in change(cells))
-    return f"{mean:+.0f} points ({low:+.0f} to {high:+.0f})"
-
-
-def pooled(cells: Sequence[CellRates]) -> tuple[Rate, Rate]:
+def pooled(cells: Sequence[CellRates]) -> tuple[Interval, Interval]:
     """The rates before and after practice over all tasks of these cells."""
     n = sum(cell.n for cell in cells)
-    return Rate(sum(cell.valid_before for cell in cells), n), Rate(sum(cell.valid_after for cell in cells), n)
+    return Interval.of(sum(cell.valid_before for cell in cells), n), Interval.of(sum(cell.valid_after for cell in cells), n)
 
 
-def change(cells: Sequence[CellRates]) -> tuple[float, float, float]:
+def change(cells: Sequence[CellRates]) -> Interval:
     """The change of the valid rate on the same tasks with its 95 % bounds (normal approximation over pairs of answers).
 
     >>> cell = CellRates(
     ...     cell="3", words="3", n=100, valid_before=20, valid_after=40, optimal_before=0, optimal_after=0, gained=30, lost=10)
-    >>> [round(number, 3) for number in change([cell])]
-    [0.2, 0.082, 0.318]
+    >>> change([cell]).points
+    '+20 points (+8 to +32)'
     """
     n, gained, lost = (sum(getattr(cell, name) for cell in cells) for name in ("n", "gained", "lost"))
     mean = (gained - lost) / n
     half = Z95 * sqrt(max(0.0, (gained + lost) / n - mean * mean) / n)
-    return mean, mean - half, mean + half
+    return Interval(mean, mean - half, mean + half, n)
 
 
 def spill_over(weak: Sequence[CellRates]) -> str:
     """Whether practice changed the weak cells, in a sentence."""
     if not weak:
         return ""
-    _, low, high = change(weak)
-    amount = f"by {changed(weak)}"
-    if low > 0:
+    found = change(weak)
+    amount = f"by {found.points}"
+    if found.low > 0:
         return f"Practice raised the rates of the weak cells too, {amount}."
-    if high < 0:
+    if found.high < 0:
         return f"Practice lowered the rates of the weak cells, {amount}."
     return f"Practice did not clearly change the weak cells, {amount}."
 
@@ -205,4 +175,4 @@ def _ability(verb: str, cells: Sequence[CellRates]) -> str:
         return f"{verb} nothing that could be measured."
     was, now = pooled(cells)
     names = listed([cell.words for cell in cells]) if len(cells) <= 4 else f"{len(cells)} cells"
-    return f"{verb} {names}: {now.words} valid, {100 * was.value:.0f} % before practice."
+    return f"{verb} {names}: {now.in_full} valid, {was.percent} before practice."

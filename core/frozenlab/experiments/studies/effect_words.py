@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan, nan
 
+from frozenlab.base.numbers import MANY, counted, interval, points
 from frozenlab.experiments.studies.effects import Effect
 from frozenlab.experiments.studies.statistics import CLEAR
 
@@ -23,7 +24,7 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
     unit = "student" if len(effect.students) > 1 else "seed"
     if alike:
         return f"{what}: no contrast, the two sides trained on identical configs in {_every(effect.n, unit)}."
-    change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
+    change = f"{what} changed the final {measure} rate by {points(effect.mean, MANY)}"
     if effect.n == 1:
         return f"{change} (n = 1 seed): one seed cannot show whether it helps."
     if effect.low == effect.high:
@@ -31,7 +32,7 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
     if isnan(effect.p):
         return f"{change} in each of {effect.n} {unit}s: without any spread between them, chance cannot be estimated."
     n = units_in_words(effect.n, [own.n for own in effect.students])
-    estimate = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {n})"
+    estimate = f"{change} ({interval(effect.low, effect.high, MANY)}, n = {n})"
     clear, small = effect.p_holm < CLEAR, smaller < CLEAR
     corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
     if clear:
@@ -45,7 +46,7 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
 
 def margin_words(margin: float) -> str:
     """``1 point``, ``2.5 points``."""
-    return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
+    return points(margin, 0 if (100 * margin).is_integer() else MANY).removeprefix("+")
 
 
 def units_in_words(n: int, seeds_of_students: Sequence[int] = ()) -> str:
@@ -54,23 +55,18 @@ def units_in_words(n: int, seeds_of_students: Sequence[int] = ()) -> str:
     >>> units_in_words(5), units_in_words(4, [6, 6, 6, 6]), units_in_words(2, [6, 5]), units_in_words(6, [6])
     ('5 seeds', '4 students with 6 seeds each', '2 students with 11 seeds in all', '6 seeds of one student')
     """
-    seeds = f"{n} seed{'' if n == 1 else 's'}"
+    seeds = counted(n, "seed")
     if not seeds_of_students:
         return seeds
     if len(seeds_of_students) == 1:
         return f"{seeds} of one student"
     few, many = min(seeds_of_students), max(seeds_of_students)
-    each = f"{few} seed{'' if few == 1 else 's'} each" if few == many else f"{sum(seeds_of_students)} seeds in all"
+    each = f"{counted(few, 'seed')} each" if few == many else f"{sum(seeds_of_students)} seeds in all"
     return f"{n} students with {each}"
 
 
 def _every(n: int, unit: str) -> str:
     return f"the one {unit}" if n == 1 else f"all {n} {unit}s"
-
-
-def points(change: float) -> str:
-    """``+3.4``: a change of a rate in percentage points. No change is ``+0.0``, also from below."""
-    return f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _p(p: float) -> str:

@@ -27,7 +27,7 @@ import pandas as pd
 from scipy import stats
 
 from frozenlab.base import seeds
-from frozenlab.base.intervals import ComparisonError
+from frozenlab.base.numbers import ComparisonError
 from frozenlab.experiments.studies.statistics import CLEAR, Mean, clustered, holm, mean_of
 
 Key = TypeVar("Key", str, tuple[str, str])

@@ -6,7 +6,7 @@ from math import isnan
 
 import pandas as pd
 
-from frozenlab.experiments.studies.effect_words import points
+from frozenlab.base.numbers import MANY, interval, points
 from frozenlab.experiments.studies.effects import contrast, units
 from frozenlab.experiments.studies.statistics import ratio_of_means
 from frozenlab.experiments.studies.tables import HeadroomShares, ShareOfHeadroom, none
@@ -32,8 +32,8 @@ def shares_of_headroom(outcomes: pd.DataFrame) -> HeadroomShares | None:
         return None
     room = contrast(outcomes, [ORACLE], [UNIFORM])
     defined = room.low > 0
-    interval = "no interval" if isnan(room.low) else f"{points(room.low)} to {points(room.high)}"
-    why = f"The headroom of {points(room.mean)} points ({interval}) is not clear of zero, so no share of it is defined."
+    bounds = "no interval" if isnan(room.low) else interval(room.low, room.high, MANY)
+    why = f"The headroom of {points(room.mean, MANY)} ({bounds}) is not clear of zero, so no share of it is defined."
     shares = []
     for arm in table.columns.drop([UNIFORM, ORACLE]) if defined else ():
         own = table[[arm, UNIFORM, ORACLE]].dropna()

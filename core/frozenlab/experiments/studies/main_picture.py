@@ -36,7 +36,7 @@ def main_picture(table: MainTable, measure: Measure) -> str:
 
         for rate in (0.0, 0.5, 1.0):
             y = at(places[0], rate)[1]
-            drawn += [line(LEFT, y, LEFT + inner, y, (160, 175, 190), 0.6), text(LEFT - 5, y + 4, f"{100 * rate:.0f} %", 10, "end")]
+            drawn += [line(LEFT, y, LEFT + inner, y, (160, 175, 190), 0.6), text(LEFT - 5, y + 4, percent(rate), 10, "end")]
         drawn += [text(at(place, 0)[0], HEIGHT - 22, place, 10, "middle") for place in places]
         for place, arm in enumerate(arms):
             color = COLORS[place % len(COLORS)]

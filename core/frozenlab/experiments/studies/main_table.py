@@ -9,6 +9,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from frozenlab.base.cells import in_order
+from frozenlab.base.numbers import UNKNOWN, number
 from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.statistics import Mean, clustered, mean_of
@@ -97,14 +98,14 @@ def as_frame(table: MainTable) -> pd.DataFrame:
 
 def in_words(one: MainRate) -> str:
     """``61.2 ± 3.4``: per cent, with half the width of the t interval; without it where there is one seed."""
-    mean = f"{100 * one.mean:.1f}"
-    return mean if one.low is None or one.high is None else f"{mean} \N{PLUS-MINUS SIGN} {100 * (one.high - one.low) / 2:.1f}"
+    mean = number(100 * one.mean, 1)
+    return mean if one.low is None or one.high is None else f"{mean} \N{PLUS-MINUS SIGN} {number(50 * (one.high - one.low), 1)}"
 
 
 def rows_by_arm(table: MainTable) -> list[list[str]]:
     """A row for each arm: its name, then the valid rate and the optimal rate of every group."""
     found = {(one.arm, one.measure, one.group): in_words(one) for measure in MEASURES for one in table.of(measure)}
-    return [[arm, *(found.get((arm, measure, group), "-") for measure in MEASURES for group in table.groups)] for arm in table.arms]
+    return [[arm, *(found.get((arm, measure, group), UNKNOWN) for measure in MEASURES for group in table.groups)] for arm in table.arms]
 
 
 def as_latex(table: MainTable) -> str:

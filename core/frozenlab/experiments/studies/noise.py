@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base.files import regular
-from frozenlab.engineer.sentences import listed
+from frozenlab.base.numbers import listed, number
 from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.effect_words import margin_words
 from frozenlab.experiments.studies.spec import StudySpec
@@ -50,8 +50,8 @@ class Visible:
         unit = "student" if self.students else "seed"
         of = f"{self.students} students and {self.seeds} seeds" if self.students else f"{self.seeds} seeds"
         return (
-            f"With {of} this study can detect effects of {100 * self.effect:.1f} points or more with 80 % power: "
-            f"a comparison varies by {100 * self.deviation:.1f} points from {unit} to {unit}, {self.source}."
+            f"With {of} this study can detect effects of {number(100 * self.effect, 1)} points or more with 80 % power: "
+            f"a comparison varies by {number(100 * self.deviation, 1)} points from {unit} to {unit}, {self.source}."
         )
 
 

@@ -6,7 +6,7 @@ from html import escape
 from math import ceil, floor
 
 from frozenlab.base.cells import in_order
-from frozenlab.experiments.studies.effect_words import points
+from frozenlab.base.numbers import MANY, interval, percent, points, signed
 from frozenlab.experiments.studies.rows import CellRow, Curve, EffectRow
 from frozenlab.tasks.labels import cell_label
 
@@ -46,23 +46,21 @@ def moment(trained: int) -> str:
     return f"after stage {trained}" if trained else "before training"
 
 
-def percent(rate: float) -> str:
-    return f"{100 * rate:.1f} %"
-
-
 def between(low: float | None, high: float | None) -> str:
     """An interval of a change, in points."""
-    return "no interval, as the seeds show no spread" if low is None or high is None else f"{points(low)} to {points(high)}"
+    return "no interval, as the seeds show no spread" if low is None else interval(low, high, MANY)
 
 
 def curves_in_words(curves: tuple[Curve, ...]) -> str:
-    lines = (f"{curve.arm}: " + ", ".join(f"{percent(point.mean)} {moment(point.trained)}" for point in curve.points) for curve in curves)
+    lines = (
+        f"{curve.arm}: " + ", ".join(f"{percent(point.mean, MANY)} {moment(point.trained)}" for point in curve.points) for curve in curves
+    )
     return "; ".join(lines)
 
 
 def sizes_in_words(rows: tuple[CellRow, ...]) -> str:
     """Every number of the map with its interval, as text."""
-    listed = "; ".join(f"{row.name}, {cell_label(row.cell)}: {points(row.mean)} points ({between(row.low, row.high)})" for row in rows)
+    listed = "; ".join(f"{row.name}, {cell_label(row.cell)}: {points(row.mean, MANY)} ({between(row.low, row.high)})" for row in rows)
     return f"{listed}. {clear_in_words(rows)}"
 
 
@@ -114,8 +112,8 @@ def effects_picture(effects: tuple[EffectRow, ...]) -> str:
         parts.append(
             f'<circle cx="{x(row.mean):.1f}" cy="{y}" r="6" fill="{fill}" stroke="rgb{BLUE if row.clear else GREY}" stroke-width="2"/>'
         )
-    parts += [text(x(end), bottom + 18, f"{points(end)} points", anchor="middle") for end in (-reach, reach)]
-    label = "; ".join(f"{row.name} {points(row.mean)} points ({between(row.low, row.high)})" for row in effects)
+    parts += [text(x(end), bottom + 18, f"{points(end, MANY)}", anchor="middle") for end in (-reach, reach)]
+    label = "; ".join(f"{row.name} {points(row.mean, MANY)} ({between(row.low, row.high)})" for row in effects)
     return svg(840, bottom + 26, label, parts)
 
 
@@ -132,7 +130,7 @@ def curves_picture(curves: tuple[Curve, ...]) -> str:
     frame = [text(at(trained, low)[0], 146, str(trained), 11, "middle") for trained in range(stages + 1)]
     for rate in (ceil(100 * low) / 100, floor(100 * high) / 100):
         x, y = at(0, rate)
-        frame += [line(x, y, x + inner, y, (207, 219, 230), 1), text(x - 6, y + 4, f"{100 * rate:.0f} %", 11, "end")]
+        frame += [line(x, y, x + inner, y, (207, 219, 230), 1), text(x - 6, y + 4, percent(rate), 11, "end")]
     parts = []
     for number, curve in enumerate(curves):
         ends = [(point.trained, *point.band) for point in curve.points]
@@ -165,7 +163,7 @@ def sizes_picture(rows: tuple[CellRow, ...]) -> str:
         parts.append(
             f"<g><title>{escape(between(row.low, row.high))}</title>"
             f'<rect x="{x + 2:.1f}" y="{y}" width="{width - 4:.1f}" height="32" rx="4" fill="{shade(row.mean, reach)}"{frame}/>'
-            + text(x + width / 2, y + 21, points(row.mean), 14, "middle", ' font-weight="700"' if row.clear else "")
+            + text(x + width / 2, y + 21, signed(row.mean, MANY), 14, "middle", ' font-weight="700"' if row.clear else "")
             + "</g>"
         )
     return svg(840, 36 * len(names) + 34, sizes_in_words(rows), parts)

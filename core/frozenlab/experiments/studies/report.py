@@ -13,7 +13,7 @@ import pandas as pd
 
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.files import write_parquet, write_text
-from frozenlab.base.intervals import ComparisonError
+from frozenlab.base.numbers import ComparisonError
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.experiments.studies.design import Design, Kind, design, sections_of
 from frozenlab.experiments.studies.effect_words import sentence

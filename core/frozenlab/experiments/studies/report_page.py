@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from html import escape
 from typing import Literal
 
-from frozenlab.experiments.studies.effect_words import points
+from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percents, points, signed
 from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import MainTable, rows_by_arm
 from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
@@ -40,7 +40,7 @@ CHANGES = {
 def html_page(report: StudyReport) -> str:
     """The HTML page: verdict and sentences, scored predictions, and all pictures and figures of each measure."""
     spec = report.spec
-    took = "" if report.seconds is None else f", {report.seconds / 60:.0f} minutes"
+    took = "" if report.seconds is None else f", {number(report.seconds / 60, 0)} minutes"
     students = f", students {', '.join(map(student_label, spec.students))}" if spec.students else ""
     head = f"{report.finished} of {report.cells} sessions: {len(spec.arms)} arms{students}, seeds {', '.join(map(str, spec.seeds))}{took}"
     shared = "their base" if spec.session.ask_first else "their first stage"
@@ -115,7 +115,7 @@ def detectable(figures: MeasureReport) -> str:
     return (
         ""
         if figures.visible is None
-        else f"Given the spread of its own seeds, it detects effects of {100 * figures.visible:.1f} points or more."
+        else f"Given the spread of its own seeds, it detects effects of {number(100 * figures.visible, 1)} points or more."
     )
 
 
@@ -133,27 +133,23 @@ def effects_table(effects: tuple[EffectRow, ...]) -> str:
     rows = [
         (
             f"{row.name} ({row.kind})" if row.kind != "arm" else row.name,
-            "no contrast" if row.alike else points(row.mean),
-            interval(row.low, row.high),
-            number(row.p, "{:.3f}".format),
-            number(row.p_holm, "{:.3f}".format),
-            number(row.p_smaller_holm, "{:.3f}".format),
-            interval(row.board_low, row.board_high),
+            "no contrast" if row.alike else signed(row.mean, MANY),
+            interval(row.low, row.high, MANY),
+            decimal(row.p),
+            decimal(row.p_holm),
+            decimal(row.p_smaller_holm),
+            interval(row.board_low, row.board_high, MANY),
             dose_points(row.dose),
         )
         for row in effects
     ]
-    kept = [place for place in range(len(heads)) if any(row[place] != "-" for row in rows)]
+    kept = [place for place in range(len(heads)) if any(row[place] != UNKNOWN for row in rows)]
     return table([heads[place] for place in kept], [[row[place] for place in kept] for row in rows])
-
-
-def interval(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
 def dose_points(dose: float | None) -> str:
     """The dose in points per knob."""
-    return number(dose, lambda value: f"{100 * value:.1f}")
+    return decimal(None if dose is None else 100 * dose, 1)
 
 
 def predictions_table(scored: tuple[Score, ...]) -> str:
@@ -165,11 +161,11 @@ def predictions_table(scored: tuple[Score, ...]) -> str:
                 one.engineer,
                 str(one.n),
                 str(one.clusters),
-                points(one.predicted),
-                points(one.measured),
-                f"{100 * one.error:.1f}",
-                f"{100 * one.naive_error:.1f}",
-                number(one.skill, "{:.2f}".format) + ("" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"),
+                signed(one.predicted, MANY),
+                signed(one.measured, MANY),
+                number(100 * one.error, 1),
+                number(100 * one.naive_error, 1),
+                one.skill_words,
             )
             for one in scored
         ],
@@ -198,7 +194,7 @@ def headroom_note(found: HeadroomShares) -> str:
     """What the shares are of, or why there are none."""
     if found.why:
         return found.why
-    room = f"{points(found.headroom)} points ({interval(found.low, found.high)})"
+    room = f"{points(found.headroom, MANY)} ({interval(found.low, found.high, MANY)})"
     return f"Headroom, oracle less uniform: {room}. Each arm's gain over uniform as a part of it, with Fieller's 95 % interval."
 
 
@@ -208,17 +204,17 @@ def headroom_table(found: HeadroomShares) -> str:
 
 
 def share_words(one: ShareOfHeadroom) -> str:
-    return f"{100 * one.share:.0f} %".replace("-", "\N{MINUS SIGN}")
+    return percent(one.share)
 
 
 def share_interval(one: ShareOfHeadroom) -> str:
-    return f"{100 * one.low:.0f} to {100 * one.high:.0f} %".replace("-", "\N{MINUS SIGN}")
+    return percents(one.low, one.high)
 
 
 def students_table(effects: tuple[EffectRow, ...]) -> str:
     """Each student's own change by every comparison."""
     rows = [
-        (row.name, own.student, points(own.mean), interval(own.low, own.high), str(own.n))
+        (row.name, own.student, signed(own.mean, MANY), interval(own.low, own.high, MANY), str(own.n))
         for row in effects
         if not row.alike
         for own in row.students
@@ -231,7 +227,7 @@ def arms_table(arms: tuple[ArmRates, ...]) -> str:
     units = list(dict.fromkeys(unit for arm in arms for unit in arm.by_unit))
     return table(
         ("arm", *units, "mean"),
-        [(arm.arm, *(number(arm.by_unit.get(unit), percent) for unit in units), percent(arm.mean)) for arm in arms],
+        [(arm.arm, *(in_percent(arm.by_unit.get(unit)) for unit in units), percent(arm.mean, MANY)) for arm in arms],
     )
 
 
@@ -240,5 +236,9 @@ def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:
     return "<table><tr>" + "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr>" + "".join(lines) + "</table>"
 
 
-def number(value: float | None, words: Callable[[float], str]) -> str:
-    return "-" if value is None else words(value)
+def decimal(value: float | None, decimals: int = 3) -> str:
+    return UNKNOWN if value is None else number(value, decimals)
+
+
+def in_percent(rate: float | None) -> str:
+    return UNKNOWN if rate is None else percent(rate, MANY)

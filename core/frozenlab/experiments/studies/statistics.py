@@ -9,7 +9,7 @@ from math import isnan, nan, sqrt
 import numpy as np
 from scipy import optimize, stats
 
-from frozenlab.base.intervals import ComparisonError
+from frozenlab.base.numbers import ComparisonError
 
 CLEAR = 0.05
 """An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""

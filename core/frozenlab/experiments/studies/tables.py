@@ -9,8 +9,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from pydantic import BaseModel, field_validator, model_validator
 
+from frozenlab.base.numbers import MANY, points
 from frozenlab.experiments.studies.design import design
-from frozenlab.experiments.studies.effect_words import margin_words, points, sentence
+from frozenlab.experiments.studies.effect_words import margin_words, sentence
 from frozenlab.experiments.studies.effects import deviation, smaller_than
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
@@ -65,7 +66,7 @@ class MeasureReport(BaseModel):
         rows = [row for row in self.effects if not row.alike]
         clear, small, many = [row for row in rows if row.clear], [row for row in rows if row.smaller], len(rows)
         n = f"clear of chance (n = {self.effects[0].units})"
-        which = ", ".join(f"{row.name} {points(row.mean)} points" for row in clear)
+        which = ", ".join(f"{row.name} {points(row.mean, MANY)}" for row in clear)
         said = []
         if clear:
             said = [f"{len(clear)} of {many} comparison{'s' if many > 1 else ''} {'are' if len(clear) > 1 else 'is'} {n}: {which}."]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from frozenlab.base.cells import in_order
-from frozenlab.base.intervals import Z95, ComparisonError, paired_change
+from frozenlab.base.numbers import Z95, ComparisonError, decimals_of, number, paired_change
 from frozenlab.jobs import share
 from frozenlab.session.health.rules import (
     BOUNDS,
@@ -119,12 +119,13 @@ def of_results(session: Session, stage: int) -> Iterator[Alert]:
 def clear_fall(before: pd.DataFrame, after: pd.DataFrame) -> str | None:
     """``12 points lower (95 % 8 to 16, n = 200)`` if clearly fewer of the same boards are solved than before; otherwise None."""
     try:
-        mean, low, high, n = paired_change(before, after)
+        change = paired_change(before, after)
     except ComparisonError:
         return None
-    if mean + STRICT / Z95 * (high - mean) >= 0:
+    if change.value + STRICT / Z95 * (change.high - change.value) >= 0:
         return None
-    return f"{-100 * mean:.0f} points lower (95 % {-100 * high:.0f} to {min(100, -100 * low):.0f}, n = {n})"
+    fall, least, most = (number(100 * part, decimals_of(change.n)) for part in (-change.value, -change.high, min(1, -change.low)))
+    return f"{fall} points lower (95 % {least} to {most}, n = {change.n})"
 
 
 def of_suite(session: Session, stage: int) -> Iterator[Alert]:

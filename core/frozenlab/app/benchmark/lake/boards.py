@@ -18,7 +18,7 @@ from frozenlab.app.benchmark.lake.lines import Line, Metric
 from frozenlab.app.benchmark.lake.tables import team_title
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table, scoreboard
-from frozenlab.app.ui.figures import Rate, percent, size_label
+from frozenlab.app.ui.figures import size_label
 from frozenlab.app.ui.scripts import TO_THE_TOP
 from frozenlab.app.views.lake import share
 from frozenlab.app.views.lake.gallery import board_gallery
@@ -26,6 +26,7 @@ from frozenlab.app.views.lake.optimum import optimal_paths
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.recorded import answer_of
 from frozenlab.app.views.lake.tracks import Track
+from frozenlab.base.numbers import Interval, percent
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge_paths
@@ -62,13 +63,13 @@ def show(asked: Boards, lines: Mapping[str, Line], results: Results, metric: Met
 def headline(asked: Boards, line: Line, table: pd.DataFrame) -> None:
     """The figure that these boards are behind, in a sentence."""
     of_cell = behind(table, asked.agents, asked.size, ALL, "valid", None)
-    solved, best = (Rate.of(int(of_cell[name].sum()), len(of_cell)) for name in ("valid", "optimal"))
+    solved, best = (Interval.of(int(of_cell[name].sum()), len(of_cell)) for name in ("valid", "optimal"))
     where = f"with {team_title(asked.agents)}" + (f" on {size_label(asked.size)}" if asked.size else " on all map sizes")
     name = escape(line.name[:1].upper() + line.name[1:])
     st.html(
         f'<p class="fl-answer">{name} solves <b>{int(of_cell["valid"].sum()):,} of {len(of_cell):,}</b> boards {where}.</p>'
-        f'<p class="fl-note">{percent(solved.value)} valid (95 % interval {solved.interval}), '
-        f"{percent(best.value)} optimal ({best.interval}).</p>"
+        f'<p class="fl-note">{solved.percent} valid (95 % interval {solved.percents}), '
+        f"{best.percent} optimal ({best.percents}).</p>"
     )
 
 

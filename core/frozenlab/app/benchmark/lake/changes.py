@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from frozenlab.app.benchmark.lake.lines import Metric
 from frozenlab.app.session.board_by_board import board_by_board
-from frozenlab.base.intervals import ComparisonError, paired_change
+from frozenlab.base.numbers import ComparisonError, Interval, paired_change
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Interval):
     """How two results differ on the boards of one team size."""
 
-    agents: int
-    before: float
-    after: float
-    value: float
-    """after - before, with its 95 % interval."""
-    low: float
-    high: float
-    n: int
-    gained: int
+    agents: int = field(kw_only=True)
+    before: float = field(kw_only=True)
+    after: float = field(kw_only=True)
+    gained: int = field(kw_only=True)
     """Boards that only the second solves."""
-    lost: int
-
-    @property
-    def clear(self) -> bool:
-        """Its interval leaves out zero."""
-        return self.low > 0 or self.high < 0
+    lost: int = field(kw_only=True)
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[Change]:
@@ -38,9 +28,14 @@ def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[C
     found = []
     for agents in sorted({*before["agents"]} & {*after["agents"]}):
         old, new = (table[table["agents"] == agents] for table in (before, after))
-        value, low, high, n = paired_change(old, new, metric)
         pairs = board_by_board(old, new, metric)
-        found.append(Change(int(agents), pairs.before, pairs.after, value, low, high, n, pairs.gained, pairs.lost))
+        change = paired_change(old, new, metric)
+        found.append(
+            Change(
+                change.value, change.low, change.high, change.n, agents=int(agents), before=pairs.before, after=pairs.after,
+                gained=pairs.gained, lost=pairs.lost,
+            )
+        )  # fmt: skip
     if not found:
         raise ComparisonError("the two results share no board")
     return found
@@ -51,16 +46,5 @@ def in_words(change: Change, before: str, after: str, metric: Metric) -> str:
     verb = "solves" if metric == "valid" else "optimally solves"
     net = change.gained - change.lost
     how = f"{abs(net):,} {'more' if net > 0 else 'fewer'} of {change.n:,} boards than" if net else f"as many of {change.n:,} boards as"
-    sentence = (
-        f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {points(change.value)} ({signed(change.low)} to {signed(change.high)})."
-    )
+    sentence = f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {change.points}."
     return sentence if change.clear else f"{sentence} Chance could explain that."
-
-
-def signed(change: float) -> str:
-    """``+3.4``: a change of a rate in percentage points."""
-    return f"{100 * change:+.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def points(change: float) -> str:
-    return f"{signed(change)} points"

@@ -9,7 +9,8 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.benchmark.lake.lines import Line, Metric, ranked, teams
 from frozenlab.app.benchmark.lake.tables import lead_to, team_title
-from frozenlab.app.ui.figures import GRID_COLOR, OUTCOME_PATTERNS, SEAM_COLOR, Chart, common_layout, percent, percent_axis, size_label
+from frozenlab.app.ui.figures import GRID_COLOR, OUTCOME_PATTERNS, SEAM_COLOR, Chart, common_layout, percent_axis, size_label
+from frozenlab.base.numbers import percent
 from frozenlab.tasks.lake.words import OUTCOMES
 
 APART, SPREAD = 0.1, 0.5
@@ -47,9 +48,11 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
                     legendgroup=line.id,
                     showlegend=line.id not in named,
                     customdata=[
-                        [lead_to(line, agents, size), size_label(size), rate.interval, rate.n] for size, rate in rates.items()
+                        [lead_to(line, agents, size), size_label(size), rate.percents, rate.n, rate.percent]
+                        for size, rate in rates.items()
                     ],
-                    hovertemplate=f"{line.name} ({line.method})<br>{team_title(agents)}, %{{customdata[1]}}<br><b>%{{y:.0%}}</b> {metric}"
+                    hovertemplate=f"{line.name} ({line.method})<br>{team_title(agents)}, %{{customdata[1]}}<br>"
+                    f"<b>%{{customdata[4]}}</b> {metric}"
                     "<br>95 % interval %{customdata[2]}<br>n = %{customdata[3]}<extra></extra>",
                 ),
                 row=1, col=column,
@@ -67,7 +70,7 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
 
 def _mean(line: Line, agents: int, metric: Metric) -> str:
     rate = line.means.get((agents, metric))
-    return f"{team_title(agents)} {percent(rate.value) if rate else 'not measured'}"
+    return f"{team_title(agents)} {rate.percent if rate else 'not measured'}"
 
 
 def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart:
@@ -90,9 +93,11 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
                     pattern=dict(shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25),
                 ),
                 customdata=[
-                    [lead_to(line, agents, outcome=outcome), had, of] for line, had, of in zip(shown, boards, n, strict=True)
+                    [lead_to(line, agents, outcome=outcome), had, of, percent(had / of, of)]
+                    for line, had, of in zip(shown, boards, n, strict=True)
                 ],
-                hovertemplate=f"%{{y}}<br><b>{words}</b>: %{{customdata[1]:,}} of %{{customdata[2]:,}} boards (%{{x:.1%}})<extra></extra>",
+                hovertemplate=f"%{{y}}<br><b>{words}</b>: %{{customdata[1]:,}} of %{{customdata[2]:,}} boards "
+                "(%{customdata[3]})<extra></extra>",
             )
         )  # fmt: skip
     figure.update_layout(barmode="stack", bargap=0.3)

@@ -9,8 +9,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from frozenlab.app.ui.figures import Rate
-from frozenlab.base.intervals import mean_of_rates
+from frozenlab.base.numbers import Interval, mean_of_rates
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.lake.report import LakeReport, TeamResult
 from frozenlab.models.training.methods import METHODS
@@ -58,9 +57,9 @@ class Line:
     hint: str
     report: LakeReport | None = None
     """None: a row of the paper."""
-    means: Mapping[tuple[int, str], Rate] = field(default_factory=dict)
+    means: Mapping[tuple[int, str], Interval] = field(default_factory=dict)
     """(agents, metric) -> the mean over the map sizes; its n counts boards."""
-    cells: Mapping[tuple[int, int, str], Rate] = field(default_factory=dict)
+    cells: Mapping[tuple[int, int, str], Interval] = field(default_factory=dict)
     """(agents, size, metric) -> rate."""
 
     @property
@@ -107,15 +106,15 @@ def line_of(report: LakeReport, look: Look) -> Line:
     """A result as it is compared."""
     method = report.method or "base"
     method_words = METHOD_WORDS.get(method, f"Trained by {method}")  # one of a newer version
-    means: dict[tuple[int, str], Rate] = {}
+    means: dict[tuple[int, str], Interval] = {}
     for team in report.teams:
-        means[team.agents, "valid"] = Rate(team.mean_valid, *team.mean_valid_interval, team.n)
-        means[team.agents, "optimal"] = Rate(team.mean_optimal, *team.mean_optimal_interval, team.n)
+        means[team.agents, "valid"] = Interval(team.mean_valid, *team.mean_valid_interval, team.n)
+        means[team.agents, "optimal"] = Interval(team.mean_optimal, *team.mean_optimal_interval, team.n)
     return Line(
         report.id, report.title, method, look.sign, look.symbol, look.color, "solid",
         f"{report.model}, weights {report.checkpoint_sha256[:10]}, {report.how}. {method_words}.",
         report, means,
-        {(cell.agents, cell.size, metric): Rate(*cell.bounds(metric)) for cell in report.cells for metric in METRICS},
+        {(cell.agents, cell.size, metric): Interval(*cell.bounds(metric)) for cell in report.cells for metric in METRICS},
     )  # fmt: skip
 
 
@@ -128,15 +127,15 @@ def paper_line(name: str, paper: PaperResults) -> Line:
     """A row of the paper. It prints no intervals: they follow from its boards a cell."""
     place = paper_models(paper)[::-1].index(name)
     sign, symbol = PAPER_SIGNS[place % len(PAPER_SIGNS)]
-    means: dict[tuple[int, str], Rate] = {}
-    cells: dict[tuple[int, int, str], Rate] = {}
+    means: dict[tuple[int, str], Interval] = {}
+    cells: dict[tuple[int, int, str], Interval] = {}
     for agents, team in paper.agents.items():
         row, n = team.models[name], team.boards_per_size
         for metric in METRICS:
             rates = {size: getattr(printed, metric) for size, printed in row.by_size.items()}
-            cells |= {(agents, size, metric): Rate(rate, *team.interval(rate), n) for size, rate in rates.items()}
+            cells |= {(agents, size, metric): Interval(rate, *team.interval(rate), n) for size, rate in rates.items()}
             _, low, high = mean_of_rates([(round(rate * n), n) for rate in rates.values()])
-            means[agents, metric] = Rate(getattr(row, f"mean_{metric}"), low, high, n * len(rates))
+            means[agents, metric] = Interval(getattr(row, f"mean_{metric}"), low, high, n * len(rates))
     return Line(
         name, name, "paper", sign, symbol, PAPER_COLOR, PAPER_DASHES[place % len(PAPER_DASHES)],
         f"{METHOD_WORDS['paper']}. It prints no intervals: these follow from its {n} boards a cell.", None, means, cells,

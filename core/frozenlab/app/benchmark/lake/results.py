@@ -17,7 +17,6 @@ from frozenlab.app.benchmark.lake.tables import cells_table, changes_table, lead
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.components.scoreboard import scoreboard
-from frozenlab.app.ui.figures import percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.suites import SUITES
@@ -45,7 +44,7 @@ def headline(lines: Sequence[Line], view: View) -> None:
         return sum(line.means[agents, view.metric].value for agents in panels if (agents, view.metric) in line.means)
 
     def in_percent(line: Line) -> str:
-        return " / ".join(percent(line.means[agents, view.metric].value).removesuffix(" %") for agents in panels) + " %"
+        return " / ".join(line.means[agents, view.metric].percent.removesuffix(" %") for agents in panels) + " %"
 
     best, theirs = (max((line for line in lines if line.ours is ours), key=all_means, default=None) for ours in (True, False))
     if best is None:

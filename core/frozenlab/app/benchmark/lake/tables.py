@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from frozenlab.app.benchmark.lake.address import Boards
 from frozenlab.app.benchmark.lake.behind import ALL, GAINED, LOST
-from frozenlab.app.benchmark.lake.changes import Change, points, signed
+from frozenlab.app.benchmark.lake.changes import Change
 from frozenlab.app.benchmark.lake.lines import METRICS, Line, Metric, ranked
 from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table
-from frozenlab.app.ui.figures import Rate, percent, size_label
+from frozenlab.app.ui.figures import size_label
+from frozenlab.base.numbers import Interval, number, percent, points
 
 METRIC_HINTS = {
     "valid": "Plans that break no rule and bring every agent to its goal: the mean over the map sizes (the paper's Sum).",
@@ -40,11 +41,11 @@ def leaderboard(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
 
 def mean_cell(line: Line, agents: int, metric: Metric, drawn: bool) -> Cell:
     rate = line.means[agents, metric]
-    hint = f"95 % interval {rate.interval}, n = {rate.n:,}"
+    hint = f"95 % interval {rate.percents}, n = {rate.n:,}"
     if not line.ours:
-        hint = f"{100 * rate.value:.2f} % on average over the paper's cells. {hint}"
+        hint = f"{number(100 * rate.value)} % on average over the paper's cells. {hint}"
     return Cell(
-        percent(rate.value), bounds(rate), hint, lead_to(line, agents, outcome=metric),
+        rate.percent, bounds(rate), hint, lead_to(line, agents, outcome=metric),
         span=(rate.value, rate.low, rate.high) if drawn else None,
     )  # fmt: skip
 
@@ -54,8 +55,8 @@ def lead_to(line: Line, agents: int, size: int | None = None, outcome: str = ALL
     return Boards(line.id, agents, size, outcome).code if line.ours else ""
 
 
-def bounds(rate: Rate) -> str:
-    return f"{100 * rate.low:.0f}–{100 * rate.high:.0f}"
+def bounds(rate: Interval) -> str:
+    return rate.percents.removesuffix(" %").replace(" to ", "–")
 
 
 def cells_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
@@ -77,7 +78,7 @@ def cell_of(line: Line, agents: int, size: int, metric: Metric) -> Cell:
     rate = line.cells.get((agents, size, metric))
     if rate is None:
         return Cell("–")
-    return Cell(percent(rate.value), bounds(rate), f"95 % interval {rate.interval}, n = {rate.n}", lead_to(line, agents, size), rate.value)
+    return Cell(rate.percent, bounds(rate), f"95 % interval {rate.percents}, n = {rate.n}", lead_to(line, agents, size), rate.value)
 
 
 MORE_HEADS = (
@@ -99,18 +100,18 @@ def more_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
             continue
         every, solved = lead_to(line, agents), lead_to(line, agents, outcome="valid")
         cells = (
-            Cell(percent(team.csr), leads=every),
-            Cell(percent(team.isr), leads=every),
+            Cell(percent(team.csr, team.n), leads=every),
+            Cell(percent(team.isr, team.n), leads=every),
             Cell(above(team.soc_gap), leads=solved, hint=f"over {team.valid} valid plans"),
             Cell(above(team.makespan_gap), leads=solved, hint=f"over {team.valid} valid plans"),
-            Cell(f"{team.tokens:.0f}", leads=every),
+            Cell(number(team.tokens, 0), leads=every),
         )
         rows.append(Row(line.name, cells, line.sign, line.color, line.method, line.hint))
     return Table("", MORE_HEADS, tuple(rows), wide=True)
 
 
 def above(gap: float | None) -> str:
-    return "–" if gap is None else f"+{100 * gap:.1f} %"
+    return "–" if gap is None else f"{number(100 * gap, 1, sign=True)} %"
 
 
 def changes_table(found: Sequence[Change], before: Line, after: Line) -> Table:
@@ -122,12 +123,9 @@ def changes_table(found: Sequence[Change], before: Line, after: Line) -> Table:
             return Boards(after.id, agents, outcome=outcome, versus=before.id).code
 
         cells = (
-            Cell(percent(change.before), leads=lead_to(before, change.agents)),
-            Cell(percent(change.after), leads=lead_to(after, change.agents)),
-            Cell(
-                points(change.value), f"{signed(change.low)} to {signed(change.high)}", f"Paired by board, 95 % interval, n = {change.n:,}",
-                both(ALL),
-            ),
+            Cell(percent(change.before, change.n), leads=lead_to(before, change.agents)),
+            Cell(percent(change.after, change.n), leads=lead_to(after, change.agents)),
+            Cell(points(change.value, change.n), change.bounds, f"Paired by board, 95 % interval, n = {change.n:,}", both(ALL)),
             Cell(f"{change.gained:,}", leads=both(GAINED)),
             Cell(f"{change.lost:,}", leads=both(LOST)),
         )  # fmt: skip

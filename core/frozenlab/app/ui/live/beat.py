@@ -8,7 +8,7 @@ from typing import Any
 
 from frozenlab.app.ui import sessions
 from frozenlab.app.ui.components.timeline import marks
-from frozenlab.app.ui.figures import percent
+from frozenlab.base.numbers import percent
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, PHASE_WORDS, State
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from frozenlab.base import places
-from frozenlab.base.intervals import wilson
+from frozenlab.base.numbers import wilson
 
 FILE = places.ASSETS / "paper_results.json"
 Percent = Annotated[float, Field(ge=0, le=100), AfterValidator(lambda percent: percent / 100)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import AfterValidator
 
-from frozenlab.base.intervals import mean_of_rates
+from frozenlab.base.numbers import mean_of_rates
 from frozenlab.experiments.benchmark.report import Report, Tally, bounds_of, known_fault, tally
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
@@ -47,7 +47,7 @@ class TeamResult(BoardTally):
     mean_valid: float
     """Mean of the cells' valid rates: the paper's "Sum". The same as ``valid_rate`` if all cells have equally many boards."""
     mean_valid_interval: tuple[float, float]
-    """95 % interval by :func:`frozenlab.base.intervals.mean_of_rates`."""
+    """95 % interval by :func:`frozenlab.base.numbers.mean_of_rates`."""
     mean_optimal: float
     mean_optimal_interval: tuple[float, float]
 

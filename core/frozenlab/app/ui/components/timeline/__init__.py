@@ -13,7 +13,7 @@ from typing import Literal
 import streamlit as st
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.figures import Rate, percent
+from frozenlab.base.numbers import Interval
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, State
 
@@ -51,9 +51,9 @@ UNFINISHED: dict[str, Literal["running", "waiting", "stopped", "failed"]] = {
 }  # fmt: skip
 
 
-def rates_by_stage(state: State) -> dict[int | None, Rate]:
+def rates_by_stage(state: State) -> dict[int | None, Interval]:
     """The held-out valid rate of each stage that has been validated; None is the base, before training."""
-    return {rate.stage: Rate.of(round(rate.valid * rate.n), rate.n) for rate in state.rates}
+    return {rate.stage: Interval.of(round(rate.valid * rate.n), rate.n) for rate in state.rates}
 
 
 def marks(session: Session, state: State) -> list[Mark]:
@@ -73,12 +73,12 @@ def marks(session: Session, state: State) -> list[Mark]:
 
 
 def _mark(
-    stage: int | None, rate: Rate | None, otherwise: Literal["running", "waiting", "stopped", "failed"], progress: float, link: str
+    stage: int | None, rate: Interval | None, otherwise: Literal["running", "waiting", "stopped", "failed"], progress: float, link: str
 ) -> Mark:
     number = 0 if stage is None else stage + 1
     if rate is None:
         return Mark(number, stage_name(stage), otherwise, link=link, progress=progress)
-    return Mark(number, stage_name(stage), "done", f"{percent(rate.value)} valid", f"{rate.interval}, n = {rate.n}", link)
+    return Mark(number, stage_name(stage), "done", f"{rate.percent} valid", f"{rate.percents}, n = {rate.n}", link)
 
 
 def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default: int | None = None) -> Mark:

@@ -1,4 +1,4 @@
-"""Intervals against published values."""
+"""Intervals against published values, and numbers as people read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.base.intervals import mean_of_rates, paired_change, rates, wilson
+from frozenlab.base.numbers import MINUS, UNKNOWN, Interval, interval, mean_of_rates, number, paired_change, percents, rates, signed, wilson
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,31 @@ def test_rates_carry_n() -> None:
 
 def test_a_change_is_paired_by_board() -> None:
     before, after = results(True, False, False, True), results(True, True, True, True).iloc[::-1]
-    mean, low, high, n = paired_change(before, after)
-    assert (mean, n) == (0.5, 4)
-    assert low < 0.5 < high
+    change = paired_change(before, after)
+    assert (change.value, change.n) == (0.5, 4)
+    assert change.low < 0.5 < change.high
 
 
 def test_tables_without_common_boards_are_refused() -> None:
     with pytest.raises(ValueError, match="share no board"):
         paired_change(results(True), results(True).assign(board_id="other"))
+
+
+def test_halves_round_up_whatever_floats_make_of_them() -> None:
+    assert [number(100 * rate, 0) for rate in (0.285, 0.865, 0.125, 1.005)] == ["29", "87", "13", "101"]
+    assert [number(value, 1) for value in (0.25, 0.35, -0.25)] == ["0.3", "0.4", f"{MINUS}0.3"]
+    assert number(np.float64(2.5), 0) == "3" and number(float("nan")) == number(float("inf")) == UNKNOWN
+
+
+def test_a_decimal_needs_two_hundred_answers() -> None:
+    assert [Interval.of(173, 200).percent, Interval.of(86, 100).percent] == ["86.5 %", "86 %"]
+    assert Interval.of(173, 200).percents == percents(*wilson(173, 200), 200) == "81.1 to 90.6 %"
+    assert Interval(0.0123, -0.004, 0.0286, 5, "seed").points == f"+1.2 points ({MINUS}0.4 to +2.9)"
+    assert [signed(change, n) for change in (0.045, -0.0123, -0.0001, 0.0) for n in (199, 200)] == [
+        "+5", "+4.5", f"{MINUS}1", f"{MINUS}1.2", "0", "0.0", "0", "0.0",
+    ]  # fmt: skip
+
+
+def test_bounds_that_are_not_known_are_a_dash() -> None:
+    lone = Interval(0.1, float("nan"), float("nan"), 1, "seed")
+    assert lone.bounds == interval(None, None) == UNKNOWN and not lone.clear and not lone.known
