@@ -28,7 +28,13 @@ from frozenlab.session.store import SessionStore
 
 EXAMPLE = "example-quick"
 PAGES = ("home", "runs", "train", "story", "present", "help")
-COMMANDS = {"status": ["status", "run-00000"], "disk": ["disk", "--most", "1"], "gc": ["gc", "--json"], "queue": ["queue", "--json"]}
+COMMANDS = {
+    "status": ["status", "run-00000"],
+    "list": ["list"],
+    "disk": ["jobs", "disk", "--most", "1"],
+    "gc": ["jobs", "gc", "--json"],
+    "queue": ["queue", "--json"],
+}
 
 
 def fill(root: Path, many: int) -> None:

@@ -287,32 +287,33 @@ def test_an_older_session_is_brought_up_to_date_when_it_is_read_and_stays_as_it_
 def test_the_command_line(store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with_demo(store, built)
     out = str(tmp_path / "out.zip")
-    assert main(["export", "demo", "--out", out, "--json"]) == 0
+    assert main(["jobs", "export", "demo", "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["jobs"][0]["id"] == "demo"
-    assert main(["export", "demo", "--out", out]) == 2 and "exists already" in capsys.readouterr().err
-    assert main(["export", "nobody", "--out", f"{out}2"]) == 2 and "there is no job 'nobody'" in capsys.readouterr().err
+    assert main(["jobs", "export", "demo", "--out", out]) == 2 and "exists already" in capsys.readouterr().err
+    assert main(["jobs", "export", "nobody", "--out", f"{out}2"]) == 2 and "there is no job 'nobody'" in capsys.readouterr().err
     write_text(store.root / "demo" / "session.json", (store.root / "demo" / "session.json").read_text() + "\n")
-    assert main(["import", out]) == 0, "a report is no import"
+    assert main(["jobs", "import", out]) == 0, "a report is no import"
     told = capsys.readouterr().out
     assert "becomes demo-2, because its id is taken" in told and "nothing was imported; --yes" in told
     assert not (store.root / "demo-2").exists()
-    assert main(["import", out, "--yes"]) == 0 and "frozenlab own session:demo-2" in capsys.readouterr().out
-    assert main(["own", "demo-2"]) == 2 and store.open("demo-2").read_only, "nobody agreed"
+    assert main(["jobs", "import", out, "--yes"]) == 0 and "frozenlab jobs own session:demo-2" in capsys.readouterr().out
+    assert main(["jobs", "own", "demo-2"]) == 2 and store.open("demo-2").read_only, "nobody agreed"
     assert "was imported on" in capsys.readouterr().err
-    assert main(["own", "demo-2", "--yes"]) == 0 and not store.open("demo-2").read_only
-    assert main(["import", str(tmp_path), "--yes"]) == 2 and "is no file" in capsys.readouterr().err
-    assert main(["import", "https://example.org/x.zip"]) == 2 and "cannot be read" in capsys.readouterr().err
+    assert main(["jobs", "own", "demo-2", "--yes"]) == 0 and not store.open("demo-2").read_only
+    assert main(["jobs", "import", str(tmp_path), "--yes"]) == 2 and "is no file" in capsys.readouterr().err
+    assert main(["jobs", "import", "https://example.org/x.zip"]) == 2 and "cannot be read" in capsys.readouterr().err
 
 
-def test_archiving_writes_a_file_that_can_be_opened_and_moves_the_sessions_to_the_trash(
+def test_jobs_are_deleted_after_their_export_can_be_opened(
     store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_demo(store, built)
     out = tmp_path / "out.zip"
-    assert main(["archive", "demo", "--out", str(out)]) == 2, "without --yes it is only told"
+    export_and_delete = ["jobs", "export", "--delete", "--out", str(out)]
+    assert main([*export_and_delete, "demo"]) == 2, "nobody agreed"
     assert "would go into" in capsys.readouterr().err and not out.exists() and store.open("demo")
-    assert main(["archive", "example-quick", "--out", str(out), "--yes"]) == 2 and "is a recorded session" in capsys.readouterr().err
-    assert main(["archive", "demo", "--out", str(out), "--yes"]) == 0
+    assert main([*export_and_delete, "example-quick", "--yes"]) == 2 and "is a recorded session" in capsys.readouterr().err
+    assert main([*export_and_delete, "demo", "--yes"]) == 0
     assert [session.id for session in shelf.in_trash(store)] == ["demo"]
     shelf.empty_trash(store)
     assert [job.id for job in there(store, out)] == ["demo"]

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,23 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0 and capsys.readouterr().out.startswith(f"usage: frozenlab {command}")
+
+
+def test_a_shell_completes_commands_verbs_and_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--completion", "bash"])
+    script = capsys.readouterr().out
+    asked = {"jo": "jobs", "jobs de": "delete", "jobs delete --": "--help --json", "run --sch": "--schedule", "door pass": "password"}
+    for words, completed in asked.items():
+        line = f'COMP_WORDS=(frozenlab {words}); COMP_CWORD={len(words.split())}; _frozenlab; echo "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", f"{script}\n{line}"], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == completed
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0 and capsys.readouterr().out == f"frozenlab {version('frozenlab')}\n"
 
 
 @pytest.mark.parametrize(
@@ -98,6 +116,10 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
         (("judge", "BOARD", "NaN"), "'NaN' is neither a file nor a JSON list of motion strings"),
         (("judge", "BOARD", '{"a": ["R"]}'), '\'{"a": ["R"]}\' is neither a file nor a JSON list of motion strings'),
         (("judge", "BOARD", "[" * 100_000), "the plan is not JSON: a number too long, or too deeply nested"),
+        (("delete", "x"), "there is no command 'delete'; did you mean frozenlab jobs delete?"),
+        (("jobs", "restor"), "there is no command 'restor'; did you mean frozenlab jobs restore?"),
+        (("evalute",), "there is no command 'evalute'; did you mean frozenlab evaluate?"),
+        (("xyz",), "there is no command 'xyz'; frozenlab --help lists them"),
         (("run",), "give either a spec file or --preset"),
         (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
         (("run", "--preset", "demo", "--method", "sft"), f"argument --method: there is no method 'sft'; there are {', '.join(METHODS)}"),

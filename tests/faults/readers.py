@@ -178,11 +178,12 @@ def headroom(root: Path, name: str) -> None:
 READERS: dict[str, tuple[Reader, ...]] = {
     "session": (
         store, session, evidence, ledger, housekeeping, again,
-        commands("status ID", "status ID --json", "disk", "gc --rules optimizer,middle-weights", "present ID --out ROOT/talk.html"),
+        commands("status ID", "status ID --json", "list", "jobs disk", "jobs gc --rules optimizer,middle-weights"),
+        commands("present ID --out ROOT/talk.html"),
     ),
-    "study": (store, study, printed_study, commands("disk", "gc")),
-    "replay": (store, replay, printed_replay, commands("disk")),
-    "result": (store, result, commands("disk")),
+    "study": (store, study, printed_study, commands("list", "jobs disk", "jobs gc")),
+    "replay": (store, replay, printed_replay, commands("list", "jobs disk")),
+    "result": (store, result, commands("list", "jobs disk")),
     "student": (store, student, commands("students list", "students show ID")),
     "diagnosis": (store, diagnosis),
     "contest": (store, contest),

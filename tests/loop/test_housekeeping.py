@@ -80,16 +80,16 @@ def test_the_command_lists_first_and_removes_when_told_to(
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     session = with_checkpoints(tmp_path, "one")
     before = disk_use(session.dir)
-    assert main(["gc", "--rules", "optimizer,middle-weights"]) == 0
+    assert main(["jobs", "gc", "--rules", "optimizer,middle-weights"]) == 0
     assert "one: middle-weights, 0.0 MB" in capsys.readouterr().out and disk_use(session.dir) == before
-    assert main(["gc", "one", "--yes", "--json"]) == 0
+    assert main(["jobs", "gc", "one", "--yes", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["removed_bytes"] == 6530
-    assert main(["gc", "--rules", "all"]) == 2
+    assert main(["jobs", "gc", "--rules", "all"]) == 2
     assert "there is no rule 'all'; there are optimizer, middle-weights" in capsys.readouterr().err
-    assert main(["gc", "example-quick"]) == 2 and "is a recorded session, so it stays" in capsys.readouterr().err
-    assert main(["disk", "--json"]) == 0
+    assert main(["jobs", "gc", "example-quick"]) == 2 and "is a recorded session, so it stays" in capsys.readouterr().err
+    assert main(["jobs", "disk", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sessions"]["one"]["to go on"] == 0
-    assert main(["disk"]) == 0 and "all 1 sessions" in capsys.readouterr().out
+    assert main(["jobs", "disk"]) == 0 and "all 1 sessions" in capsys.readouterr().out
 
 
 def test_sessions_of_a_study_count_once_all_of_it_is_done(tmp_path: Path) -> None:
@@ -123,24 +123,24 @@ def test_the_trash_goes_when_it_is_old_enough_and_only_when_told_to(
     build_session(tmp_path, session_id="one")
     study = Study.create(small_study("rules", "fixed", seeds=(0,)), store, "one")
     (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "stopped"}).model_dump_json())
-    assert main(["restore"]) == 0 and capsys.readouterr().out == "The trash is empty\n"
-    assert main(["delete", "session:one", "study:one"]) == 0
-    assert "study one is in the trash; frozenlab restore study:one brings it back" in capsys.readouterr().out
-    assert not study.dir.exists() and main(["delete", "example-quick"]) == 2
+    assert main(["jobs", "restore"]) == 0 and capsys.readouterr().out == "The trash is empty\n"
+    assert main(["jobs", "delete", "session:one", "study:one"]) == 0
+    assert "study one is in the trash; frozenlab jobs restore study:one brings it back" in capsys.readouterr().out
+    assert not study.dir.exists() and main(["jobs", "delete", "example-quick"]) == 2
     assert "is a recorded session, so it stays" in capsys.readouterr().err
     assert removals(store, ["trash"], older_than=1.0) == [] == removals(store, ["optimizer"])
-    assert main(["restore"]) == 0
+    assert main(["jobs", "restore"]) == 0
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} == {"session:one", "study:one"}
-    assert main(["restore", "one"]) == 2 and "there are several 'one' in the trash: say which" in capsys.readouterr().err
-    assert main(["restore", "other"]) == 2 and "there is no 'other' in the trash" in capsys.readouterr().err
-    assert main(["restore", "study:one", "--json"]) == 0
+    assert main(["jobs", "restore", "one"]) == 2 and "there are several 'one' in the trash: say which" in capsys.readouterr().err
+    assert main(["jobs", "restore", "other"]) == 2 and "there is no 'other' in the trash" in capsys.readouterr().err
+    assert main(["jobs", "restore", "study:one", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["folder"] == str(study.dir) and study.dir.exists()
-    assert main(["gc", "--rules", "trash"]) == 0 and (trash / "one").exists(), "it was only listed"
+    assert main(["jobs", "gc", "--rules", "trash"]) == 0 and (trash / "one").exists(), "it was only listed"
     assert "session:one: trash, " in capsys.readouterr().out
-    assert main(["gc", "one", "--rules", "trash"]) == 2
+    assert main(["jobs", "gc", "one", "--rules", "trash"]) == 2
     capsys.readouterr()
     (removal,) = removals(store, ["trash"])
-    assert main(["gc", "--rules", "trash", "--yes", "--json"]) == 0
+    assert main(["jobs", "gc", "--rules", "trash", "--yes", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["removed_bytes"] == removal.size > 0
     assert not (trash / "one").exists() and not remove(removal), "it is gone already"
 

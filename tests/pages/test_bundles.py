@@ -76,7 +76,7 @@ def test_a_session_is_exported_from_its_story(sessions_folder: Path, monkeypatch
     assert "sessions/mine/session.json" in zipfile.ZipFile(io.BytesIO(data)).namelist()
     monkeypatch.setattr(exporting, "LARGEST", 10)
     app = open_page("story", session="mine", stage="1", part="session")
-    assert any("frozenlab export session:mine --out bundle.zip" in code.value for code in app.code)
+    assert any("frozenlab jobs export session:mine --out bundle.zip" in code.value for code in app.code)
 
 
 def test_imported_words_of_a_stranger_stay_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

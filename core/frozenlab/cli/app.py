@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, no_options, print_json
+from frozenlab.cli.common import Command, print_json
 
 if TYPE_CHECKING:
     import subprocess
@@ -140,5 +140,5 @@ def run_doctor(options: argparse.Namespace) -> None:
 
 COMMANDS = (
     Command("app", "open the lab in a browser", add_app, run_app),
-    Command("doctor", "check what this machine can run and what is missing for the rest", no_options, run_doctor),
+    Command("doctor", "show what this machine can run, and what is missing for the rest", run=run_doctor),
 )

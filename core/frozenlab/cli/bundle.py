@@ -1,4 +1,4 @@
-"""``frozenlab export``, ``import``, ``own`` and ``archive``: jobs as one file, to give to others and to open from others."""
+"""``frozenlab jobs export``, ``import`` and ``own``: jobs as one file, to give to others and to open from others."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from frozenlab.cli.common import Command, InputError, agreed, print_json
 if TYPE_CHECKING:
     from frozenlab.experiments.bundles.report import Bundle, JobReport
     from frozenlab.experiments.bundles.writing import Exported
-    from frozenlab.session.session import Session
+    from frozenlab.jobs.job import Job
     from frozenlab.session.store import SessionStore
 
 MOST_REFUSALS = 20
 """Lines of a report; ``--json`` has all."""
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
+def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="+", metavar="ID", help="sessions, studies, replays, ... by their ids, or KIND:ID")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.zip", help="the file to write")
-
-
-def add_export(parser: argparse.ArgumentParser) -> None:
-    add_jobs(parser)
-    parser.add_argument("--weights", action="store_true", help="checkpoints too, which take most of the space")
+    parser.add_argument(
+        "--weights", action=argparse.BooleanOptionalAction, help="checkpoints too, which take most of the space (default: with --delete)"
+    )
+    parser.add_argument("--delete", action="store_true", help="open the file as an import would, then move the jobs into the trash")
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
 
 
 def new_file(path: Path) -> Path:
@@ -38,15 +38,29 @@ def new_file(path: Path) -> Path:
 
 
 def run_export(options: argparse.Namespace) -> None:
-    from frozenlab.experiments.bundles.found import find
-    from frozenlab.experiments.bundles.writing import export
+    from frozenlab.experiments.bundles.found import find, opened
+    from frozenlab.experiments.bundles.writing import export, size_of
+    from frozenlab.experiments.shelf.shelf import delete
     from frozenlab.session.store import SessionStore
 
     store, out = SessionStore(), new_file(options.out)
-    tell_exported(export([find(name, store) for name in options.ids], out, options.weights), out, options.json)
+    jobs = [find(name, store) for name in options.ids]
+    weights = options.delete if options.weights is None else options.weights
+    if options.delete:
+        leaving = in_order([opened(job) for job in jobs])
+        refuse_needed(leaving, store)
+        print(f"{size_of(jobs, weights) / 1e6:.1f} MB would go into {out}, and {len(jobs)} jobs into the trash.", file=sys.stderr)
+        if not options.yes and not agreed():
+            raise InputError("nothing was written or moved; --yes does it")
+    exported = export(jobs, out, weights)
+    if options.delete:
+        check_whole(exported, out, store)
+        for job in leaving:
+            delete(job, store)
+    print_exported(exported, out, options.json)
 
 
-def tell_exported(exported: Exported, out: Path, as_json: bool) -> None:
+def print_exported(exported: Exported, out: Path, as_json: bool) -> None:
     manifest = exported.manifest
     if as_json:
         jobs = [{"kind": job.kind, "id": job.id, "files": len(job.files), "changed": job.changed} for job in manifest.jobs]
@@ -65,7 +79,7 @@ def tell_exported(exported: Exported, out: Path, as_json: bool) -> None:
 
 
 def add_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a file that frozenlab export made")
+    parser.add_argument("file", type=Path, help="a file that frozenlab jobs export made")
     parser.add_argument("--yes", action="store_true", help="import what is sound; without this you are asked at a terminal")
 
 
@@ -82,7 +96,7 @@ def run_import(options: argparse.Namespace) -> int:
         if options.json:
             print_json(as_record(bundle) | {"imported": [{"kind": job.kind, "id": job.id} for job in taken]})
         for job in () if options.json else taken:
-            print(f"{job.kind} {job.id} is imported, read-only: frozenlab own {job.kind}:{job.id} makes it yours")
+            print(f"{job.kind} {job.id} is imported, read-only: frozenlab jobs own {job.kind}:{job.id} makes it yours")
         if bundle.sound and not taken and not options.json:
             print("nothing was imported; --yes imports what is sound")
         return 0 if bundle.sound or not bundle.refusals else 2
@@ -145,60 +159,38 @@ def run_own(options: argparse.Namespace) -> None:
         print(f"{job.kind} {job.id} is yours")
 
 
-def add_archive(parser: argparse.ArgumentParser) -> None:
-    add_jobs(parser)
-    parser.add_argument("--no-weights", action="store_true", help="leave the checkpoints out; they can be trained again")
-    parser.add_argument("--yes", action="store_true", help="do it; without this it is only told, or you are asked at a terminal")
+def in_order(jobs: list[Job]) -> list[Job]:
+    """What needs other jobs before them: all else before sessions, and forks before the sessions that they come from."""
+    from frozenlab.session.session import Session
+
+    return sorted(jobs, key=lambda job: (isinstance(job, Session), -job.created if isinstance(job, Session) else 0.0))
 
 
-def run_archive(options: argparse.Namespace) -> None:
-    from frozenlab.experiments.bundles.found import Found
-    from frozenlab.experiments.bundles.writing import export, size_of
-    from frozenlab.experiments.shelf.shelf import delete
-    from frozenlab.session.store import SessionStore
-
-    store, out, weights = SessionStore(), new_file(options.out), not options.no_weights
-    sessions = sorted(map(store.open, options.ids), key=lambda session: -session.created)  # forks before what they come from
-    refuse_needed(sessions, store)
-    jobs = [Found("session", session.dir) for session in sessions]
-    print(f"{size_of(jobs, weights) / 1e6:.1f} MB would go into {out}, and {len(jobs)} sessions into the trash.", file=sys.stderr)
-    if not options.yes and not agreed():
-        raise InputError("nothing was written or moved; --yes does it")
-    exported = export(jobs, out, weights)
-    if exported.left_out:
-        raise InputError(f"{exported.left_out[0].path} of {exported.left_out[0].job} cannot be read, so nothing went into the trash")
-    check_whole(out, store)
-    for session in sessions:
-        delete(session, store)
-    if not options.json:
-        print(f"The sessions are in the trash: frozenlab restore {sessions[-1].id} brings one back")
-    tell_exported(exported, out, options.json)
-
-
-def refuse_needed(sessions: list[Session], store: SessionStore) -> None:
-    """Raise ShelfError if a session could not be deleted afterwards, but for those that go with it."""
+def refuse_needed(leaving: list[Job], store: SessionStore) -> None:
+    """Raise ShelfError if a job could not be deleted afterwards, but for those that go with it."""
     from frozenlab.experiments.shelf.needed import needed_by
     from frozenlab.experiments.shelf.shelf import ShelfError, why_kept
 
-    going = {session.id for session in sessions}
-    for session in sessions:
-        why, needing = why_kept(session, store), list(needed_by(session, store))
-        if why and not (needing and all(job.kind == "fork" and job.id in going for job in needing)):
+    ids = {job.id for job in leaving}
+    for job in leaving:
+        why, needing = why_kept(job, store), list(needed_by(job, store))
+        if why and not (needing and all(other.id in ids for other in needing)):
             raise ShelfError(why)
 
 
-def check_whole(out: Path, store: SessionStore) -> None:
-    """Open what was written as anybody would. Raises InputError if it could not be imported again."""
+def check_whole(exported: Exported, out: Path, store: SessionStore) -> None:
+    """Open what was written as anybody would. Raises InputError if it could not be imported again, or is not all of the jobs."""
     from frozenlab.experiments.bundles.reading import opened
 
+    if exported.left_out:
+        raise InputError(f"{exported.left_out[0].path} of {exported.left_out[0].job} cannot be read, so nothing went into the trash")
     with opened(out, store) as bundle:
         if bundle.refusals:
             raise InputError(f"{out} could not be imported again, so nothing went into the trash: {bundle.refusals[0]}")
 
 
-COMMANDS = (
-    Command("export", "jobs as one file: sessions, studies, replays, ...", add_export, run_export),
+VERBS = (
+    Command("export", "write sessions, studies, replays, ... into one file", add_export, run_export),
     Command("import", "look into a file of jobs, and import what is sound, read-only", add_import, run_import),
-    Command("own", "make an imported job one's own, so that it can be run and changed", add_own, run_own),
-    Command("archive", "export sessions to a file and move them to the trash", add_archive, run_archive),
+    Command("own", "make an imported job yours, so that it can be run and changed", add_own, run_own),
 )

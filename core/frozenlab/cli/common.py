@@ -35,12 +35,13 @@ class InputError(LabError, ValueError):
 
 
 class Command(NamedTuple):
-    """One command of the command line: its name, one line of help, its options and what it runs."""
+    """One command of the command line: its name, one line of help, its options and what it runs; or the verbs that it has."""
 
     name: str
     help: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int | None]
+    add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    run: Callable[[argparse.Namespace], int | None] = lambda options: None
+    verbs: tuple[Command, ...] = ()
 
 
 def listed(names: Iterable[str]) -> str:
@@ -78,16 +79,17 @@ def field_help(model: type[BaseModel], name: str, *, default: bool = False) -> s
 
 
 def reader(info: FieldInfo) -> Callable[[str], Any]:
-    """What makes the value of a field from text."""
+    """What makes the value of a field from text; several values have commas between them."""
     from pydantic import TypeAdapter, ValidationError
 
     from frozenlab.base.errors import one_line
 
+    several = get_origin(info.annotation) is tuple
     value: TypeAdapter[Any] = TypeAdapter(Annotated[(info.annotation, info)])  # type: ignore[arg-type]  # made at run time
 
     def read(text: str) -> Any:
         try:
-            return value.validate_python(text)
+            return value.validate_python(text.split(",") if several else text)
         except ValidationError as error:
             raise argparse.ArgumentTypeError(one_line(error)) from None
 
@@ -106,10 +108,6 @@ def add_engineer(parser: argparse._ActionsContainer) -> None:
 
     names = listed(engineer.name() for engineer in ENGINEERS)
     parser.add_argument("--engineer", default=argparse.SUPPRESS, help=f"{field_help(SessionSpec, 'engineer')}: {names}")
-
-
-def no_options(parser: argparse.ArgumentParser) -> None:
-    """Add no options beyond ``--json``, which every command has."""
 
 
 def add_session_id(parser: argparse.ArgumentParser) -> None:

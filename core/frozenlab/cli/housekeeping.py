@@ -1,4 +1,4 @@
-"""``frozenlab disk``, ``gc``, ``delete`` and ``restore``: what jobs take of the disk, what of it can go, and the trash."""
+"""``frozenlab jobs disk``, ``gc``, ``delete`` and ``restore``: what jobs take of the disk, what of it can go, and the trash."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def run_delete(options: argparse.Namespace) -> None:
     for found in [find(name, store) for name in options.ids]:
         delete(opened(found), store)
         if not options.json:
-            print(f"{found.kind} {found.id} is in the trash; frozenlab restore {found.kind}:{found.id} brings it back")
+            print(f"{found.kind} {found.id} is in the trash; frozenlab jobs restore {found.kind}:{found.id} brings it back")
     if options.json:
         print_json({"deleted": options.ids})
 
@@ -112,7 +112,7 @@ def run_restore(options: argparse.Namespace) -> None:
     if len(found) > 1:
         raise InputError(f"there are several {options.id!r} in the trash: say which, {' or '.join(gone.name for gone in found)}")
     if not found:
-        raise InputError(f"there is no {options.id!r} in the trash; frozenlab restore lists what is")
+        raise InputError(f"there is no {options.id!r} in the trash; frozenlab jobs restore lists what is")
     folder = restore(found[0].id, store, found[0].kind)
     if options.json:
         print_json({"kind": found[0].kind, "id": found[0].id, "folder": str(folder)})
@@ -138,7 +138,7 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:.1f}"
 
 
-COMMANDS = (
+VERBS = (
     Command("disk", "what sessions and other jobs take of the disk, by kind of file", add_disk, run_disk),
     Command("gc", "remove what finished sessions need no more: optimizer states, checkpoints before the last; the trash", add_gc, run_gc),
     Command("delete", "move jobs of any kind into the trash", add_delete, run_delete),

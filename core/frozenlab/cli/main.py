@@ -14,22 +14,22 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.cli import app, bundle, diagnose, door, fork, headroom, housekeeping, model, present, queue, replay, session, students, study
-from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, InputError, allow_hosts
+from frozenlab.cli import app, diagnose, door, fork, headroom, jobs, model, present, queue, replay, session, students, study
+from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, Command, InputError, allow_hosts
+from frozenlab.cli.completion import script
 from frozenlab.cli.lake import boards, convert
 
 COMMANDS = (
     *app.COMMANDS,
     *door.COMMANDS,
     *session.COMMANDS,
+    *jobs.COMMANDS,
     *queue.COMMANDS,
     *fork.COMMANDS,
-    *bundle.COMMANDS,
-    *housekeeping.COMMANDS,
     *boards.COMMANDS,
     *convert.COMMANDS,
     *model.COMMANDS,
@@ -76,12 +76,59 @@ def wake_queue() -> None:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line; ``run`` of the result is the function to call. Only the chosen command's options are built."""
+    return parser(arguments).parse_args(arguments)
+
+
+def parser(arguments: Sequence[str] | None = None) -> Parser:
+    """The parser of a command line; without one, with the options of all commands."""
     top = Parser(prog="frozenlab", description="An interactive lab: a language model learns MAPF and engineers its environment.")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        sub = commands.add_parser(command.name, help=command.help, description=command.help)
-        if command.name in arguments[:1]:
+    top.add_argument("--version", action=Version, nargs=0, help="print the version")
+    top.add_argument("--completion", action=Completion, choices=("bash", "zsh"), help="print a script for completion in this shell")
+    add_commands(top, COMMANDS, arguments, "COMMAND")
+    return top
+
+
+def add_commands(above: Parser, commands: Sequence[Command], arguments: Sequence[str] | None, metavar: str) -> None:
+    """Add these commands, with options to the one that is chosen. Raises InputError for one that is not there."""
+    chosen = None if arguments is None else next(iter(arguments), "")
+    if chosen and not chosen.startswith("-") and chosen not in [command.name for command in commands]:
+        raise InputError(unknown(above.prog, chosen, commands))
+    below = above.add_subparsers(required=True, metavar=metavar)
+    for command in commands:
+        sub = below.add_parser(command.name, help=command.help, description=command.help)
+        if chosen not in (None, command.name):
+            continue
+        if command.verbs:
+            add_commands(sub, command.verbs, None if arguments is None else arguments[1:], "VERB")
+        else:
             sub.set_defaults(run=command.run)
             sub.add_argument("--json", action="store_true", help="print JSON")
             command.add_options(sub)
-    return top.parse_args(arguments)
+
+
+def unknown(above: str, name: str, commands: Sequence[Command]) -> str:
+    """The sentence about a command that is not there, with the most similar one."""
+    from difflib import get_close_matches
+
+    verbs = {verb.name: f"{above} {command.name} {verb.name}" for command in commands for verb in command.verbs}
+    there = verbs | {command.name: f"{above} {command.name}" for command in commands}
+    close = get_close_matches(name, there, 1)
+    return f"there is no command {name!r}; " + (f"did you mean {there[close[0]]}?" if close else f"{above} --help lists them")
+
+
+class Version(argparse.Action):
+    """Print the version."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"frozenlab {version('frozenlab')}")
+        parser.exit()
+
+
+class Completion(argparse.Action):
+    """Print the script of a shell."""
+
+    def __call__(self, top: argparse.ArgumentParser, namespace: argparse.Namespace, shell: Any, option: str | None = None) -> NoReturn:
+        print(script(parser(), shell))
+        top.exit()

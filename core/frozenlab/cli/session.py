@@ -1,4 +1,4 @@
-"""``frozenlab run``, ``resume``, ``stop`` and ``status``: one session from start to end."""
+"""``frozenlab run``, ``resume``, ``reproduce`` and ``status``: one session from start to end."""
 
 from __future__ import annotations
 
@@ -189,14 +189,6 @@ def print_event(event: dict[str, Any]) -> None:
     print(event_words(event), flush=True)
 
 
-def run_stop(options: argparse.Namespace) -> None:
-    from frozenlab.jobs.launcher import stop
-
-    session = find_session(options.id)
-    stop(session)
-    print_status(session, options.json)
-
-
 def run_status(options: argparse.Namespace) -> None:
     print_status(find_session(options.id), options.json)
 
@@ -230,7 +222,6 @@ def print_status(session: Session, as_json: bool) -> None:
 COMMANDS = (
     Command("run", "run a whole session in the foreground", add_run, run_session),
     Command("resume", "resume a session that stopped, in the foreground", add_resume, run_resume),
-    Command("reproduce", "run a session that is done again from its spec, and say what differs", add_reproduce, run_reproduce),
-    Command("stop", "ask a running session to stop at its next step", add_session_id, run_stop),
+    Command("reproduce", "rerun a finished session from its spec and report differences", add_reproduce, run_reproduce),
     Command("status", "show what a session is doing", add_session_id, run_status),
 )

@@ -72,7 +72,7 @@ def why_not_own(folder: Path) -> str | None:
 def refuse_imported(folder: Path) -> None:
     """Raises ImportedError if the job was imported and nobody has made it their own."""
     if why := why_not_own(folder):
-        raise ImportedError(f"{folder.name} {why}, so nothing runs in it: make it yours first, with frozenlab own {folder.name}")
+        raise ImportedError(f"{folder.name} {why}, so nothing runs in it: make it yours first, with frozenlab jobs own {folder.name}")
 
 
 def make_own(folder: Path) -> None:

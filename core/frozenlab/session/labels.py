@@ -36,9 +36,11 @@ class Labels(BaseModel):
 
     schema_version: Literal[1] = 1
     title: Annotated[str, AfterValidator(_one_line), Field(max_length=120)] = ""
-    """The name that pages show; empty: that of the spec."""
+    """The name that pages show. Empty: that of the spec."""
     tags: Annotated[tuple[Tag, ...], AfterValidator(_distinct), Field(max_length=MOST_TAGS)] = ()
+    """Words to find it by."""
     notes: Annotated[str, Field(max_length=4000)] = ""
+    """What you want to remember about it."""
     archived: bool = False
     """Whether lists leave the session out. It still opens by its id."""
 

@@ -36,7 +36,7 @@ def export_button(jobs: Sequence[Found], key: str) -> None:
         elif size > LARGEST:
             names = " ".join(f"{job.kind}:{job.id}" for job in jobs)
             st.caption(f"{in_words(size)} are more than a page makes a file of. In a terminal:")
-            st.code(f"frozenlab export {names} --out bundle.zip{' --weights' if weights else ''}", language=None, wrap_lines=True)
+            st.code(f"frozenlab jobs export {names} --out bundle.zip{' --weights' if weights else ''}", language=None, wrap_lines=True)
         else:
             name = f"{jobs[0].id}.zip" if len(jobs) == 1 else f"{len(jobs)}-jobs.zip"
             st.download_button(

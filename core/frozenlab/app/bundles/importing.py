@@ -44,7 +44,7 @@ def choose(store: SessionStore) -> None:
     st.caption("A file that *Export* made here or elsewhere. First you see what is in it; nothing is imported before you say so.")
     upload = st.file_uploader("Exported file", type=["zip"], key="import-file", max_upload_size=LARGEST)
     if upload is None:
-        st.caption("For a larger file: `frozenlab import FILE` in a terminal.")
+        st.caption("For a larger file: `frozenlab jobs import FILE` in a terminal.")
     else:
         look(upload, store)
 

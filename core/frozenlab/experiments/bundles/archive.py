@@ -79,7 +79,7 @@ def _check_end(file: BinaryIO) -> None:
     file.seek(max(0, total - END.size - LOCATOR))
     tail = file.read()
     if len(tail) < END.size or not tail[-END.size :].startswith(b"PK\5\6") or not tail.endswith(b"\0\0"):
-        raise BundleError("this is no zip archive that ends with its directory: it is cut off, or frozenlab export did not make it")
+        raise BundleError("this is no zip archive that ends with its directory: it is cut off, or frozenlab jobs export did not make it")
     *_, size, begin, _ = END.unpack(tail[-END.size :])
     if tail.startswith(b"PK\6\7"):
         raise BundleError("this archive has the large form (zip64), which no bundle needs")

@@ -89,7 +89,7 @@ def _plain_file(path: Path) -> Iterator[BinaryIO]:
 def _manifest(archive: ZipFile, known: list[Entry]) -> Manifest:
     entry, data = next((entry for entry in known if entry.name == MANIFEST_FILE), None), bytearray()
     if entry is None:
-        raise BundleError("this archive has no manifest.json, so it is no bundle: frozenlab export makes one")
+        raise BundleError("this archive has no manifest.json, so it is no bundle: frozenlab jobs export makes one")
     if entry.problem or entry.info.file_size > limits.MANIFEST:
         raise BundleError(f"{MANIFEST_FILE} {entry.problem or f'has more than {limits.MANIFEST // limits.MB} MB'}")
     try:
