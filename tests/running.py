@@ -30,7 +30,8 @@ def finish(session: Session, when: Callable[[dict], bool] = lambda event: False)
     return run_job(Recorder(session, on_event), work)
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
+def wait_for(condition: Callable[[], object], what: str, seconds: float = 600) -> None:
+    """The limit only ends a test that hangs: a machine may do much else."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -24,6 +23,7 @@ from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.family import LAKE
 from tests.api_server import Server, fails, serving
 from tests.cli.calls import answer
+from tests.running import wait_for
 
 SUITE = {"agents": (2,), "sizes": (3,), "boards_per_cell": 5, "seed": 4}
 
@@ -87,14 +87,16 @@ def test_a_broken_server_ends_it_and_what_came_before_is_kept(tasks: list[Any], 
 
 def test_answers_that_come_beside_one_that_fails_late_are_kept(tasks: list[Any], tmp_path: Path) -> None:
     right = solves(tasks)
-    first = Event()
+    first, answered = Event(), list[int]()
 
     def late(server: Server, request: dict[str, Any]) -> None:
         if first.is_set():
-            return right(server, request)
+            right(server, request)
+            answered.append(1)
+            return
         first.set()
-        time.sleep(1.0)
-        return fails(403)(server, request)
+        wait_for(lambda: len(answered) >= 3, "the answers beside it")
+        fails(403)(server, request)
 
     with serving(late) as server, pytest.raises(ProposalError, match="the server answered 403"):
         evaluate(model(server.url, tmp_path), tasks)

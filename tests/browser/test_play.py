@@ -16,7 +16,7 @@ from frozenlab.app.views.lake.editor.templates import TEMPLATES
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.solvers.solver import solve
-from tests.browser.conftest import AT_REST
+from tests.browser.conftest import AT_REST, PATIENCE
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch
@@ -41,8 +41,8 @@ def pixels(page: Page) -> list[str]:
 
 
 def expect_soon(page: Page, holds: Callable[[], bool]) -> None:
-    """For what no locator can say: waits until ``holds``, at most half a minute."""
-    for _ in range(300):
+    """For what no locator can say: waits until ``holds``."""
+    for _ in range(PATIENCE // 100):
         if holds():
             return
         page.wait_for_timeout(100)

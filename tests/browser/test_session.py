@@ -24,7 +24,7 @@ from tests.running import end_workers
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch
 
-SLOW = 120_000
+SLOW = 600_000
 """Milliseconds for what the worker has to do first: importing torch on a busy machine takes a while."""
 CONFIG = {"agents": 2, "sizes": {"3": {"share": 1.0, "hole_ratio": 0.1, "wait_ratio": 0.1}}}
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from frozenlab.jobs import launcher
+from frozenlab.jobs.state import Status
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import Launcher
@@ -18,6 +18,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
+from tests.running import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -27,13 +28,9 @@ def spec(tiny_model: Path) -> SessionSpec:
     return tiny_spec(tiny_model, "lora", rows=4, launcher=Launcher(processes=2))
 
 
-def wait(session: Session, until: str | None = None) -> None:
-    """Until the session has ended, or has told an event of the kind ``until``."""
-    deadline = time.monotonic() + 240
-    while time.monotonic() < deadline and session.state().live:
-        if until and any(event["kind"] == until for event in session.events()[0]):
-            return
-        time.sleep(0.05)
+def ended(session: Session) -> Status:
+    wait_for(lambda: not session.state().live, "the end")
+    return session.state().status
 
 
 def log(session: Session) -> str:
@@ -43,8 +40,7 @@ def log(session: Session) -> str:
 @pytest.fixture(scope="module")
 def whole(spec: SessionSpec, tmp_path_factory: pytest.TempPathFactory) -> Session:
     session = launch.start(spec, SessionStore(tmp_path_factory.mktemp("several")))
-    wait(session)
-    assert session.state().status == "done", log(session)
+    assert ended(session) == "done", log(session)
     return session
 
 
@@ -75,12 +71,10 @@ def test_the_processes_answer_the_held_out_boards_as_one_would(whole: Session, s
 def test_stopped_and_resumed_they_end_with_the_same_weights(whole: Session, spec: SessionSpec, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     session = launch.start(spec, store)
-    wait(session, until="step")
+    wait_for(lambda: not session.state().live or any(event["kind"] == "step" for event in session.events()[0]), "a step")
     launcher.stop(session)
-    wait(session)
-    assert session.state().status == "stopped", log(session)
+    assert ended(session) == "stopped", log(session)
     launch.resume(session, store)
-    wait(session)
-    assert session.state().status == "done", log(session)
+    assert ended(session) == "done", log(session)
     for stage in range(2):
         torch.testing.assert_close(trained_weights(session, stage), trained_weights(whole, stage), atol=0.0, rtol=0.0)

@@ -11,7 +11,8 @@ from frozenlab.app.ui import nav
 from frozenlab.app.ui.plain import JOINER
 from frozenlab.base import places
 
-TIMEOUT = 120.0
+TIMEOUT = 600.0
+"""Seconds: only a page that hangs fails."""
 
 
 def open_page(name: str, **query: str) -> AppTest:

@@ -8,6 +8,7 @@ import socket
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -352,6 +353,7 @@ def test_the_first_minute_is_three_steps_with_a_clock_and_no_empty_chart(
     build_session(sessions_folder, session_id="other")
     session = SessionStore(sessions_folder).create(small_spec(), "young")
     now = time.time()
+    monkeypatch.setattr("frozenlab.app.train.first_minute.time", SimpleNamespace(time=lambda: now))
     state = State(status="running", phase=phase, phase_done=done, phase_since=now - 60, started=now - 70, heartbeat=now, steps=8)
     write_text(session.dir / "state.json", state.model_dump_json())
     app = open_page("train", session="young")
@@ -370,7 +372,7 @@ def test_the_first_minute_of_a_session_that_asks_first_has_a_step_for_it(session
     assert [(title, stands) for title, _, stands, _ in asking] == [
         ("Load the model", "done"), ("Validate the base", "done"), ("Ask the engineer", "now"), ("Draw the boards of stage 1", "next"),
     ]  # fmt: skip
-    validating = State(status="running", phase="baseline", phase_done=0.5, started=time.time() - 60)
+    validating = State(status="running", phase="baseline", phase_done=0.5, started=1.0)
     assert (
         steps(session, validating)[1][3].startswith("24 of 48 boards") and "48 and 120 held-out boards" in steps(session, validating)[1][1]
     )

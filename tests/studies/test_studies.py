@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,7 +30,7 @@ from frozenlab.jobs.worker import HELD, run_job
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.loop.test_loop import small_spec
-from tests.running import worker_pid
+from tests.running import wait_for, worker_pid
 
 
 def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
@@ -86,9 +85,9 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
     study.submit(RunSettings(jobs=2))
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
-    wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
+    wait_for(lambda: max(events(study, "resumed").values(), default=0) > 0, "the next worker")
     os.kill(worker_pid(study), signal.SIGKILL)
-    wait(lambda: study.state().status == "done", 240)
+    wait_for(lambda: study.state().status == "done", "the end")
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
     assert sum(events(study, "resumed").values()) >= 1
 
@@ -98,29 +97,22 @@ def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Pa
     study = Study.create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
     study.submit(RunSettings(jobs=1))
     wait_for_worker(study)
-    assert launch(study).wait(timeout=60) == HELD
+    assert launch(study).wait(timeout=600) == HELD
     stop(study)
-    wait(lambda: not held(study))
+    wait_for(lambda: not held(study), "the stop")
     assert study.state().status == "stopped"
     study.submit(RunSettings(jobs=1))
-    wait(lambda: study.state().status == "done", 240)
+    wait_for(lambda: study.state().status == "done", "the end")
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
 
 
 def wait_for_worker(study: Study) -> int:
     """The pid of the first cell's worker, once it trains."""
     cell = study.cells[0]
-    wait(lambda: (session := study.session(cell)) is not None and session.state().phase != "starting" and session.state().pid is not None)
+    wait_for(lambda: (own := study.session(cell)) and own.state().phase != "starting" and own.state().pid, "a worker that trains")
     session = study.session(cell)
     assert session is not None
     return worker_pid(session)
-
-
-def wait(ready: object, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

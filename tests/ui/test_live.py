@@ -128,6 +128,7 @@ async def heard_until(feed: Feed, beats: int) -> list[Told]:
 def test_all_viewers_share_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the number of viewers, a revision is looked at once, and nobody looks when nobody watches."""
     monkeypatch.setattr(feeds, "LOOK", 0.01)
+    monkeypatch.setattr(feeds, "DRAW", 600.0)
     looks: list[int] = []
 
     def look() -> Seen:
