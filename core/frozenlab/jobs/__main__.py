@@ -10,8 +10,9 @@ import signal
 import sys
 from pathlib import Path
 
-from frozenlab.jobs.environment import KEEPER, NICENESS
+from frozenlab.jobs.environment import KEEPER, NICENESS, worker_environment
 from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.queue.taking_up import open_job
 from frozenlab.jobs.worker import end_with, work_on
 
@@ -22,4 +23,7 @@ for nuisance in (signal.SIGINT, signal.SIGHUP):
 name, folder = sys.argv[1:]
 if name != "study":
     os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive
-sys.exit(work_on(open_job(next(kind for kind in KINDS if kind.name == name), Path(folder).resolve())))
+job = open_job(next(kind for kind in KINDS if kind.name == name), Path(folder).resolve())
+if (command := job.command()) != worker_command(name, job.dir):  # a session in several processes becomes their launcher
+    os.execvpe(command[0], command, worker_environment(job.online))
+sys.exit(work_on(job))
