@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, agreed, print_json
+from frozenlab.cli.common import Command, InputError, agreed, print_json, show
 
 if TYPE_CHECKING:
+    from frozenlab.experiments.bundles.found import Found
     from frozenlab.experiments.bundles.report import Bundle, JobReport
     from frozenlab.experiments.bundles.writing import Exported
     from frozenlab.jobs.job import Job
@@ -47,7 +48,7 @@ def run_export(options: argparse.Namespace) -> None:
     jobs = [find(name, store) for name in options.ids]
     weights = options.delete if options.weights is None else options.weights
     if options.delete:
-        leaving = in_order([opened(job) for job in jobs])
+        leaving = [opened(job) for job in in_order(jobs)]
         refuse_needed(leaving, store)
         print(f"{size_of(jobs, weights) / 1e6:.1f} MB would go into {out}, and {len(jobs)} jobs into the trash.", file=sys.stderr)
         if not options.yes and not agreed():
@@ -153,17 +154,12 @@ def run_own(options: argparse.Namespace) -> None:
         if not options.yes and not agreed():
             raise InputError("nothing was changed; --yes skips the question")
     make_own(job.folder)
-    if options.json:
-        print_json({"kind": job.kind, "id": job.id, "own": True})
-    else:
-        print(f"{job.kind} {job.id} is yours")
+    show(options, {"kind": job.kind, "id": job.id, "own": True}, f"{job.kind} {job.id} is yours")
 
 
-def in_order(jobs: list[Job]) -> list[Job]:
-    """What needs other jobs before them: all else before sessions, and forks before the sessions that they come from."""
-    from frozenlab.session.session import Session
-
-    return sorted(jobs, key=lambda job: (isinstance(job, Session), -job.created if isinstance(job, Session) else 0.0))
+def in_order(jobs: list[Found]) -> list[Found]:
+    """What needs other jobs before them: forks before what they come from, sessions before students, all else before these."""
+    return sorted(jobs, key=lambda job: (job.kind == "student", job.kind == "session", -job.task.stat().st_mtime))
 
 
 def refuse_needed(leaving: list[Job], store: SessionStore) -> None:
@@ -171,10 +167,10 @@ def refuse_needed(leaving: list[Job], store: SessionStore) -> None:
     from frozenlab.experiments.shelf.needed import needed_by
     from frozenlab.experiments.shelf.shelf import ShelfError, why_kept
 
-    ids = {job.id for job in leaving}
+    going = {(job.kind, job.id) for job in leaving}
     for job in leaving:
-        why, needing = why_kept(job, store), list(needed_by(job, store))
-        if why and not (needing and all(other.id in ids for other in needing)):
+        why, needing = why_kept(job, store), {(other.kind.replace("fork", "session"), other.id) for other in needed_by(job, store)}
+        if why and not (needing and needing <= going):
             raise ShelfError(why)
 
 

@@ -223,6 +223,11 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.close()
 
 
+def show(options: argparse.Namespace, record: dict[str, Any], *lines: str) -> None:
+    """Print what a command has found: the record with ``--json``, else the lines."""
+    print(json.dumps(record) if options.json else "\n".join(lines))
+
+
 def print_json(record: dict[str, Any]) -> None:
     """Print a record as one line of JSON."""
     print(json.dumps(record))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, agreed, listed, named, print_json
+from frozenlab.cli.common import Command, InputError, agreed, listed, named, print_json, show
 
 if TYPE_CHECKING:
     from frozenlab.experiments.shelf.shelf import Trashed
@@ -87,12 +87,11 @@ def run_delete(options: argparse.Namespace) -> None:
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
-    for found in [find(name, store) for name in options.ids]:
-        delete(opened(found), store)
-        if not options.json:
-            print(f"{found.kind} {found.id} is in the trash; frozenlab jobs restore {found.kind}:{found.id} brings it back")
-    if options.json:
-        print_json({"deleted": options.ids})
+    jobs = [find(name, store) for name in options.ids]
+    for job in jobs:
+        delete(opened(job), store)
+    undo = (f"{job.kind} {job.id} is in the trash; frozenlab jobs restore {job.kind}:{job.id} brings it back" for job in jobs)
+    show(options, {"deleted": options.ids}, *undo)
 
 
 def add_restore(parser: argparse.ArgumentParser) -> None:
@@ -114,10 +113,7 @@ def run_restore(options: argparse.Namespace) -> None:
     if not found:
         raise InputError(f"there is no {options.id!r} in the trash; frozenlab jobs restore lists what is")
     folder = restore(found[0].id, store, found[0].kind)
-    if options.json:
-        print_json({"kind": found[0].kind, "id": found[0].id, "folder": str(folder)})
-    else:
-        print(f"{found[0].kind} {found[0].id} is back")
+    show(options, {"kind": found[0].kind, "id": found[0].id, "folder": str(folder)}, f"{found[0].kind} {found[0].id} is back")
 
 
 def list_trash(trash: Sequence[Trashed], as_json: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from frozenlab.base.errors import LabError
 from frozenlab.cli import bundle, housekeeping
-from frozenlab.cli.common import Command, add_fields, add_session_id, find_session, given, print_json
+from frozenlab.cli.common import Command, add_fields, add_session_id, find_session, given, show
 
 if TYPE_CHECKING:
     from frozenlab.jobs.job import Job
@@ -26,7 +26,12 @@ class Line(NamedTuple):
     kind: str
     status: str
     began: float
+    """Unix seconds."""
     title: str
+
+    def __str__(self) -> str:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.began))
+        return f"{self.id:<44} {self.kind:<11} {self.status:<9} {when}  {self.title}"
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:
@@ -41,18 +46,11 @@ def run_list(options: argparse.Namespace) -> None:
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
-    lines = sorted((*sessions(store, options.archived), *others(store)), key=lambda line: -line.began)
-    lines = [line for line in lines if options.kind in (None, line.kind)]
-    if options.json:
-        print_json({"jobs": [line._asdict() for line in lines[: options.most]], "all": len(lines)})
-        return
-    for line in lines[: options.most]:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.began))
-        print(f"{line.id:<44} {line.kind:<11} {line.status:<9} {when}  {line.title}")
-    if len(lines) > options.most:
-        print(f"and {len(lines) - options.most} more; --most lists them")
-    if not lines:
-        print("There are no jobs yet: frozenlab run --preset quick runs a session")
+    every = [line for line in (*sessions(store, options.archived), *others(store)) if options.kind in (None, line.kind)]
+    shown = sorted(every, key=lambda line: -line.began)[: options.most]
+    more = [f"and {len(every) - len(shown)} more; --most lists them"] if len(every) > len(shown) else []
+    none = [] if every else ["There are no jobs yet: frozenlab run --preset quick runs a session"]
+    show(options, {"jobs": [line._asdict() for line in shown], "all": len(every)}, *map(str, shown), *more, *none)
 
 
 def sessions(store: SessionStore, archived: bool) -> Iterator[Line]:
@@ -93,10 +91,9 @@ def run_stop(options: argparse.Namespace) -> None:
 
     job = find_job(options.id)
     stop(job)
-    if options.json:
-        print_json({"kind": job.kind, "id": job.id, "status": job.state().status})
-    else:
-        print(f"{job.kind} {job.id} is {job.state().status}" + ("; it stops at its next step" if job.state().live else ""))
+    state = job.state()
+    words = f"{job.kind} {job.id} is {state.status}" + ("; it stops at its next step" if state.live else "")
+    show(options, {"kind": job.kind, "id": job.id, "status": state.status}, words)
 
 
 def add_label(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +104,7 @@ def add_label(parser: argparse.ArgumentParser) -> None:
 
 
 def run_label(options: argparse.Namespace) -> None:
-    label(options.id, options.json, **given(options, "title", "tags", "notes"))
+    label(options.id, options, **given(options, "title", "tags", "notes"))
 
 
 def add_session_ids(parser: argparse.ArgumentParser) -> None:
@@ -116,10 +113,10 @@ def add_session_ids(parser: argparse.ArgumentParser) -> None:
 
 def run_archive(options: argparse.Namespace, archived: bool) -> None:
     for name in options.ids:
-        label(name, options.json, archived=archived)
+        label(name, options, archived=archived)
 
 
-def label(name: str, as_json: bool, **changes: object) -> None:
+def label(name: str, options: argparse.Namespace, **changes: object) -> None:
     """Change labels of a session and print them."""
     from frozenlab.experiments.shelf.shelf import label
     from frozenlab.session.labels import Labels
@@ -127,11 +124,9 @@ def label(name: str, as_json: bool, **changes: object) -> None:
     session = find_session(name)
     labels = Labels.model_validate(session.labels.model_dump() | changes)
     label(session, labels)
-    if as_json:
-        print_json({"id": session.id} | labels.model_dump(mode="json"))
-        return
     tags = f", tags {', '.join(labels.tags)}" if labels.tags else ""
-    print(f"{session.id}: {labels.title or session.title}{tags}{', archived' if labels.archived else ''}")
+    words = f"{session.id}: {labels.title or session.title}{tags}{', archived' if labels.archived else ''}"
+    show(options, {"id": session.id} | labels.model_dump(mode="json"), words)
 
 
 VERBS = (

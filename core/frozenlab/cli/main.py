@@ -3,8 +3,7 @@
 Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the
 reason; a fault of FrozenLab with 70 and a traceback.
 
-Each file of this package lists its commands and says what options they take; so do the files of :mod:`frozenlab.cli.lake`. Options
-read their choices from the lists that define them, so only the chosen command's options are built. Imports stand inside the functions:
+Each file of this package lists its commands. Only the options of the chosen command are built, and imports are inside the functions:
 ``frozenlab solve`` does not wait for torch, nor ``frozenlab status`` for Numba, nor ``frozenlab --help`` for either.
 """
 
@@ -18,10 +17,9 @@ from typing import Any, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.cli import app, diagnose, door, fork, headroom, jobs, model, present, queue, replay, session, students, study
+from frozenlab.cli import app, boards, diagnose, door, fork, headroom, jobs, model, present, queue, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, Command, InputError, allow_hosts
 from frozenlab.cli.completion import script
-from frozenlab.cli.lake import boards, convert
 
 COMMANDS = (
     *app.COMMANDS,
@@ -31,7 +29,6 @@ COMMANDS = (
     *queue.COMMANDS,
     *fork.COMMANDS,
     *boards.COMMANDS,
-    *convert.COMMANDS,
     *model.COMMANDS,
     *replay.COMMANDS,
     *present.COMMANDS,

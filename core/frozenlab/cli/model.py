@@ -16,9 +16,9 @@ from frozenlab.cli.common import (
     field_help,
     given,
     new_folder,
-    print_json,
     progress,
     refuse_unknown,
+    show,
 )
 
 if TYPE_CHECKING:
@@ -91,11 +91,8 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
         report, rows = measure(task, folder.name, note, lambda cost: agree(cost, yes=options.yes))
     save_result(folder, report, rows)
-    if options.json:
-        print_json(report.model_dump(mode="json") | {"folder": str(folder)})
-    else:
-        print(f"{report.title} on {report.suite}: {report.n} boards, planned {report.how} in {report.seconds:.0f} s")
-        print("\n".join([*report.lines(), "", f"in {folder}"]))
+    heading = f"{report.title} on {report.suite}: {report.n} boards, planned {report.how} in {report.seconds:.0f} s"
+    show(options, report.model_dump(mode="json") | {"folder": str(folder)}, heading, *report.lines(), "", f"in {folder}")
 
 
 def server_of(options: argparse.Namespace) -> Server:
@@ -143,10 +140,7 @@ def run_export(options: argparse.Namespace) -> None:
 
     policy = load_policy(name, language)
     save_at_once(policy.export if isinstance(policy, HFPolicy) and not options.adapter else policy.save, out)
-    if options.json:
-        print_json({"model": options.model, "out": str(out)})
-    else:
-        print(f"{options.model} is in {out}")
+    show(options, {"model": options.model, "out": str(out)}, f"{options.model} is in {out}")
 
 
 def run_warm_start(options: argparse.Namespace) -> None:
@@ -173,10 +167,8 @@ def run_warm_start(options: argparse.Namespace) -> None:
 
         policy = warmed_up(spec, settings, lambda done, of, loss: note("learning", done, of))
     save_at_once(policy.save, out)
-    if options.json:
-        print_json({"model": spec.policy, "examples": settings.examples, "out": str(out)})
-    else:
-        print(f"{spec.policy} has learnt {settings.examples:,} worked answers and is in {out}: frozenlab run ... --policy {out}")
+    words = f"{spec.policy} has learnt {settings.examples:,} worked answers and is in {out}: frozenlab run ... --policy {out}"
+    show(options, {"model": spec.policy, "examples": settings.examples, "out": str(out)}, words)
 
 
 COMMANDS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from frozenlab.cli.common import Command, find_session, print_json
+from frozenlab.cli.common import Command, find_session, show
 
 
 def add_present(parser: argparse.ArgumentParser) -> None:
@@ -31,10 +31,9 @@ def run_present(options: argparse.Namespace) -> None:
     scenes = list(chosen(scenes_of(session), names))
     text = html_file(session.spec.tasks, talk(session, scenes, preparation.notes))
     write_text(options.out, text)
-    if options.json:
-        print_json({"file": str(options.out), "bytes": len(text.encode()), "scenes": [scene["name"] for scene in scenes]})
-    else:
-        print(f"{options.out}: {len(scenes)} scenes, {len(text.encode()) / 1000:.0f} kB; open it in a browser, N shows your notes")
+    size = len(text.encode())
+    words = f"{options.out}: {len(scenes)} scenes, {size / 1000:.0f} kB; open it in a browser, N shows your notes"
+    show(options, {"file": str(options.out), "bytes": size, "scenes": [scene["name"] for scene in scenes]}, words)
 
 
 COMMANDS = (Command("present", "a session as a talk, in one HTML file", add_present, run_present),)

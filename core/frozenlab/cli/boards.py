@@ -1,4 +1,4 @@
-"""``frozenlab generate``, ``solve`` and ``judge``: boards and plans."""
+"""``frozenlab generate``, ``solve``, ``judge`` and ``convert``: boards and plans."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from frozenlab.cli.common import Command, InputError, listed, print_json, progress, read_text
+from frozenlab.cli.common import Command, InputError, listed, progress, read_text, show
 
 BOARD_HELP = "a file with a board in text or JSON form, or - for standard input"
 
@@ -36,7 +36,7 @@ def add_judge(parser: argparse.ArgumentParser) -> None:
 
 
 def run_generate(options: argparse.Namespace) -> None:
-    from frozenlab.cli.lake.words import drawn_words
+    from frozenlab.cli.board_words import drawn_words
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.draw.generator import generate, realised
     from frozenlab.lake.draw.hashes import NOTHING
@@ -68,15 +68,12 @@ def run_generate(options: argparse.Namespace) -> None:
         )
     write_instances(options.out, instances)
     drawn = realised(instances)
-    if options.json:
-        cells = {name: of_cell.model_dump() for name, of_cell in drawn.items()}
-        print_json({"boards": len(instances), "out": str(options.out), "cells": cells})
-    else:
-        print(drawn_words(drawn, config.teams, options.out))
+    cells = {name: of_cell.model_dump() for name, of_cell in drawn.items()}
+    show(options, {"boards": len(instances), "out": str(options.out), "cells": cells}, drawn_words(drawn, config.teams, options.out))
 
 
 def run_solve(options: argparse.Namespace) -> None:
-    from frozenlab.cli.lake.words import solution_words
+    from frozenlab.cli.board_words import solution_words
     from frozenlab.lake.board import read_board
     from frozenlab.lake.kernels.warm_up import load_solver
     from frozenlab.lake.solvers.solver import solve
@@ -86,23 +83,12 @@ def run_solve(options: argparse.Namespace) -> None:
     solution = solve(board, sum_of_costs=options.soc)
     if solution.status == "undecided":
         raise InputError("no plan was found within the node budget, and no proof that there is none")
-    if not options.json:
-        print(solution_words(solution, options.soc))
-        return
-    print_json(
-        {
-            "solvable": solution.status != "unsolvable",
-            "makespan": solution.makespan,
-            "bounds": None if solution.bounds is None else list(solution.bounds),
-            "sum_of_costs": solution.sum_of_costs,
-            "needs_wait": solution.needs_wait,
-            "plan": None if solution.plan is None else list(solution.plan),
-        }
-    )
+    figures = {name: getattr(solution, name) for name in ("makespan", "bounds", "sum_of_costs", "needs_wait", "plan")}
+    show(options, {"solvable": solution.status != "unsolvable"} | figures, solution_words(solution, options.soc))
 
 
 def run_judge(options: argparse.Namespace) -> None:
-    from frozenlab.cli.lake.words import verdict_words
+    from frozenlab.cli.board_words import verdict_words
     from frozenlab.lake.board import read_board
     from frozenlab.lake.kernels.warm_up import load_solver
     from frozenlab.lake.rules import judge
@@ -112,21 +98,9 @@ def run_judge(options: argparse.Namespace) -> None:
     load_solver()
     optimum = solve(board).makespan
     verdict = judge(board, plan, optimum)
-    if not options.json:
-        print(verdict_words(verdict, optimum))
-        return
-    print_json(
-        {
-            "valid": verdict.valid,
-            "optimal": bool(verdict.optimal),
-            "fault": verdict.fault,
-            "step": verdict.step,
-            "agents": list(verdict.agents),
-            "cell": None if verdict.cell is None else list(verdict.cell),
-            "makespan": verdict.makespan,
-            "sum_of_costs": verdict.sum_of_costs,
-        }
-    )
+    names = ("valid", "fault", "step", "agents", "cell", "makespan", "sum_of_costs")
+    figures = {name: getattr(verdict, name) for name in names} | {"optimal": bool(verdict.optimal)}
+    show(options, figures, verdict_words(verdict, optimum))
 
 
 def read_plan(given: str) -> tuple[str, ...]:
@@ -150,8 +124,64 @@ def read_plan(given: str) -> tuple[str, ...]:
     return tuple(plan)
 
 
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.lake.formats import FORMATS
+
+    parser.add_argument("source", type=Path, metavar="IN", help="the file to read")
+    parser.add_argument("target", type=Path, metavar="OUT", help="a file, or a new folder if several boards need a file each")
+    names = listed(FORMATS)
+    parser.add_argument("--from", dest="source_format", metavar="FORMAT", help=f"{names} (default: from the name or content of IN)")
+    parser.add_argument("--to", dest="target_format", metavar="FORMAT", help="format of OUT, one of the same (default: from its name)")
+    parser.add_argument("--map", type=Path, help="the MovingAI map (.map) of IN, if IN only names it")
+    parser.add_argument("--scen", type=Path, help="the MovingAI scenario (.scen) of IN, for MAPF Tracker plans")
+    parser.add_argument("--agents", type=int, help="take only the first agents, this many")
+
+
+def run_convert(options: argparse.Namespace) -> None:
+    from frozenlab.base.files import read_text, write_files, write_folder
+    from frozenlab.base.numbers import counted
+    from frozenlab.lake import formats
+
+    names = ", ".join(formats.FORMATS)
+    for name in (options.source_format, options.target_format):
+        if name is not None and name not in formats.FORMATS:
+            raise InputError(f"there is no format {name!r}; the formats are {names}")
+    try:
+        text, map_text, scenario = (path and read_text(path) for path in (options.source, options.map, options.scen))
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
+    target = options.target_format or formats.suffix_format(options.target.name)
+    if target is None:
+        raise InputError(f"the name {options.target.name!r} does not determine the format: choose one with --to: {names}")
+    source = options.source_format or formats.recognise(options.source.name, text)
+    map_name = options.map and options.map.name
+    entries = formats.read(source, formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents))
+    files = formats.write(target, entries, options.target.stem)
+    if len(entries) > 1 and formats.FORMATS[target].join is None:
+        write_folder(options.target, files)
+    else:
+        main, *others = files
+        if options.target.name not in files:
+            files = {options.target.name: files[main], **{name: files[name] for name in others}}
+        refuse_to_replace(options.target.parent, {name: files[name] for name in others})
+        write_files(options.target.parent, files)
+    plans = sum(entry.plan is not None for entry in entries) if formats.FORMATS[target].plans else 0
+    record = {"from": source, "to": target, "boards": len(entries), "plans": plans, "files": len(files), "out": str(options.target)}
+    what = f"{counted(len(entries), 'board')} and {counted(plans, 'plan')}" if plans else counted(len(entries), "board")
+    show(options, record, f"{what} from {source} to {target}: {counted(len(files), 'file')}, {options.target}")
+
+
+def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
+    """Raise InputError if a map or scenario that would be written exists with other content: it may be somebody's own."""
+    for name, text in files.items():
+        path = folder / name
+        if path.exists() and path.read_bytes() != text.encode():
+            raise InputError(f"{path} exists already with other content: choose another name for the output")
+
+
 COMMANDS = (
     Command("generate", "draw solved boards from an environment config", add_generate, run_generate),
     Command("solve", "solve a board optimally", add_solve, run_solve),
     Command("judge", "check a plan and name its first fault", add_judge, run_judge),
+    Command("convert", "convert boards and plans from one format to another", add_convert, run_convert),
 )

@@ -1,1 +1,0 @@
-"""The lake's own commands; :mod:`frozenlab.cli.main` lists them with all others."""
