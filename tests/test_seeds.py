@@ -13,7 +13,7 @@ import pytest
 from frozenlab.base import seeds
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted(path for folder in ("core", "pages", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
+SOURCES = sorted(path for folder in ("core", "pages", "benchmarks", "recipes") for path in (ROOT / folder).rglob("*.py"))
 MAKERS = {
     "default_rng", "RandomState", "SeedSequence", "Philox", "PCG64", "MT19937", "SFC64", "Random", "SystemRandom", "Generator", "seed",
 }  # fmt: skip

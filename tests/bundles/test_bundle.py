@@ -33,7 +33,6 @@ from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.bundles.archives import bundle as made_by_hand
 
 PLACE = "/home/somebody else/lab"
 KEY = "sk-very-secret-0123456789"
@@ -270,18 +269,6 @@ def test_a_running_job_and_a_damaged_one(store: SessionStore, built: Path, tmp_p
     with pytest.raises(BundleError, match="session demo is running"):
         export([find("demo", store)], tmp_path / "again.zip")
     assert not (tmp_path / "again.zip").exists()
-
-
-def test_an_older_session_is_brought_up_to_date_when_it_is_read_and_stays_as_it_is(store: SessionStore, tmp_path: Path) -> None:
-    old = small_spec(stages=1).model_dump(mode="json") | {"schema_version": 1, "engineer": "rules", "api": None}
-    data = json.dumps(old).encode()
-    file = tmp_path / "old.zip"
-    file.write_bytes(made_by_hand({"session.json": data, "state.json": b'{"status": "done"}'}, job_id="old"))
-    with opened(file, store) as bundle:
-        assert bundle.jobs[0].older and "an older version" in bundle.jobs[0].facts
-        take_in(bundle, store)
-    assert store.open("old").spec.engineer.kind == "rules"
-    assert (store.root / "old" / "session.json").read_bytes() == data
 
 
 def test_the_command_line(store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,9 @@ def test_a_replay_is_asked_once_and_its_id_shows_it_again(
     assert [(arm["arm"], arm["n"], arm["p"] is None) for arm in report["arms"]] == [("random", 3, True), ("fixed", 3, False)]
     assert len(rows.read_text().splitlines()) == 1 + 6 * 4 and len(report["sentences"]) == 4
     assert answer(capsys, "replay", "mine") == report, "what is there is not asked again"
-    left = answer(capsys, "replay", "built:2", "--vary", "left-out", "--sections", "failures", "--engineers", "rules", "--samples", "1")
+    left = answer(
+        capsys, "replay", "built:2", "--vary", "leave-one-out", "--sections", "failures", "--engineers", "rules", "--samples", "1"
+    )
     assert [arm["arm"] for arm in left["arms"]] == ["all", "no-failures"]
 
 

@@ -17,7 +17,7 @@ from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
 from frozenlab.engineer.sections import USUAL
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.studies.arms import FORMER_NAMES, only_one, section_arms, without_one
+from frozenlab.experiments.studies.arms import only_one, section_arms, without_one
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
@@ -322,8 +322,6 @@ def test_the_command_line_says_first_what_a_study_can_see(
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
     for kind in ("sections", "leave-one-out", "one-at-a-time", "guard"):
         assert study_spec(parse(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
-    for former, kind in FORMER_NAMES.items():
-        assert study_spec(parse(["study", former])) == STUDIES[kind]()
     words = ["study", "guard", "--smallest-effect", "2.5", "--prediction", "loose helps"]
     spec = study_spec(parse(words))
     assert (spec.smallest_effect, spec.prediction) == (0.025, "loose helps")

@@ -22,7 +22,6 @@ from frozenlab.experiments.studies.pictures import SMALLEST_REACH, clear_in_word
 from frozenlab.experiments.studies.presets import engineers_study, guard_study, sections_study
 from frozenlab.experiments.studies.report import measured, report_of, save_report
 from frozenlab.experiments.studies.report_page import html_page
-from frozenlab.experiments.studies.rows import EffectRow
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm, smallest_visible
 from frozenlab.experiments.studies.store import Configs, Study, StudyError, outcomes, shipped_reports
@@ -30,7 +29,6 @@ from frozenlab.experiments.studies.tables import MeasureReport, StudyReport
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.lake.answer import upgraded
 from tests.builders import build_session, small_spec
 
 
@@ -84,12 +82,6 @@ def test_other_studies_report_their_own_comparisons() -> None:
         assert {row.kind for row in report.effects} == {kind} and len(report.effects) == len(report.sentences) == len(arms) - 1
         assert all("the final optimal rate" in sentence for sentence in report.sentences)
         assert all(sentence.startswith(words) for sentence, words in zip(report.sentences, begin, strict=False))
-
-
-@pytest.mark.parametrize(("former", "kind"), [("left out", "leave-one-out"), ("alone", "one-at-a-time")])
-def test_an_earlier_report_is_read_by_the_current_names(former: str, kind: str) -> None:
-    row = {"kind": former, "name": "failures", "mean": 0.0, "low": None, "high": None, "p": None, "p_holm": None, "n": 1}
-    assert EffectRow.model_validate(row).kind == kind
 
 
 def test_the_reference_of_one_section_at_a_time_shows_none() -> None:
@@ -280,7 +272,7 @@ def of_today(folder: Path) -> bool:
 @pytest.mark.parametrize("folder", [folder for folder in shipped_reports() if of_today(folder)], ids=lambda folder: folder.name)
 def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
     report = StudyReport.model_validate_json((folder / "report.json").read_text())
-    boards = upgraded(pd.read_parquet(folder / "boards.parquet"))
+    boards = pd.read_parquet(folder / "boards.parquet")
     for found, measure in ((report.valid, "valid"), (report.optimal, "optimal")):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
         assert again.arms == found.arms and [row.mean for row in again.effects] == [row.mean for row in found.effects]
@@ -291,7 +283,7 @@ def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
 def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path) -> None:
     text = (folder / "report.json").read_text()
     report = StudyReport.model_validate_json(text)
-    boards = upgraded(pd.read_parquet(folder / "boards.parquet"))
+    boards = pd.read_parquet(folder / "boards.parquet")
     for measure, found in (("valid", report.valid), ("optimal", report.optimal)):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
         assert found.curves and found.sizes and apart_from_draws(again) == apart_from_draws(found)
@@ -302,8 +294,6 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
     for measure in ("valid", "optimal"):
         for new in ("curves", "sizes", "sentences"):
             del old[measure][new]
-    for arm in old["spec"]["arms"]:
-        del arm["language"]
     opened = StudyReport.model_validate(old)
     assert opened.valid.effects == report.valid.effects
     assert "its engineers read the same boards that its results are measured on" in opened.missing

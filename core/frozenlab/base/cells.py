@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 NUMBERS = re.compile(r"(\d+)")
 
@@ -21,7 +21,7 @@ def _read_size(name: Any) -> Any:
 
 
 CellName = Annotated[str, BeforeValidator(_read_size), Field(pattern=r"^[a-z0-9][a-z0-9@.-]{0,39}$")]
-"""The name of a cell within its config: ``6``, or ``3@6`` if teams are mixed. Files of version 1 have a map size (6) in its place."""
+"""The name of a cell within its config: ``6``, or ``3@6`` if teams are mixed. A language model may write the number 6 for ``6``."""
 
 
 class Cell(BaseModel):
@@ -37,18 +37,11 @@ class Cell(BaseModel):
 
 
 class OfCell(BaseModel):
-    """Something said of one cell. Files of version 1 have the key ``size`` in place of ``cell``."""
+    """Something said of one cell."""
 
     model_config = ConfigDict(frozen=True)
 
     cell: CellName
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or "size" not in given or "cell" in given:
-            return given
-        return {"cell" if key == "size" else key: value for key, value in given.items()}
 
 
 def in_order(names: Iterable[str]) -> list[str]:

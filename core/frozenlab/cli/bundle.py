@@ -127,7 +127,7 @@ def as_record(bundle: Bundle) -> dict[str, object]:
     def job_record(job: JobReport) -> dict[str, object]:
         needs = [{"kind": need.kind, "name": need.name, "where": where} for need, where in job.needs]
         about = {"kind": job.entry.kind, "id": job.entry.id, "title": job.title, "becomes": job.id, "sound": job.sound, "here": job.here}
-        return about | {"older": job.older, "bytes": job.entry.size, "needs": needs}
+        return about | {"bytes": job.entry.size, "needs": needs}
 
     refused = [{"name": refusal.name, "why": refusal.why} for refusal in bundle.refusals]
     return {"file": bundle.file, "sha256": bundle.sha256, "jobs": [job_record(job) for job in bundle.jobs], "refused": refused}

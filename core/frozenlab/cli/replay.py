@@ -32,12 +32,10 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import UNATTENDED
     from frozenlab.engineer.sections import NAMES
     from frozenlab.experiments.replays.arms import KINDS
-    from frozenlab.experiments.studies.arms import PAPER_SECTIONS, current_name
+    from frozenlab.experiments.studies.arms import PAPER_SECTIONS
 
     parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
-    parser.add_argument(
-        "--vary", choices=KINDS, type=current_name, help=f"what differs between the arms (default: {KINDS[0]}, in all combinations)"
-    )
+    parser.add_argument("--vary", choices=KINDS, help=f"what differs between the arms (default: {KINDS[0]}, in all combinations)")
     parser.add_argument(
         "--sections", metavar="A,B,...",
         help=f"sections to switch on and off, of {', '.join(NAMES)} (default: {','.join(PAPER_SECTIONS)}, or all)",

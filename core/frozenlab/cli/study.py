@@ -106,14 +106,13 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     from pydantic import ValidationError
 
     from frozenlab.base.errors import one_line
-    from frozenlab.experiments.studies.arms import current_name
     from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
     from frozenlab.experiments.studies.on_students import students_study
     from frozenlab.experiments.studies.presets import STUDIES
     from frozenlab.experiments.studies.spec import StudySpec
     from frozenlab.session.presets import PRESETS, preset_spec
 
-    kind = current_name(options.what)
+    kind = options.what
     ready_made = (*STUDIES, ON_STUDENTS)
     if kind not in ready_made and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(ready_made)}, or a spec in a JSON file")

@@ -5,14 +5,14 @@ These are the models of ``context.json`` and ``proposal.json``; they import noth
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
 from frozenlab.base.cells import Cell, CellName, KnobChange, OfCell
+from frozenlab.base.versions import Version2
 from frozenlab.tasks.families import DEFAULT, AnyConfig, family_of
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.lake.older import cells_of_sizes
 
 Setting = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 """The name of a knob, or of a part that a cell is mixed of, by its task family."""
@@ -41,7 +41,7 @@ class Evidence(OfCell):
 class Context(BaseModel):
     """The evidence of one stage as an engineer sees it: only the sections that are switched on (``context.json``)."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Version2 = 2
     family: Annotated[str, Field(exclude_if=lambda name: name == DEFAULT.name)] = DEFAULT.name
     """The task family. Left out of files where it is the lake."""
     stage: int | None
@@ -53,18 +53,6 @@ class Context(BaseModel):
     sections: dict[str, tuple[Evidence, ...]]
     prompt: str | None = None
     """The exact text a language model was given; None for engineers that are not language models."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, given: Any) -> Any:
-        """Version 1 knew one team, and its map sizes."""
-        if not isinstance(given, dict) or "sizes" not in given or "cells" in given:
-            return given
-        rest = {name: value for name, value in given.items() if name not in ("schema_version", "agents", "sizes")}
-        agents, sizes = given.get("agents"), given["sizes"]
-        if type(agents) is not int or not isinstance(sizes, list | tuple) or any(type(size) is not int for size in sizes):
-            raise ValueError('"agents" must be a whole number and "sizes" a list of whole numbers')
-        return rest | {"cells": cells_of_sizes(sizes, agents)}
 
     @property
     def tasks(self) -> Family:
@@ -166,8 +154,7 @@ class GuardReport(BaseModel):
 class ProposalRecord(BaseModel):
     """``proposal.json``: everything about the config that follows one stage."""
 
-    schema_version: Literal[1, 2] = 2
-    """Version 1 knew cells by their map size; it is still read."""
+    schema_version: Version2 = 2
     stage: int | None
     """The stage (0-based) after which it was proposed; None before the first."""
     engineer: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]

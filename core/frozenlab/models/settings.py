@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -60,10 +60,6 @@ class Launcher(Strict):
     """Processes that train together, one for each GPU; they share each step's boards."""
 
 
-ENGINEERS_OWN = {"guidance": "guidance", "proposal_tokens": "max_tokens", "proposal_temperature": "temperature"}
-"""Settings of the engineer that version 1 of a session's spec kept with the language model -> their names today."""
-
-
 class LanguageSettings(Strict):
     """A Hugging Face language model as policy. The defaults are those of the paper's model, Qwen3-4B, on one GPU."""
 
@@ -97,12 +93,6 @@ class LanguageSettings(Strict):
     def measured(self) -> Decoding:
         """How it answers where it is measured."""
         return self.decoding or (THOUGHTFUL if self.thinking else Decoding())
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_engineer(cls, given: Any) -> Any:
-        """Files of specs of version 1 hold settings of the engineer here; :mod:`frozenlab.session.older` reads them."""
-        return {name: value for name, value in given.items() if name not in ENGINEERS_OWN} if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _check_room(self) -> Self:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from frozenlab.base.files import read_json
+from frozenlab.base.versions import not_older
 from frozenlab.jobs.kept import Signature
 from frozenlab.jobs.state import Count, Moment, Share, Status
 from frozenlab.session.labels import LABELS_FILE, Labels, read_labels
-from frozenlab.session.older import upgraded_spec
 
 FILES = ("session.json", "state.json", LABELS_FILE)
 """The files that a glance looks at, in the order of its parts. A folder without the first is no session."""
@@ -80,7 +80,8 @@ def _quietly(read: Callable[[Path], Any], path: Path) -> Any:
 
 
 def read_about(path: Path) -> About:
-    spec = upgraded_spec(read_json(path))
+    spec = read_json(path)
+    not_older(spec.get("schema_version"))
     engineer, training, parent = (_part(spec.get(name)) for name in ("engineer", "training", "parent"))
     return About(
         title=str(spec.get("title") or ""),

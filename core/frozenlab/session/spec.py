@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from frozenlab.base.versions import Version2
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.own_model import ModelEngineer
@@ -19,7 +20,6 @@ from frozenlab.models.settings import LanguageSettings
 from frozenlab.models.training.methods import BY_NAME, title_of
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.health.rules import RuleName
-from frozenlab.session.older import upgraded_spec
 from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
 from frozenlab.tasks.family import Family
 
@@ -39,8 +39,7 @@ class SessionSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: Literal[2] = 2
-    """Version 1 kept the engineer in several fields; it is still read."""
+    schema_version: Version2 = 2
     title: Annotated[str, Field(max_length=120)] = ""
     """The name that people see."""
     policy: str = "lab-model"
@@ -117,11 +116,6 @@ class SessionSpec(BaseModel):
     def models(self, current: Policy | None) -> Models:
         """The models for its engineer; ``current`` is the one that is trained."""
         return Models(self.policy, self.language, current, self.initial_config)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, given: Any) -> Any:
-        return upgraded_spec(given) if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _check_family(self) -> Self:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import regular
+from frozenlab.base.versions import OLDER
 from frozenlab.tasks.family import Family
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def read_table(path: Path, family: Family, *, trained: bool = False) -> pd.DataF
 
 def checked(table: pd.DataFrame, family: Family, *, trained: bool = False) -> pd.DataFrame:
     """The table with the types of its columns. Raises TableError, or what pandas raises where a column cannot have its type."""
-    table, columns = family.upgraded(table), columns_of(family, trained=trained)
+    columns = columns_of(family, trained=trained)
     if missing := [name for name in columns if name not in table]:
-        raise TableError(f"it has no column {missing[0]!r}")
+        raise TableError(OLDER if missing == ["config_cell"] else f"it has no column {missing[0]!r}")
     table = table.astype({name: kind for name, kind in columns.items() if table[name].dtype != kind})
     if not (table["valid"] == table["fault"].isna()).all() or not table["fault"].dropna().isin(family.faults).all():
         raise TableError("a plan is valid and has a fault, or is not and has none that there is")

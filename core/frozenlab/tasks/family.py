@@ -155,10 +155,6 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     def row(self, task: TaskT, answer: AnswerT, judged: Judged) -> dict[str, Any]:
         """The family's own columns of a row: what the task is and what became of the answer."""
 
-    def upgraded(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table of judged answers as it is written today, if an older version of the family wrote it."""
-        return table
-
     def unsound(self, table: pd.DataFrame) -> str | None:
         """What a table of judged answers holds that the family cannot have written; None: nothing."""
         return None

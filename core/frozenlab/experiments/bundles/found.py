@@ -19,7 +19,6 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job, Kind
 from frozenlab.models.folders import STUDENT
-from frozenlab.session.older import upgraded_arm, upgraded_spec
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -95,17 +94,6 @@ def described(job: Found) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def older(job: Found) -> bool:
-    """Whether the file is of an older version, which is brought up to date whenever it is read, and stays as it is."""
-    task = described(job)
-    if job.kind == "session":
-        return upgraded_spec(task) != task
-    if job.kind == "study":
-        session = task.get("session") or {}
-        return upgraded_spec(session) != session or any(upgraded_arm(arm, session) != arm for arm in task.get("arms", ()))
-    return job.kind == "replay" and any(upgraded_arm(arm) != arm for arm in task.get("arms", ()))
 
 
 def needs(job: Found) -> list[Need]:

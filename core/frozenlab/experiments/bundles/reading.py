@@ -24,7 +24,7 @@ from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.archive import Entry, entries, shown, unpack
 from frozenlab.experiments.bundles.cleaning import OF_THE_WORKER
 from frozenlab.experiments.bundles.contents import ContentError, check_json, problems
-from frozenlab.experiments.bundles.found import BY_NAME, Found, described, needs, older, title_of
+from frozenlab.experiments.bundles.found import BY_NAME, Found, described, needs, title_of
 from frozenlab.experiments.bundles.importing import place
 from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleError, Manifest, allowed, folder_of, format_of, job_in
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
@@ -192,7 +192,7 @@ def _open(job: JobReport) -> None:
         job.refused.append(Refusal(job.name, f"has no {BY_NAME[job.entry.kind].task}"))
         return
     try:
-        job.title, job.older, job.wanted = title_of(found), older(found), needs(found)
+        job.title, job.wanted = title_of(found), needs(found)
     except (ValueError, RecursionError, AttributeError, TypeError) as error:  # a LabError about damage is a ValueError
         hint = ", because it is of a newer version than this FrozenLab reads" if _newer(found) else ""
         job.refused.append(Refusal(job.name, f"cannot be opened{hint}: {one_line(error)}"))

@@ -45,8 +45,6 @@ class JobReport:
     """Whether the same job is here already, byte by byte, so that there is nothing to import."""
     id: str = ""
     """Its id here: its own, or another one where that is taken."""
-    older: bool = False
-    """Whether the file that describes it is of an older version; it is brought up to date whenever it is read, and stays as it is."""
     wanted: list[Need] = field(default_factory=list)
     """What its task refers to."""
     needs: list[tuple[Need, str]] = field(default_factory=list)
@@ -76,8 +74,6 @@ class JobReport:
             parts.append(
                 f"becomes {self.id}, because its id is {'that of a recorded session' if self.entry.id.startswith(RECORDED) else 'taken'}"
             )
-        if self.older:
-            parts.append("of an older version, which is brought up to date whenever it is read")
         if self.entry.changed:
             n = len(self.entry.changed)
             parts.append(f"what named the machine it comes from was taken out of {n} file{'s' if n > 1 else ''}")

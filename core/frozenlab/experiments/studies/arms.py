@@ -29,13 +29,6 @@ CONTROLS = {
     "again": "the same with other draws: what differs is noise",
 }
 """What can be done to an engineer, each an arm of its own."""
-FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
-"""Earlier names of ways to vary the sections, still read on the command line."""
-
-
-def current_name(name: str) -> str:
-    """The name of a study or of a way to vary the sections, given its current or its earlier name."""
-    return FORMER_NAMES.get(name, name)
 
 
 def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, ...]:

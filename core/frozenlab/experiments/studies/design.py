@@ -12,8 +12,6 @@ from frozenlab.experiments.studies.effects import Effect, against, leave_one_out
 from frozenlab.experiments.studies.spec import StudySpec
 
 Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "arm"]
-FORMER_KINDS: dict[str, Kind] = {"left out": "leave-one-out", "alone": "one-at-a-time"}
-"""Earlier names of kinds, still read in reports."""
 Sections = Mapping[str, frozenset[str]]
 """Arm -> the sections that its engineer sees."""
 

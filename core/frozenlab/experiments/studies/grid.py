@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base.errors import LabError
+from frozenlab.base.versions import OLDER
 from frozenlab.engineer.engineers import AnyEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.sections import SectionName
 from frozenlab.models.folders import student_label
-from frozenlab.session.older import upgraded_arm
 from frozenlab.tasks.families import AnyConfig
 
 Measure = Literal["valid", "optimal"]
@@ -44,8 +44,10 @@ class Arm(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_older(cls, given: Any) -> Any:
-        return upgraded_arm(given) if isinstance(given, dict) else given
+    def _not_older(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "api" in given:
+            raise ValueError(OLDER)
+        return given
 
     @model_validator(mode="after")
     def _one_author(self) -> Self:

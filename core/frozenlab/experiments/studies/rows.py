@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel
 
 from frozenlab.base.cells import OfCell
-from frozenlab.experiments.studies.design import FORMER_KINDS, Kind
+from frozenlab.experiments.studies.design import Kind
 from frozenlab.experiments.studies.effect_words import units_in_words
 from frozenlab.experiments.studies.effects import Effect, StudentMean
 from frozenlab.experiments.studies.grid import Measure
@@ -113,12 +113,6 @@ class EffectRow(Difference):
     cell, over stages and seeds. None if it was not recorded, and for an interaction."""
     alike: bool = False
     """Whether both sides trained on identical configs in all seeds, which is no comparison."""
-
-    @field_validator("kind", mode="before")
-    @classmethod
-    def _current_kind(cls, given: Any) -> Any:
-        """Reads the kinds of earlier reports by their current names."""
-        return FORMER_KINDS.get(given, given)
 
     @property
     def smaller(self) -> bool:

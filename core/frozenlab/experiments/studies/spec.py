@@ -15,7 +15,6 @@ from frozenlab.engineer.server import Server
 from frozenlab.experiments.studies.grid import Arm, Cell, Primary
 from frozenlab.models.folders import student_label
 from frozenlab.session.forks import CHANGEABLE
-from frozenlab.session.older import upgraded_arm
 from frozenlab.session.spec import SessionSpec
 
 PROMPT_TOKENS = 3000
@@ -51,20 +50,11 @@ class StudySpec(BaseModel):
     hypothesis: Annotated[str, Field(max_length=4000)] = ""
     """What the study is to test."""
     prediction: Annotated[str, Field(max_length=4000)] = ""
-    """The expected result, written before the study begins. Earlier files hold the stopping rule here too."""
+    """The expected result, written before the study begins."""
     stopping_rule: Annotated[str, Field(max_length=4000)] = ""
     """When the study ends, and what is done with sessions that failed."""
     primary: tuple[Primary, ...] = ()
     """The confirmatory comparisons. All others are exploratory."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, given: Any) -> Any:
-        """Arms of version 1 leave to the session what its language model is given as engineer."""
-        if not isinstance(given, dict) or not isinstance(given.get("session"), dict):
-            return given
-        arms = [upgraded_arm(arm, given["session"]) if isinstance(arm, dict) else arm for arm in given.get("arms", ())]
-        return given | {"arms": arms}
 
     @model_validator(mode="after")
     def _check(self) -> Self:

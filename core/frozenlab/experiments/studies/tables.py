@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan, nan, sqrt
-from typing import Any, Literal, Self, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel, field_validator, model_validator
+from pydantic import BaseModel
 
 from frozenlab.base.numbers import MANY, points
 from frozenlab.experiments.studies.design import design
@@ -106,24 +106,6 @@ class StudyReport(BaseModel):
     """Scored predictions of each arm."""
     changes: tuple[Changed, ...] = ()
     """Each predicted change with the measured one."""
-
-    @field_validator("predictions", mode="before")
-    @classmethod
-    def _scored_otherwise(cls, given: Any) -> Any:
-        """Drops the scores of earlier reports, which counted hits in an interval."""
-        return [score for score in given if not isinstance(score, dict) or "skill" in score]
-
-    @model_validator(mode="after")
-    def _open_old(self) -> Self:
-        """Computes what an earlier report lacks from its figures."""
-        if not self.beforehand:
-            for measure in MEASURES:
-                old: MeasureReport = getattr(self, measure)
-                rows = judged(old.effects, old.margin)
-                computed = {"effects": rows, "visible": seen_by(rows), "sentences": sentences_of(rows, self.spec, measure, old.margin)}
-                setattr(self, measure, old.model_copy(update=computed))
-            self.sentences = self.valid.sentences
-        return self
 
     @property
     def standing(self) -> str:

@@ -103,11 +103,6 @@ def row(instance: Instance, answer: Answer, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def upgraded(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of a version whose sessions had one team has map sizes for cells."""
-    return table.assign(config_cell=table["size"].astype(str)) if "config_cell" not in table and "size" in table else table
-
-
 def unsound(table: pd.DataFrame) -> str | None:
     """What a table of answers holds that no judge of the lake wrote."""
     for name, pattern in PATTERNS.items():

@@ -59,7 +59,6 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     realised = staticmethod(realised)
     undrawable = staticmethod(undrawable)
     mixed = staticmethod(mixed)
-    upgraded = staticmethod(answers.upgraded)
     unsound = staticmethod(answers.unsound)
     brief = staticmethod(brief)
     case = staticmethod(evidence.case)

@@ -1,0 +1,20 @@
+"""The versions of files: what is current, and what to do with older ones."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+OLDER = "FrozenLab no longer reads version 1: python -m recipes.migrate FOLDER brings a folder up to date"
+
+
+def not_older(version: Any) -> Any:
+    """Raises ValueError, which says what to do, for version 1."""
+    if version == 1:
+        raise ValueError(OLDER)
+    return version
+
+
+Version2 = Annotated[Literal[2], BeforeValidator(not_older)]
+"""The version of files that had another layout once."""
