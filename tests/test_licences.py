@@ -1,6 +1,6 @@
 """What the base install brings along, and under which licence: all of it may be used, changed and passed on, also in closed products.
 
-python -m tests.test_licences     writes the list anew, after a change of constraints/cpu.txt
+python -m tests.test_licences     writes the list anew, after a change of requirements/cpu.txt
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PINS = ROOT / "constraints" / "cpu.txt"
-LIST = ROOT / "constraints" / "licences.txt"
-HEAD = "# Licences of what constraints/cpu.txt installs, as each package states its own. Written by: python -m tests.test_licences\n"
+PINS = ROOT / "requirements" / "cpu.txt"
+LIST = ROOT / "requirements" / "licences.txt"
+HEAD = "# Licences of what requirements/cpu.txt installs, as each package states its own. Written by: python -m tests.test_licences\n"
 PERMISSIVE = {
     "MIT", "MIT License", "MIT-0", "MIT-CMU", "ISC License (ISCL)", "PSF-2.0", "CNRI-Python", "BSL-1.0",
     "BSD License", "BSD-2-Clause", "BSD-3-Clause", "3-Clause BSD License",

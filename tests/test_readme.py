@@ -23,7 +23,7 @@ PAGES = [
     ROOT / "assets" / "preset_seeds" / "README.md",
 ]
 SNIPPETS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / "lake.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-FOLDERS = ("core/frozenlab/", "assets/", "tests/", "benchmarks/", "constraints/", "docs/", "pages/", "sessions/example")
+FOLDERS = ("core/frozenlab/", "assets/", "tests/", "benchmarks/", "requirements/", "docs/", "pages/", "sessions/example")
 
 
 def ids(path: Path) -> str:

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-CONSTRAINTS = Path(__file__).parents[1] / "constraints"
-AUDIT = runpy.run_path(str(CONSTRAINTS / "audit.py"))
+REQUIREMENTS = Path(__file__).parents[1] / "requirements"
+AUDIT = runpy.run_path(str(REQUIREMENTS / "audit.py"))
 verdict: Callable[[Any, str], tuple[list[str], int]] = AUDIT["verdict"]
 
 
 def test_the_bill_names_every_pin_with_its_version_and_licence() -> None:
-    bill = json.loads((CONSTRAINTS / "sbom.cdx.json").read_text(encoding="utf-8"))
+    bill = json.loads((REQUIREMENTS / "sbom.cdx.json").read_text(encoding="utf-8"))
     found = {one["name"]: one for one in bill["components"]}
-    pins = dict(re.findall(r"^([\w.-]+)==(\S+)", (CONSTRAINTS / "cpu.txt").read_text(encoding="utf-8"), re.MULTILINE))
-    assert {name: one["version"] for name, one in found.items()} == pins, "run make constraints"
-    listed = dict(line.split("  ", 1) for line in (CONSTRAINTS / "licences.txt").read_text(encoding="utf-8").splitlines()[1:])
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+)", (REQUIREMENTS / "cpu.txt").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {name: one["version"] for name, one in found.items()} == pins, "run make requirements"
+    listed = dict(line.split("  ", 1) for line in (REQUIREMENTS / "licences.txt").read_text(encoding="utf-8").splitlines()[1:])
     assert {name: said(one["licenses"][0]) for name, one in found.items()} == listed
-    about = tomllib.loads((CONSTRAINTS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    about = tomllib.loads((REQUIREMENTS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert bill["metadata"]["component"]["version"] == about["version"]
     direct = {re.split(r"[<>=~]", one)[0] for one in about["dependencies"]}
     assert direct <= {name.lower().replace("_", "-") for name, one in found.items() if one["scope"] == "required"}

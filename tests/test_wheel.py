@@ -68,7 +68,7 @@ def test_it_is_the_installed_package_that_runs(installed: Installed) -> None:
 def test_its_bill_of_materials_is_in_its_metadata(installed: Installed) -> None:
     find = "from importlib.metadata import files; print(*[file.locate() for file in files('frozenlab') if 'sboms' in file.parts])"
     (bill,) = installed.run("python", "-c", find).stdout.split()
-    assert Path(bill).read_bytes() == (CHECKOUT / "constraints" / "sbom.cdx.json").read_bytes()  # type: ignore[operator]
+    assert Path(bill).read_bytes() == (CHECKOUT / "requirements" / "sbom.cdx.json").read_bytes()  # type: ignore[operator]
 
 
 def test_it_solves(installed: Installed) -> None:

@@ -1,9 +1,9 @@
 """The bill of materials that goes with the wheel: CycloneDX, with each package of cpu.txt, its version and its licence.
 
-    python constraints/sbom.py check               against the CycloneDX schema
-    python constraints/sbom.py write FOLDER...     after a change of cpu.txt; the folders are those that .venv imports from
+    python requirements/sbom.py check               against the CycloneDX schema
+    python requirements/sbom.py write FOLDER...     after a change of cpu.txt; the folders are those that .venv imports from
 
-Runs in .venv-audit: ``make audit`` checks, ``make constraints`` writes. What only developers need has the scope "excluded".
+Runs in .venv-audit: ``make audit`` checks, ``make requirements`` writes. What only developers need has the scope "excluded".
 """
 
 from __future__ import annotations

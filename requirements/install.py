@@ -1,4 +1,4 @@
-"""``pip install`` in a few lines: ``python constraints/install.py PIP_ARGUMENTS``. Large downloads and their sizes, then how far it is.
+"""``pip install`` in a few lines: ``python requirements/install.py PIP_ARGUMENTS``. Large downloads and their sizes, then how far it is.
 
 Without it pip says either nothing for minutes or four hundred lines. If pip fails, its own words follow in full.
 """

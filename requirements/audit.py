@@ -1,6 +1,6 @@
 """Known vulnerabilities of what cpu.txt installs, by pip-audit, which asks the package registry's service for them.
 
-    python constraints/audit.py        ends with 1 if one is found that EXPLAINED does not explain
+    python requirements/audit.py        ends with 1 if one is found that EXPLAINED does not explain
 
 Where the service cannot be reached, or knows none of the packages (a mirror may have no such service), it says so and ends with 0: it has
 found nothing out. Runs in .venv-audit: ``make audit``.
