@@ -87,7 +87,7 @@ requirements: .venv-audit/installed
 
 # Records the sessions, replays and results that ship: three hours on two cores, after new weights of the lab model only.
 record: .venv/installed
-	$(BIN)/python -m benchmarks.record
+	$(BIN)/python -m recipes.record
 
 clean:
 	rm -rf .venv .venv-vllm .venv-audit .cache

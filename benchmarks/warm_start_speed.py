@@ -16,12 +16,12 @@ import torch
 
 from benchmarks.timing import cpu_seconds
 from frozenlab.base import seeds
-from frozenlab.experiments.lab_model.auxiliary import insight
-from frozenlab.experiments.lab_model.courses import TEAMS, SolvedBoards, boards
-from frozenlab.experiments.lab_model.guises import guise, plan_example
-from frozenlab.experiments.lab_model.warm_start import WarmStartSettings, train
 from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
+from recipes.lab_model.auxiliary import insight
+from recipes.lab_model.courses import TEAMS, SolvedBoards, boards
+from recipes.lab_model.guises import guise, plan_example
+from recipes.lab_model.warm_start import WarmStartSettings, train
 
 
 def boards_a_second(settings: WarmStartSettings, course: SolvedBoards) -> float:

@@ -23,7 +23,7 @@ PAGES = [
     ROOT / "assets" / "preset_seeds" / "README.md",
 ]
 SNIPPETS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / "lake.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-FOLDERS = ("core/frozenlab/", "assets/", "tests/", "benchmarks/", "requirements/", "docs/", "pages/", "sessions/example")
+FOLDERS = ("core/frozenlab/", "assets/", "tests/", "benchmarks/", "recipes/", "requirements/", "docs/", "pages/", "sessions/example")
 
 
 def ids(path: Path) -> str:
@@ -59,7 +59,7 @@ def test_links_and_paths_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_modules_exist(page: Path) -> None:
-    modules = re.findall(r"python -m ((?:frozenlab|benchmarks|tests)[\w.]*)", page.read_text(encoding="utf-8"))
+    modules = re.findall(r"python -m ((?:frozenlab|benchmarks|recipes|tests)[\w.]*)", page.read_text(encoding="utf-8"))
     assert not [module for module in modules if find_spec(module) is None]
 
 

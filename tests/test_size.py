@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.record import RECORDINGS
 from frozenlab.base.places import CHECKOUT, SESSIONS
+from recipes.record import RECORDINGS
 
 MOST = 48 * 2**20
 """Bytes of all tracked files."""

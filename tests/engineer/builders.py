@@ -8,9 +8,9 @@ import numpy as np
 
 from frozenlab.base.cells import Cell
 from frozenlab.engineer.schema import Context, Evidence
-from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
+from recipes.lab_model.proposals import draw_context
 
 MIXED = EnvironmentConfig.of(
     [

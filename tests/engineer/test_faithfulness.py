@@ -14,9 +14,9 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Claim, GuardReport, Proposal, ProposalRecord
 from frozenlab.engineer.sections import failures
-from frozenlab.experiments.lab_model import tutor
-from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
+from recipes.lab_model import tutor
+from recipes.lab_model.proposals import draw_context
 from tests.engineer.builders import context_of, of_sizes
 
 CONFIG = EnvironmentConfig.uniform((4, 6))

@@ -8,9 +8,9 @@ import pytest
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.experiments.lab_model import tutor
-from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.models.loading import load_policy
+from recipes.lab_model import tutor
+from recipes.lab_model.proposals import draw_context
 
 pytestmark = pytest.mark.slow
 

@@ -19,12 +19,12 @@ from frozenlab.engineer.dialects.lab import (
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour, failures
-from frozenlab.experiments.lab_model import tutor
-from frozenlab.experiments.lab_model.proposals import demonstrations, draw_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
 from frozenlab.models.lab.model import MAX_POSITIONS
 from frozenlab.tasks.vocabulary import WORDS, percent_value, percent_word
+from recipes.lab_model import tutor
+from recipes.lab_model.proposals import demonstrations, draw_context
 from tests.engineer.builders import MIXED, context_of, mixed_cell
 
 seeds = st.integers(0, 2**31 - 1)

@@ -13,7 +13,7 @@ from frozenlab.lake.draw.stratum import Stratum
 
 RATES = Path(__file__).parents[1] / "data" / "natural_rates.csv"
 """Per size, agents, hole count, layout and placement: draws, those with a solution, and those of them that need a WAIT by makespan.
-Measured by benchmarks/natural_rates.py."""
+Measured by recipes/natural_rates.py."""
 
 
 def natural_wait_rate(config: EnvironmentConfig, name: str) -> float | None:

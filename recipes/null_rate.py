@@ -1,6 +1,6 @@
 """How often a study calls a difference clear where there is none: all pairs of arms of a null study (docs/instrument.md).
 
-python -m benchmarks.null_rate assets/null/boards.parquet          the table of boards of a study whose arms differ in nothing but draws
+python -m recipes.null_rate assets/null/boards.parquet          the table of boards of a study whose arms differ in nothing but draws
 """
 
 from __future__ import annotations

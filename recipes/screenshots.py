@@ -1,6 +1,6 @@
 """Takes the pictures of README: six views of the app in Chromium, made small.
 
-python -m benchmarks.screenshots
+python -m recipes.screenshots
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measures the lab model for its model card, as markdown: plans on held-out boards, and how well it imitates the engineer it was shown.
 
-    python -m benchmarks.lab_model_card [CHECKPOINT]
+    python -m recipes.lab_model_card [CHECKPOINT]
 
 Boards: the suites `train-shape` (2 agents) and `paper` (3, 4 and 5 agents), which no training of the lab sees.
 """
@@ -17,8 +17,6 @@ import torch
 from frozenlab.base import seeds
 from frozenlab.base.numbers import rates, wilson
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
-from frozenlab.experiments.lab_model import tutor
-from frozenlab.experiments.lab_model.proposals import draw_context
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
 from frozenlab.models.evaluation import evaluate
@@ -26,6 +24,8 @@ from frozenlab.models.folders import policy_folder
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.policy import Sampling
 from frozenlab.tasks.vocabulary import CONFIG
+from recipes.lab_model import tutor
+from recipes.lab_model.proposals import draw_context
 
 SAMPLED_SEED = 1
 CONTEXTS = 500

@@ -17,8 +17,6 @@ from frozenlab.engineer.dialects.lab import READABLE, render_context, render_pro
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures, history, preserved, statistics
 from frozenlab.engineer.sections.preserved import TEACHES, WORKS
-from frozenlab.experiments.lab_model import tutor
-from frozenlab.experiments.lab_model.usual_rates import TEAMS, usual_rate
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, BoardKind, CellConfig
 from frozenlab.lake.draw.generator import Realised
@@ -27,6 +25,8 @@ from frozenlab.tasks.countdown.drawing import DrawnTasks
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from frozenlab.tasks.vocabulary import FAULT_WORDS, MAX_CELLS
+from recipes.lab_model import tutor
+from recipes.lab_model.usual_rates import TEAMS, usual_rate
 
 SECTIONS = tuple(section.name for section in READABLE)
 """Those that the lab model reads."""

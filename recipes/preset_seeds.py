@@ -1,7 +1,7 @@
 """The gain of a preset session over seeds: one session per seed, measured on its test boards before training and after each stage.
 
-    python -m benchmarks.preset_seeds SESSIONS [--preset quick] [--method grpo] [--first 0] [--seeds 10]
-    python -m benchmarks.preset_seeds --readme
+    python -m recipes.preset_seeds SESSIONS [--preset quick] [--method grpo] [--first 0] [--seeds 10]
+    python -m recipes.preset_seeds --readme
 
 The first line runs the sessions in the folder SESSIONS and keeps a small table of each, ``assets/preset_seeds/PRESET-METHOD/SEED.parquet``:
 one row per board and moment. A seed with a table is not run again, and a stopped session resumes, so several processes may
@@ -32,7 +32,7 @@ from frozenlab.session.session import Session
 
 KEPT = places.ROOT / "assets" / "preset_seeds"
 README = places.ROOT / "README.md"
-BEGIN, END = "<!-- preset seeds: written by python -m benchmarks.preset_seeds --readme -->", "<!-- preset seeds: end -->"
+BEGIN, END = "<!-- preset seeds: written by python -m recipes.preset_seeds --readme -->", "<!-- preset seeds: end -->"
 COLUMNS = ["trained", "board_id", "agents", "size", "valid", "optimal"]
 METRICS = ("valid", "optimal")
 

@@ -2,7 +2,7 @@
 
 The gate (``docs/instrument.md``) says that what a student has lost comes back by boards of that cell and by hardly any others. So a board
 helps the cell that it is drawn for, and the best shares follow from two numbers a cell: the valid rate that the evidence shows, and the
-rate that is *usual* there (:mod:`frozenlab.experiments.lab_model.usual_rates`).
+rate that is *usual* there (:mod:`recipes.lab_model.usual_rates`).
 
 1. **Read** the valid rate: from `failures` (held-out tasks), else `behaviour` (sampled answers), else `preserved`.
 2. **Room**: how far it lies below the usual rate, if by more than MARGIN. What was never learnt, the rest up to 100 %, counts a tenth.
@@ -20,7 +20,7 @@ from math import exp, log
 from frozenlab.base.cells import Config
 from frozenlab.engineer.schema import Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
-from frozenlab.experiments.lab_model.usual_rates import usual_rate
+from recipes.lab_model.usual_rates import usual_rate
 
 MARGIN = 0.1
 """A rate that lies below the usual one by less may be chance."""

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from frozenlab.base.cells import evenly
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures
-from frozenlab.experiments.lab_model.proposals import draw_context
-from frozenlab.experiments.lab_model.tutor import REACH, fall, filled, propose
-from frozenlab.experiments.lab_model.usual_rates import kinds, usual_rate
 from frozenlab.experiments.students.menu import usual_config
+from recipes.lab_model.proposals import draw_context
+from recipes.lab_model.tutor import REACH, fall, filled, propose
+from recipes.lab_model.usual_rates import kinds, usual_rate
 
 CONFIG = evenly(usual_config())
 USUAL = {cell.name: usual_rate(cell) or 0.0 for cell in CONFIG.described()}

@@ -1,6 +1,6 @@
 """Measures how often random boards have a solution and how often those need a WAIT, and writes core/frozenlab/lake/data/natural_rates.csv.
 
-    python -m benchmarks.natural_rates [LAYOUT ...]
+    python -m recipes.natural_rates [LAYOUT ...]
 
 Minutes on one core. With names of layouts, only those are measured, and the other rows of the file stay. Every layout with uniform
 placement, and scatter with connected placement. Draws that the search budget leaves undecided (at most a few

@@ -1,6 +1,6 @@
 """Writes the studies of docs/instrument.md: three confirmatory tests and a null study, with the recipes of their students.
 
-python -m benchmarks.confirm FOLDER
+python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 

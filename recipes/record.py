@@ -1,13 +1,13 @@
 """Records again what ships and comes from the lab model: sessions, a fork of one, replays, and results on suites.
 
     make record         about three hours on two cores; run again, it goes on where it was stopped
-    python -m benchmarks.record --quick FOLDER      without the long sessions: minutes
+    python -m recipes.record --quick FOLDER      without the long sessions: minutes
 
 All of it is made in FOLDER (default: ``.cache/record``), with this checkout's code and weights. Only when everything is there does it
 replace what shipped before. Do this once after new weights of the lab model, not after each change: git keeps every recording
 (``tests/test_size.py``). Studies take days and are not recorded here. What reads recordings is brought up to date by
 
-    python -m benchmarks.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
+    python -m recipes.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
     python -m tests.pages.test_recorded_numbers         the numbers that pages show of recordings
 
 ``assets/results/base-of-recorded-sessions`` is the base of the recordings of before, and goes when they do.
@@ -78,7 +78,7 @@ def record(folder: Path, recording: Recording) -> None:
     place = root / recording.id
     root.mkdir(parents=True, exist_ok=True)
     if recording.root == LANGUAGE:
-        subprocess.run([sys.executable, "-m", "benchmarks.record_language", str(root)], check=True)
+        subprocess.run([sys.executable, "-m", "recipes.record_language", str(root)], check=True)
     elif not place.exists():
         named = ("--out", str(place)) if recording.command[0] == "run" else ("--id", recording.id)
         lab(root, *recording.command, *named)

@@ -1,6 +1,6 @@
 """The warm start: train the lab model on courses, such as solver plans and an engineer's proposals (supervised, before any RL).
 
-    python -m frozenlab.experiments.lab_model.warm_start --out assets/lab-model --course scatter=0.92 --course proposals=0.08
+    python -m recipes.lab_model.warm_start --out assets/lab-model --course scatter=0.92 --course proposals=0.08
 
 The model card in ``assets/lab-model`` gives the settings of the shipped weights.
 """
@@ -24,13 +24,13 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from frozenlab.base import seeds
-from frozenlab.experiments.lab_model.auxiliary import IGNORED, InsightHead
-from frozenlab.experiments.lab_model.courses import NAMES, Course, Lesson, drawn
 from frozenlab.models.lab.model import build_network, build_tokenizer, grown
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.examples import Example
 from frozenlab.models.training.optimizers import MuonAndAdamW, fast_bfloat16
 from frozenlab.tasks.vocabulary import WORDS
+from recipes.lab_model.auxiliary import IGNORED, InsightHead
+from recipes.lab_model.courses import NAMES, Course, Lesson, drawn
 
 DEFAULT_LESSONS = 120_000
 POOL = 4096
@@ -57,7 +57,7 @@ class WarmStartSettings:
     bfloat16: bool = field(default_factory=fast_bfloat16)
     """Whether matrix products are computed in 16 bits: faster if the processor has instructions for them, otherwise many times slower."""
     insight_weight: float = 0.3
-    """Weight of the auxiliary targets in the loss; see :mod:`frozenlab.experiments.lab_model.auxiliary`."""
+    """Weight of the auxiliary targets in the loss; see :mod:`recipes.lab_model.auxiliary`."""
     seed: int = 0
 
 

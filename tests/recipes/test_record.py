@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import record
 from frozenlab.base import places
 from frozenlab.session.session import Session
+from recipes import record
 from tests.builders import build_session, small_spec
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import preset_seeds
 from frozenlab.session.presets import PRESETS
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
+from recipes import preset_seeds
 from tests.builders import build_session, small_spec
 
 

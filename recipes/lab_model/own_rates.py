@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.base import seeds
-from frozenlab.experiments.lab_model.usual_rates import kinds
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.lab.self_assessment import question
 from frozenlab.models.policy import Sampling
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.vocabulary import percent_word
+from recipes.lab_model.usual_rates import kinds
 
 PLANS = 8
 TEMPERATURE = 0.7

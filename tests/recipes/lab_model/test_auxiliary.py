@@ -8,7 +8,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.experiments.lab_model.auxiliary import (
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate, random_instances
+from frozenlab.lake.rules import Paths, judge_paths, walk
+from frozenlab.tasks.lake.teacher import padded
+from recipes.lab_model.auxiliary import (
     BLOCKED,
     CLOSER,
     FARTHER,
@@ -18,11 +23,6 @@ from frozenlab.experiments.lab_model.auxiliary import (
     insight,
     nothing_to_see,
 )
-from frozenlab.lake.board import Board
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import generate, random_instances
-from frozenlab.lake.rules import Paths, judge_paths, walk
-from frozenlab.tasks.lake.teacher import padded
 
 SOLVED: list[tuple[Board, Paths]] = [
     (instance.board, padded(walk(instance.board, instance.solution.plan or ())))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import record_language
 from frozenlab.session.session import Session
+from recipes import record_language
 
 pytestmark = pytest.mark.slow
 

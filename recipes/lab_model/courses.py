@@ -11,10 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from frozenlab.base import seeds
-from frozenlab.experiments.lab_model.auxiliary import Insight, insight, nothing_to_see
-from frozenlab.experiments.lab_model.guises import guise, plan_example
-from frozenlab.experiments.lab_model.own_rates import own_rates as measured_rates
-from frozenlab.experiments.lab_model.proposals import demonstrations
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.config_cell import Layout
@@ -28,6 +24,10 @@ from frozenlab.tasks.countdown.dialects.lab import CountdownInLabWords, render_c
 from frozenlab.tasks.countdown.drawing import CountdownTask, draw
 from frozenlab.tasks.countdown.steps import shortest_chains
 from frozenlab.tasks.lake.teacher import padded
+from recipes.lab_model.auxiliary import Insight, insight, nothing_to_see
+from recipes.lab_model.guises import guise, plan_example
+from recipes.lab_model.own_rates import own_rates as measured_rates
+from recipes.lab_model.proposals import demonstrations
 
 Thing = TypeVar("Thing")
 

@@ -8,11 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from frozenlab.experiments.lab_model import courses
-from frozenlab.experiments.lab_model.auxiliary import IGNORED
-from frozenlab.experiments.lab_model.courses import COURSES, SMALLER_TEAMS, TEAMS, Lesson, SolvedBoards, boards, countdown, drawn, proposals
-from frozenlab.experiments.lab_model.guises import guise
-from frozenlab.experiments.lab_model.proposals import demonstrations
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.exits import ARROWS, DOORS
@@ -28,6 +23,11 @@ from frozenlab.tasks.countdown.drawing import held_out as countdown_held_out
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
 from frozenlab.tasks.vocabulary import END, NUMBERS, WORDS
+from recipes.lab_model import courses
+from recipes.lab_model.auxiliary import IGNORED
+from recipes.lab_model.courses import COURSES, SMALLER_TEAMS, TEAMS, Lesson, SolvedBoards, boards, countdown, drawn, proposals
+from recipes.lab_model.guises import guise
+from recipes.lab_model.proposals import demonstrations
 
 LAYOUTS = {"scatter": TEAMS, "corridor": SMALLER_TEAMS, "oneway": SMALLER_TEAMS, "doors": SMALLER_TEAMS}
 FURNITURE = {"oneway": ARROWS, "doors": DOORS[: max(SMALLER_TEAMS)]}
@@ -116,7 +116,7 @@ def test_proposals_are_the_demonstrations_as_they_stand() -> None:
 
 def test_own_rates_are_those_of_the_models_sampled_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     easy = EnvironmentConfig.uniform((3,), hole_ratio=0.0, wait_ratio=0.0)
-    monkeypatch.setattr("frozenlab.experiments.lab_model.own_rates.kinds", lambda: [easy, CountdownConfig()])
+    monkeypatch.setattr("recipes.lab_model.own_rates.kinds", lambda: [easy, CountdownConfig()])
     untrained = LabPolicy(build_network(hidden=32, layers=2, intermediate=64), build_tokenizer())
     course = drawn("own-rates", 12, 5, untrained)
     asked = [texts(course.lesson(np.random.default_rng(seed))) for seed in range(30)]

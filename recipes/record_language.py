@@ -1,6 +1,6 @@
 """A language model from random weights to its own engineer, on a processor.
 
-    python -m benchmarks.record_language FOLDER [--boards 14000] [--proposals 1200] [--stages 3] [--steps 15]
+    python -m recipes.record_language FOLDER [--boards 14000] [--proposals 1200] [--stages 3] [--steps 15]
 
 A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
@@ -30,7 +30,6 @@ from frozenlab.engineer.dialects.plain import percent_key, render_request
 from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.engineer.sections import behaviour
-from frozenlab.experiments.lab_model.proposals import draw_lines
 from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
@@ -49,6 +48,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.session.worker import work
 from frozenlab.tasks.lake.family import LAKE
+from recipes.lab_model.proposals import draw_lines
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)

@@ -1,6 +1,6 @@
 """How well the lab model usually does: its greedy valid rate on every kind of cell that its engineer can name.
 
-    python -m frozenlab.experiments.lab_model.usual_rates CHECKPOINT
+    python -m recipes.lab_model.usual_rates CHECKPOINT
 
 writes ``data/usual_rates.json``, and is run again with new weights before their engineer is taught.
 """

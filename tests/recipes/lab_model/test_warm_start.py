@@ -11,19 +11,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.experiments.lab_model.courses import SolvedBoards, Texts
-from frozenlab.experiments.lab_model.guises import disguise, guise, plan_example
-from frozenlab.experiments.lab_model.warm_start import (
-    Progress,
-    WarmStartSettings,
-    batches,
-    completion_states,
-    draw,
-    learning_rate,
-    main,
-    share_of_course,
-    train,
-)
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, random_instances
@@ -36,6 +23,19 @@ from frozenlab.models.training.examples import Example, to_example
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
 from frozenlab.tasks.lake.teacher import padded, vary
 from frozenlab.tasks.vocabulary import END, WORDS
+from recipes.lab_model.courses import SolvedBoards, Texts
+from recipes.lab_model.guises import disguise, guise, plan_example
+from recipes.lab_model.warm_start import (
+    Progress,
+    WarmStartSettings,
+    batches,
+    completion_states,
+    draw,
+    learning_rate,
+    main,
+    share_of_course,
+    train,
+)
 
 torch.set_num_threads(1)  # as small a network is slower on several, all the more beside other tests
 QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, compiled=False)
