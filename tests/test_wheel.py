@@ -61,8 +61,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def test_it_is_the_installed_package_that_runs(installed: Installed) -> None:
-    where = installed.run("python", "-c", "import frozenlab.base.places as p; print(p.CHECKOUT, p.ROOT)").stdout.split()
-    assert where[0] == "None" and Path(where[1]).is_relative_to(installed.bin.parent)
+    look = "import frozenlab.base.places as p; from importlib.util import find_spec; print(p.CHECKOUT, find_spec('recipes'), p.ROOT)"
+    where = installed.run("python", "-c", look).stdout.split()
+    assert where[:2] == ["None", "None"] and Path(where[2]).is_relative_to(installed.bin.parent)
 
 
 def test_its_bill_of_materials_is_in_its_metadata(installed: Installed) -> None:
@@ -88,7 +89,7 @@ def test_it_trains_a_session(installed: Installed) -> None:
 
 VISIT = """
 from streamlit.testing.v1 import AppTest
-from frozenlab import places
+from frozenlab.base import places
 app = AppTest.from_file(str(places.ROOT / "streamlit_app.py"), default_timeout=120).run()
 for page in sorted((places.ROOT / "pages").glob("*.py")):
     app.switch_page(f"pages/{page.name}").run()
