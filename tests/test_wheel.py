@@ -90,7 +90,7 @@ def test_it_trains_a_session(installed: Installed) -> None:
 VISIT = """
 from streamlit.testing.v1 import AppTest
 from frozenlab.base import places
-app = AppTest.from_file(str(places.ROOT / "streamlit_app.py"), default_timeout=120).run()
+app = AppTest.from_file(str(places.ROOT / "streamlit_app.py"), default_timeout=600).run()
 for page in sorted((places.ROOT / "pages").glob("*.py")):
     app.switch_page(f"pages/{page.name}").run()
     assert not app.exception, (page, app.exception)

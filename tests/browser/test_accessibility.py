@@ -1,4 +1,5 @@
-"""axe-core finds nothing serious on any page, light and dark, on a wide screen and on a phone; and no page is too long."""
+"""axe-core finds nothing serious on any page, on a wide screen and on a phone, and no page is too long. The colours of both themes are in
+``tests/ui/test_contrast.py``."""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ WIDE: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def themed(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
-    """One page for all addresses, so that the app's files are loaded once a theme."""
-    context = browser.new_context(color_scheme=request.param, reduced_motion="reduce")
+@pytest.fixture(scope="module")
+def calm(browser: Browser) -> Iterator[Page]:
+    """One page for all addresses, so that the app's files are loaded once."""
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(60_000)
     yield page
@@ -34,16 +35,16 @@ def themed(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_breaks_no_serious_rule_and_is_not_too_long(shared_app: App, themed: Page, name: str) -> None:
+def test_a_page_breaks_no_serious_rule_and_is_not_too_long(shared_app: App, calm: Page, name: str) -> None:
     """Both screens look at one load of the page: its window is narrowed, as when a phone is turned."""
-    themed.set_viewport_size(WIDE)
-    themed.goto(f"{shared_app.url}/{'' if name == 'home' else name}")
-    still(themed)
-    broken = [f"wide: {line}" for line in violations(themed)]
-    height = themed.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    themed.set_viewport_size(PHONE)
-    still(themed)
-    broken += [f"phone: {line}" for line in violations(themed)]
+    calm.set_viewport_size(WIDE)
+    calm.goto(f"{shared_app.url}/{'' if name == 'home' else name}")
+    still(calm)
+    broken = [f"wide: {line}" for line in violations(calm)]
+    height = calm.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    calm.set_viewport_size(PHONE)
+    still(calm)
+    broken += [f"phone: {line}" for line in violations(calm)]
     assert not broken, "\n".join(broken)
     assert height <= LONGEST
 

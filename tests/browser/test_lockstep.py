@@ -1,4 +1,4 @@
-"""One board on five checkpoints under one timeline: from Story, Play and Benchmark."""
+"""One board on five checkpoints under one timeline, from Story and Play; ``test_benchmark.py`` opens one behind a figure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from playwright.sync_api import Page, expect
 from frozenlab.app.views.lake.share import encode
 from frozenlab.base import places
 from frozenlab.lake.board import read_board
-from frozenlab.lake.suites import SuiteSpec, build_suite
-from tests.builders import build_result
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
@@ -62,15 +60,3 @@ def test_from_any_board_on_play(new_app: Callable[[], App], page: Page) -> None:
     page.get_by_role("button", name="Let them plan").click()
     expect(page.locator(".player figure")).to_have_count(6)
     expect_lockstep(page, ["base", *(stage.lower() for stage in STAGES), "Exact solver"])
-
-
-@pytest.mark.slow
-def test_from_a_board_behind_a_figure_of_the_benchmark(app: App, page: Page) -> None:
-    boards = build_suite(SuiteSpec(agents=(3,), sizes=(5,), boards_per_cell=8, seed=5))
-    names = ["base", "one", "two", "three", "four"]
-    for place, name in enumerate(names):
-        build_result(app.sessions, name, boards, 0.2 * place, title=name)
-    chosen = "&".join(f"result={name}" for name in names)
-    page.goto(f"{app.url}/benchmark?suite=paper&{chosen}&boards=four~3~5~all~~base.one.two.three~")
-    expect(page.locator(".player figure")).to_have_count(6)
-    expect_lockstep(page, ["four", "base", "one", "two", "three", "optimal plan"])

@@ -28,24 +28,11 @@ PLAIN = {
 }  # fmt: skip
 """Fields that Streamlit shows as text, letter by letter."""
 VISITS: list[dict[str, str]] = [
-    {"name": "home"},
-    {"name": "design"},
-    {"name": "play"},
-    *({"name": "train", "session": session} for session in ("lab", "language", "failed", "damaged")),
-    *({"name": "story", "session": session, "stage": stage} for session in ("lab", "language") for stage in ("0", "2")),
-    *(
-        {"name": "story", "session": session, "stage": "1", "part": part}
-        for session in ("lab", "language")
-        for part in ("happened", "failed", "read", "wrote", "right", "session")
-    ),
-    {"name": "story", "session": "damaged", "stage": "1"},
-    {"name": "story", "session": "damaged", "stage": "1", "part": "wrote"},
+    {"name": "train", "session": "damaged"},
+    {"name": "story", "session": "language", "stage": "1", "part": "wrote"},
     {"name": "story", "session": "lab", "stage": "1", "evidence": "first"},
-    {"name": "studies", "study": "mine"},
-    *({"name": "studies", "study": "mine", "view": view} for view in ("arms", "sizes", "predictions")),
+    {"name": "studies", "study": "mine", "view": "predictions"},
     {"name": "replay", "replay": "mine"},
-    {"name": "replay", "session": "lab", "stage": "1"},
-    {"name": "benchmark"},
     {"name": "benchmark", "suite": "marked", "boards": "theirs~3~all~all~~~"},
 ]
 

@@ -96,9 +96,7 @@ def test_pictures_of_the_environments_are_those_of_the_light_page() -> None:
 
 
 @both
-@pytest.mark.parametrize(
-    "color",
-    [*(outcome.color for outcome in OUTCOMES.values()), *OUR_COLORS, PAPER_COLOR, BEFORE_COLOR, AFTER_COLOR, REWARD_COLOR, CHECK_COLOR],
-)
-def test_bars_and_lines_can_be_seen(mode: str, colors: Palette, color: str) -> None:
-    assert contrast(color, colors.ground) >= SHAPES
+def test_bars_and_lines_can_be_seen(mode: str, colors: Palette) -> None:
+    outcomes = (outcome.color for outcome in OUTCOMES.values())
+    drawn = (*outcomes, *OUR_COLORS, PAPER_COLOR, BEFORE_COLOR, AFTER_COLOR, REWARD_COLOR, CHECK_COLOR)
+    assert not [color for color in drawn if contrast(color, colors.ground) < SHAPES]
