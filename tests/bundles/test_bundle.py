@@ -20,6 +20,7 @@ from frozenlab.experiments.bundles.importing import TAG, free_id, take_in
 from frozenlab.experiments.bundles.layout import FILES, BundleError, allowed
 from frozenlab.experiments.bundles.reading import opened
 from frozenlab.experiments.bundles.writing import export, files_of, size_of
+from frozenlab.experiments.references import references, with_names
 from frozenlab.experiments.shelf import shelf
 from frozenlab.jobs.imported import ImportedError, imported, make_own
 from frozenlab.jobs.job import KINDS
@@ -246,6 +247,17 @@ def test_taken_ids_give_way_and_jobs_of_a_bundle_still_find_each_other(store: Se
         taken = take_in(bundle, other)
     assert [job.id for job in taken] == ["asked", "demo-2"]
     assert json.loads(taken[0].task.read_text()) == task | {"session": "demo-2", "folder": None}
+
+
+def test_references_are_known_by_their_fields_and_can_be_renamed() -> None:
+    students, fork = ["lab-model", "student:weak", "/models/mine"], {"policy": "lab-model", "parent": {"session": "demo"}}
+    arm = {"name": "oracle", "configs": {"student:weak": {}, "*": {}}}
+    study = {"title": "demo", "students": students, "session": fork, "arms": [arm]}
+    assert references(study, "study") == {("student", "weak"), ("model", "/models/mine"), ("session", "demo")}
+    assert references({"students": ["weak"]}, "diagnosis") == {("student", "weak")}
+    renamed = with_names(study, "study", lambda ref: f"{ref.name}-2")
+    assert renamed["title"] == "demo" and renamed["session"]["parent"] == {"session": "demo-2"}
+    assert renamed["students"][:2] == ["lab-model", "student:weak-2"] and [*renamed["arms"][0]["configs"]] == ["student:weak-2", "*"]
 
 
 def test_no_import_passes_for_a_recorded_session(store: SessionStore, tmp_path: Path) -> None:

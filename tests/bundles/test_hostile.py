@@ -204,6 +204,7 @@ HOSTILE: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("state-process", lambda: has("state.json", b'{"status": "done", "pid": 1}'), "names a process"),
     ("spec-newer", lambda: spec(schema_version=3), "of a newer version"),
     ("spec-path", lambda: spec(policy="/home/me/model"), "a place on the disk"),
+    ("spec-student-up", lambda: spec(policy="student:../../model"), "a place on the disk"),
     ("spec-key", lambda: api(key_variable="AWS_SECRET_ACCESS_KEY"), "cannot be opened"),
     ("spec-file", lambda: api(base_url="file:///etc/passwd"), "cannot be opened"),
     ("replay-folder", lambda: replay(folder="/etc"), "a place on the disk"),

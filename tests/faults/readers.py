@@ -24,10 +24,10 @@ from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.headroom.report import report_of as headroom_report
 from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.references import needed_by
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.experiments.shelf.housekeeping import IN_TRASH, RULES, disk_use, removals
-from frozenlab.experiments.shelf.needed import needed_by
 from frozenlab.experiments.shelf.shelf import in_trash, why_kept
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.store import Study

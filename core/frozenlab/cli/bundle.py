@@ -164,7 +164,7 @@ def in_order(jobs: list[Found]) -> list[Found]:
 
 def refuse_needed(leaving: list[Job], store: SessionStore) -> None:
     """Raise ShelfError if a job could not be deleted afterwards, but for those that go with it."""
-    from frozenlab.experiments.shelf.needed import needed_by
+    from frozenlab.experiments.references import needed_by
     from frozenlab.experiments.shelf.shelf import ShelfError, why_kept
 
     going = {(job.kind, job.id) for job in leaving}

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from frozenlab.base.files import read_json
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.experiments.bundles.layout import BundleError, Need
-from frozenlab.experiments.contests.store import Contest
-from frozenlab.experiments.diagnosis.store import Diagnosis
-from frozenlab.experiments.headroom.store import Headroom
-from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.students.store import Student
-from frozenlab.experiments.studies.store import Study
+from frozenlab.experiments.references import references
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job, Kind
-from frozenlab.models.folders import STUDENT
-from frozenlab.session.session import Session
+from frozenlab.jobs.queue.taking_up import open_job
 from frozenlab.session.store import SessionStore
 
-OPEN: dict[str, type[Job]] = {
-    kind.kind: kind for kind in (Session, Evaluation, Study, Replay, Diagnosis, Student, Contest, Headroom)
-}  # fmt: skip
-"""Kind of job -> what opens its folder."""
 BY_NAME = {kind.name: kind for kind in KINDS}
-NO_NEED = {"lab-model", "untrained"}
-"""Names of models that every FrozenLab has."""
 REPORT = "report.json"
 """What makes a folder a result, also one that was measured in the foreground and has no task."""
 
@@ -75,7 +61,7 @@ def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path | None:
 def opened(job: Found) -> Job:
     """The job, opened for reading. Raises LabError if what describes it cannot be read."""
     if job.task.name != REPORT:
-        return OPEN[job.kind](job.folder)  # type: ignore[call-arg]  # every kind is opened by its folder
+        return open_job(BY_NAME[job.kind], job.folder)
     result = Result(job.folder)
     if result.report is None:
         raise BundleError(result.problems[0])
@@ -98,23 +84,5 @@ def described(job: Found) -> dict[str, Any]:
 
 def needs(job: Found) -> list[Need]:
     """What its task refers to: sessions, students, and models that are in no FrozenLab."""
-    found = dict.fromkeys(_named(described(job), job.kind))
-    return [Need(kind=kind, name=name[:500]) for kind, name in sorted(found)]  # type: ignore[arg-type]
-
-
-def _named(value: Any, kind: str, key: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from _named(part, kind, name)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _named(part, kind, key)
-    elif isinstance(value, str):
-        if value.startswith(STUDENT):
-            yield "student", value.removeprefix(STUDENT)
-        elif key == "students" and kind == "diagnosis":
-            yield "student", value
-        elif key == "session":
-            yield "session", value
-        elif key in ("policy", "base", "students") and value not in NO_NEED:
-            yield "model", value
+    named = sorted(ref for ref in references(described(job), job.kind) if ref.kind != "folder")
+    return [Need(kind=ref.kind, name=ref.name[:500]) for ref in named]  # type: ignore[arg-type]

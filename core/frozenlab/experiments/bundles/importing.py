@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import sync, write_text
@@ -15,10 +14,10 @@ from frozenlab.base.roles import only_operators
 from frozenlab.experiments.bundles.found import BY_NAME, Found, described, find
 from frozenlab.experiments.bundles.layout import Need
 from frozenlab.experiments.bundles.report import Bundle, JobReport
+from frozenlab.experiments.references import with_names
 from frozenlab.experiments.studies.registration import REGISTERED
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported
 from frozenlab.jobs.launcher import launch_lock
-from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.labels import LABELS_FILE, MOST_TAGS, Labels, read_labels
 from frozenlab.session.listing import RECORDED
@@ -57,7 +56,7 @@ def _prepare(job: JobReport, bundle: Bundle, renamed: Renamed) -> None:
     found = Found(job.entry.kind, job.folder)
     if renamed and not (job.folder / REGISTERED).exists():  # what was registered is never changed
         before = described(found)
-        if (now := _with_ids(before, renamed, found.kind)) != before:
+        if (now := with_names(before, found.kind, lambda ref: renamed.get(ref, ref.name))) != before:
             write_text(found.task, json.dumps(now, indent=1, ensure_ascii=False))
     if found.kind == "session":
         try:
@@ -73,22 +72,6 @@ def _prepare(job: JobReport, bundle: Bundle, renamed: Renamed) -> None:
         for name in files:
             sync(Path(parent, name))
         sync(Path(parent))
-
-
-def _with_ids(value: Any, renamed: Renamed, kind: str, key: str = "") -> Any:
-    """A task that names the jobs of its bundle by the ids that they have here."""
-    if isinstance(value, dict):
-        return {name: _with_ids(part, renamed, kind, name) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_with_ids(part, renamed, kind, key) for part in value]
-    if isinstance(value, str):
-        if value.startswith(STUDENT):
-            return STUDENT + renamed.get(("student", value.removeprefix(STUDENT)), value.removeprefix(STUDENT))
-        if key == "students" and kind == "diagnosis":
-            return renamed.get(("student", value), value)
-        if key == "session":
-            return renamed.get(("session", value), value)
-    return value
 
 
 def place(jobs: list[JobReport], store: SessionStore) -> None:

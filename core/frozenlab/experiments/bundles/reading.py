@@ -28,6 +28,7 @@ from frozenlab.experiments.bundles.found import BY_NAME, Found, described, needs
 from frozenlab.experiments.bundles.importing import place
 from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleError, Manifest, allowed, folder_of, format_of, job_in
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
+from frozenlab.experiments.references import references
 from frozenlab.jobs.disk import check_room
 from frozenlab.jobs.job import KINDS
 from frozenlab.models.training.checkpoints import checksum
@@ -39,8 +40,6 @@ ARCHIVES = {".zip", ".gz", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".zst", ".rar"}
 RESTING = ("waiting", "stopped", "done", "failed", "crashed")
 """Statuses of a job that no worker has."""
 TASKS = {kind.task for kind in KINDS}
-PATHS = ("policy", "base", "folder", "students")
-"""Fields of a task that may be the path of a folder."""
 
 
 @contextmanager
@@ -207,12 +206,8 @@ def _newer(job: Found) -> bool:
     return isinstance(version, int) and version > known
 
 
-def _fixed_path(value: Any, key: str = "") -> str | None:
-    """The first path in a task that leads to a fixed place, or out of the folder in which it is read; export leaves none."""
-    if isinstance(value, dict | list):
-        parts = value.items() if isinstance(value, dict) else ((key, part) for part in value)
-        return next((path for name, part in parts if (path := _fixed_path(part, name))), None)
-    if key not in PATHS or not isinstance(value, str):
-        return None
-    fixed = value.startswith(("/", "~", "\\")) or value[1:2] == ":" or ".." in PurePosixPath(value).parts
-    return value if fixed else None
+def _fixed_path(task: Any) -> str | None:
+    """A name in a task that leads to a fixed place, or out of the folder in which it is read; export leaves none."""
+    names = sorted(ref.name for ref in references(task))
+    fixed = (name for name in names if name.startswith(("/", "~", "\\")) or name[1:2] == ":" or ".." in PurePosixPath(name).parts)
+    return next(fixed, None)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frozenlab.base.roles import only_operators
-from frozenlab.experiments.shelf.needed import needed_by
+from frozenlab.experiments.references import needed_by
 from frozenlab.experiments.shelf.shelf import TRASH, forget, in_trash
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS as JOBS

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
 from frozenlab.base.roles import only_operators
-from frozenlab.experiments.shelf.needed import needed_by
+from frozenlab.experiments.references import needed_by
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import KINDS, Job
