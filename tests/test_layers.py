@@ -15,7 +15,7 @@ FLOORS = ("base", "lake jobs", "tasks", "models", "engineer", "session", "experi
 """Rooms of ``core/frozenlab``, and the pages: each imports what is on its own floor and below."""
 HEAVY = {"torch", "transformers", "trl", "peft", "datasets", "accelerate"}
 LAKE = ("frozenlab.lake.", "frozenlab.tasks.lake.")
-KNOWS_LAKE = ("lake", "tasks", "app", "cli", "experiments.benchmark", "session.lake_presets")
+KNOWS_LAKE = ("lake", "tasks", "app", "cli", "experiments.benchmark", "session.presets")
 PATHS = [*(ROOT / "core" / "frozenlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "streamlit_app.py"]
 MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removeprefix("core.").removesuffix(".__init__"): path for path in PATHS}
 
