@@ -40,7 +40,7 @@ from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import Decoding, LanguageSettings, WarmStart
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.warm_start import Row, as_row, learn, learnt
-from frozenlab.session.launch import claim
+from frozenlab.session.launch import start
 from frozenlab.session.loop import suites_of
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
@@ -220,7 +220,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         policy.save(warm)
         print(f"warm start: {len(rows)} examples in {time.time() - began:.0f} s", flush=True)
     store = SessionStore(Path.cwd())
-    session = store.open("example-language") if (store.root / "example-language").exists() else claim(spec, store, "example-language")
+    session = (
+        store.open("example-language") if (store.root / "example-language").exists() else start(spec, store, "example-language", here=True)
+    )
     run_job(Recorder(session), work)
     told("after the warm start", table(session, None))
     test = suites_of(spec)[1]

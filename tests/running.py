@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from frozenlab.jobs.job import STOP_FILE, Job
-from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.db import QueueDB
 from frozenlab.jobs.queue.watch import dispatcher_of
 from frozenlab.jobs.state import process_alive, worker_alive
 from frozenlab.jobs.worker import run_job
@@ -50,10 +50,10 @@ def end_queue(root: Path) -> None:
     if (dispatcher := dispatcher_of(root)) is not None:
         with suppress(ProcessLookupError):
             os.kill(dispatcher, signal.SIGKILL)
-    for entry in Book(root).entries() if root.is_dir() else []:
-        if entry.running and not entry.in_terminal and process_alive(entry.pid, entry.create_time):
+    for job in QueueDB(root).jobs() if root.is_dir() else []:
+        if job.running and not job.in_terminal and process_alive(job.pid, job.create_time):
             with suppress(ProcessLookupError):
-                os.killpg(entry.pid, signal.SIGKILL)
+                os.killpg(job.pid, signal.SIGKILL)
 
 
 def end_workers(jobs: Sequence[Job]) -> None:

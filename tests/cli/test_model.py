@@ -9,7 +9,7 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.jobs.gpus import gpus
-from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.db import QueueDB
 from tests.cli.calls import answer, reason
 
 
@@ -23,7 +23,7 @@ def test_evaluate_gives_the_same_every_time(capsys: pytest.CaptureFixture[str], 
         written = json.loads((tmp_path / name / "report.json").read_text())
         assert reports[number] == written | {"folder": str(tmp_path / name)}
         assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["boards.parquet", "cells.csv", "origin.json", "report.json"]
-    assert not Book(tmp_path / "sessions").entries(), "it counts no more"
+    assert not QueueDB(tmp_path / "sessions").jobs(), "it counts no more"
     first, second = ({k: v for k, v in one.items() if k not in ("created", "seconds", "folder", "id")} for one in reports)
     assert first == second
     assert (first["title"], first["suite"], [team["n"] for team in first["teams"]]) == ("lab model", "suite.jsonl", [12])

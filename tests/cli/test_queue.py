@@ -17,8 +17,8 @@ from frozenlab.experiments.students.store import Student
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import LaunchError, counted
 from frozenlab.jobs.needs import Needs
-from frozenlab.jobs.queue import look, machine
-from frozenlab.jobs.queue.book import Book, Ended
+from frozenlab.jobs.queue import look, schedule
+from frozenlab.jobs.queue.db import EndedJob, QueueDB
 from frozenlab.jobs.state import WorkerState, store_state
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
@@ -46,17 +46,13 @@ def order(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 
 def test_it_shows_and_steers_what_waits(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert order(capsys) == ["a", "b", "c"]
-    assert order(capsys, "first", "c") == ["c", "a", "b"]
-    assert order(capsys, "down", "c") == ["a", "c", "b"]
-    assert order(capsys, "up", "b") == ["a", "b", "c"]
-    assert order(capsys, "priority", "b", "high") == ["b", "a", "c"]
-    assert order(capsys, "now", "c") == ["c", "b", "a"]
+    assert order(capsys, "now", "c") == ["c", "a", "b"]
     assert order(capsys, "cancel", "b") == ["c", "a"]
     assert queued.open("b").state().status == "stopped"
     assert order(capsys, "retry", "b") == ["c", "a", "b"]
     assert main(["queue", "pause", "a"]) == 0
     said = capsys.readouterr().out
-    assert "0 running, 3 queued" in said and "paused" in said and "urgent" in said
+    assert "0 running, 3 queued" in said and "paused" in said and "urgent" in said and "second in line" in said
     assert main(["queue", "pause"]) == 0
     assert "paused: only urgent jobs begin" in capsys.readouterr().out
     assert main(["queue", "go"]) == main(["queue", "go", "a"]) == 0
@@ -64,11 +60,9 @@ def test_it_shows_and_steers_what_waits(queued: SessionStore, capsys: pytest.Cap
 
 def test_it_says_what_is_wrong(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     for words, why in (
-        (["first"], "needs the ID"),
-        (["first", "z"], "there is no job 'z' in the queue"),
-        (["priority", "a", "huge"], "there is no priority 'huge'"),
+        (["now"], "needs the ID"),
+        (["now", "z"], "there is no job 'z' in the queue"),
         (["retry", "z"], "remembers no job 'z'"),
-        (["priority", "a"], "priority ID LEVEL"),
     ):
         assert main(["queue", *words]) == 2
         assert why in capsys.readouterr().err
@@ -82,7 +76,7 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
             raise AssertionError("nobody works on it twice")
         store_state(student.dir, WorkerState(status="done"))
     assert student.id not in order(capsys)
-    ended = Book(queued.root).ended()
+    ended = QueueDB(queued.root).ended()
     assert [(job.folder, job.status) for job in ended] == [(str(student.dir), "done")]
     with worked_on_here(student):
         assert student.id not in order(capsys), "what is done is only shown"
@@ -91,15 +85,15 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
 
 def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     folder = queued.root / "results" / "mine"
-    with counted(queued.root, folder, "evaluate", "Mine on quick", Needs(cores=2, memory=5)):
+    with counted(queued.root, folder, "evaluate", "Mine on quick", Needs(cores=2)):
         assert main(["queue"]) == 0
         assert re.search(r"mine +evaluate +normal +runs 0%", capsys.readouterr().out)
         assert main(["queue", "cancel", "mine"]) == 2
         assert "Mine on quick runs in a terminal: press Ctrl+C there" in capsys.readouterr().err
-        (entry,) = (entry for entry in Book(queued.root).entries() if entry.running)
-        assert (entry.needs, entry.pid) == (Needs(cores=2, memory=5), os.getpid())
+        (row,) = (job for job in QueueDB(queued.root).jobs() if job.running)
+        assert (row.cores, row.pid) == (2, os.getpid())
     assert order(capsys) == ["a", "b", "c"]
-    assert not folder.exists() and len(Book(queued.root).ended()) == 0
+    assert not folder.exists() and len(QueueDB(queued.root).ended()) == 0
 
 
 def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,11 +102,11 @@ def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: S
         return [(job["id"], job["status"], job["error"]) for job in json.loads(capsys.readouterr().out)["unfinished"]]
 
     assert unfinished() == []
-    book = Book(queued.root)
+    db = QueueDB(queued.root)
     for name, status in (("a", "failed"), ("b", "done"), ("c", "crashed")):
         folder = queued.open(name).dir
         store_state(folder, WorkerState(status=status, error="too hot\nand more" if status != "done" else None))  # type: ignore[arg-type]
-        book.remove(str(folder), Ended(str(folder), "session", name, status, time.time(), 1.0))
+        db.remove(str(folder), EndedJob(str(folder), "session", name, status, time.time(), 1.0))
     assert unfinished() == [("c", "crashed", "too hot\nand more"), ("a", "failed", "too hot\nand more")]
     assert main(["queue"]) == 0
     assert "Ended without a result" in (said := capsys.readouterr().out) and "too hot" in said and "and more" not in said
@@ -124,11 +118,11 @@ def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: S
 
 def test_a_terminal_takes_a_gpu_that_no_job_of_the_queue_has(queued: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,2,3")
-    monkeypatch.setattr(machine, "gpus", lambda: [object()] * 4)
-    Book(queued.root).change(str(queued.open("a").dir), running=True, cards="0")
+    monkeypatch.setattr(schedule, "gpus", lambda: [object()] * 4)
+    QueueDB(queued.root).change(str(queued.open("a").dir), running=True, cards="0")
     student = Student.create(RECIPE, queued)
     monkeypatch.setattr(type(student), "needs", Needs(cores=1, gpus=1))
     with worked_on_here(student):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "2"
-        assert machine.free_cards(Book(queued.root), 2) == ""
+        assert schedule.free_cards(QueueDB(queued.root).jobs(), 2) == ""
     store_state(student.dir, WorkerState(status="done"))

@@ -1,7 +1,6 @@
 """Twenty jobs of five kinds, two servers, the command line and killed workers on one folder, and a live demo in the middle.
 
-Of each server there are two parts: Streamlit itself, on whose Train page a message presses Resume, and a process that submits the other
-jobs as pages do, and looks at the queue every second.
+A server is a process that submits jobs as pages do, and looks at the queue every second.
 
 ``python -m tests.faults.queue_storm`` prints what came of it: every job ends exactly once, the demo begins within five seconds, and what
 made room for it ends with the same bits as a session that nobody disturbed. With ``--reboot`` everything is killed in the middle, too, and
@@ -24,9 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-from websockets.sync.client import ClientConnection
 
-from frozenlab.base.places import ROOT
 from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_task
 from frozenlab.experiments.replays.arms import Arm
@@ -37,11 +34,10 @@ from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.grid import Arm as StudyArm
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.jobs.needs import Level
-from frozenlab.jobs.queue.book import Book, Entry
+from frozenlab.jobs.queue.db import QueueDB, QueuedJob
 from frozenlab.jobs.queue.look import look
 from frozenlab.jobs.queue.watch import dispatcher_of, lock_file
-from frozenlab.jobs.state import WorkerState, process_alive, read_state, store_state
+from frozenlab.jobs.state import process_alive
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
@@ -51,7 +47,6 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.running import end_queue
-from tests.ui.door.talk import button, free_port, run, stream, wait_until_up
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 KILLED = 3
@@ -97,12 +92,12 @@ class Storm:
     def __init__(self, root: Path, share: int) -> None:
         """``share``: jobs that each server submits."""
         self.share = share
-        self.root, self.store, self.book = root, SessionStore(root), Book(root)
+        self.root, self.store, self.db = root, SessionStore(root), QueueDB(root)
         self.environment = os.environ | {"FROZENLAB_SESSIONS": str(root), "OMP_NUM_THREADS": "1"}
+        self.long = [launch.start(session_spec(steps=100, seed=100 + n), self.store) for n in range(2)]
+        """Sessions that run when the demo begins."""
         self.draw, self.began = random.Random(7), time.monotonic()
         self.running: list[subprocess.Popen[bytes]] = []
-        self.open: list[ClientConnection] = []
-        """Pages of the servers that somebody has open."""
         self.moved: dict[str, str] = {}
         """Folder of each job that made room -> its kind."""
         self.shared_memory = set(SHARED_MEMORY.iterdir())
@@ -116,22 +111,6 @@ class Storm:
     def servers(self) -> None:
         command = [sys.executable, "-m", "tests.faults.queue_storm", "--serve", str(self.root)]
         self.running = [subprocess.Popen([*command, str(n), str(self.share)], env=self.environment, stdout=subprocess.PIPE) for n in (1, 2)]
-
-    def pages(self) -> None:
-        """The servers' Train pages: on each, somebody resumes a session of their own."""
-        for n in (1, 2):
-            session = self.store.create(session_spec(steps=4, seed=90 + n), f"resumed-{n}")
-            store_state(session.dir, WorkerState(status="stopped"))
-            address, log = f"127.0.0.1:{free_port()}", self.root / f"server-{n}.log"
-            command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", address.split(":")[1]]
-            with log.open("wb") as told:
-                server = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=told, stderr=subprocess.STDOUT)
-            self.running.append(server)
-            wait_until_up(server, address, log)
-            page, query = stream(address, ""), f"session={session.id}"
-            run(page, "train", button(run(page, "train", query=query), "resume"), query)
-            assert session.state().status in ("queued", "running"), session.state()
-            self.open.append(page)
 
     def command_line(self, *words: str) -> dict:
         done = subprocess.run(
@@ -150,25 +129,23 @@ class Storm:
             file.write_text(spec.model_dump_json())
             self.command_line("study", str(file), "--background", "--id", f"storm-{n}")
 
-    def entries(self) -> list[Entry]:
-        entries = self.book.entries()
-        self.moved |= {entry.folder: entry.kind for entry in entries if entry.wish == "aside"}
-        self.most = max(self.most, sum(entry.cores for entry in entries if entry.running))
-        return entries
+    def jobs(self) -> list[QueuedJob]:
+        jobs = self.db.jobs()
+        self.moved |= {job.folder: job.kind for job in jobs if job.wish == "aside"}
+        self.most = max(self.most, sum(job.cores for job in jobs if job.running))
+        return jobs
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, f"waited for {what}"
-            self.entries()
+            self.jobs()
             time.sleep(0.1)
 
     def kill_a_worker(self) -> None:
-        def victims() -> list[Entry]:
-            at_work = [
-                entry for entry in self.entries() if entry.running and entry.cores and entry.pid and not entry.parent and not entry.tries
-            ]
-            return [entry for entry in at_work if read_state(entry.path).status == "running" and entry.wish == ""]
+        def victims() -> list[QueuedJob]:
+            at_work = [job for job in self.jobs() if job.running and job.cores and job.pid and not job.parent and not job.tries]
+            return [job for job in at_work if job.state and job.state.status == "running" and job.wish == ""]
 
         self.until(victims, "a worker to kill")
         victim = self.draw.choice(victims())
@@ -177,12 +154,9 @@ class Storm:
 
     def demo(self) -> float:
         """A live demo begins; returns the seconds until its worker runs."""
-        long = [launch.start(session_spec(steps=40, seed=100 + n), self.store) for n in range(2)]
-        for session in long:
-            self.command_line("queue", "first", session.id)
-        self.until(lambda: all(session.metrics(0).shape[0] >= 3 for session in long), "two sessions to train")
+        self.until(lambda: all(session.metrics(0).shape[0] >= 3 for session in self.long), "two sessions to train")
         asked = time.monotonic()
-        demo = launch.start(session_spec(steps=3, seed=200), self.store, Level.URGENT)
+        demo = launch.start(session_spec(steps=3, seed=200), self.store, urgent=True)
         self.until(lambda: demo.state().status not in ("queued", "crashed"), "the demo")
         took = time.monotonic() - asked
         self.say(f"the demo runs {took:.1f} s after it was asked for, beside load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
@@ -195,22 +169,22 @@ class Storm:
             server.wait()
         if (pid := dispatcher_of(self.root)) is not None:
             os.kill(pid, signal.SIGKILL)
-        killed = [entry for entry in self.entries() if entry.running]
-        for entry in killed:
-            if process_alive(entry.pid, entry.create_time):
-                os.killpg(entry.pid, signal.SIGKILL)
+        killed = [job for job in self.jobs() if job.running]
+        for job in killed:
+            if process_alive(job.pid, job.create_time):
+                os.killpg(job.pid, signal.SIGKILL)
         time.sleep(1.0)
         locks = (lock_file(self.root), *self.root.rglob(".worker.lock"), self.root / ".launch.lock")
         left = [path for path in SHARED_MEMORY.iterdir() if path not in self.shared_memory and path.is_file()]
         for path in (*locks, *left):
             path.unlink(missing_ok=True)
         gone = f"both servers, the dispatcher, {len(killed)} workers and {len(left)} files of shared memory"
-        self.say(f"reboot: {gone} are gone; {len(self.entries())} jobs are left")
+        self.say(f"reboot: {gone} are gone; {len(self.jobs())} jobs are left")
         found = self.command_line("queue")
         self.say(f"one look at the queue: {found['running']} running, {found['queued']} queued")
 
     def report(self) -> int:
-        ended = self.book.ended()
+        ended = self.db.ended()
         own = [job for job in ended if not job.parent]
         times = Counter(job.folder for job in ended if job.status == "done")
         kinds = Counter(job.kind for job in own if job.status == "done")
@@ -275,8 +249,7 @@ def happens(storm: Storm, reboot: bool) -> int:
     storm.studies()
     for server in storm.running:
         assert server.stdout is not None and server.stdout.readline() == b"ready\n"
-    storm.pages()
-    storm.say(f"{len(storm.entries())} jobs are in the queue, from two servers and the command line")
+    storm.say(f"{len(storm.jobs())} jobs are in the queue, from two servers and the command line")
     storm.kill_a_worker()
     took = storm.demo()
     for _ in range(KILLED - 1):
@@ -286,7 +259,7 @@ def happens(storm: Storm, reboot: bool) -> int:
     elif (pid := dispatcher_of(storm.root)) is not None:
         os.kill(pid, signal.SIGKILL)
         storm.say("killed the dispatcher")
-    storm.until(lambda: not storm.entries(), "all to end")
+    storm.until(lambda: not storm.jobs(), "all to end")
     storm.say("the queue is empty")
     return storm.report() or int(took > 5.0)
 

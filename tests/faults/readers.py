@@ -31,7 +31,7 @@ from frozenlab.experiments.shelf.housekeeping import IN_TRASH, RULES, disk_use, 
 from frozenlab.experiments.shelf.shelf import in_trash, why_kept
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.store import Study
-from frozenlab.jobs.queue.taking_up import queued_here
+from frozenlab.jobs.queue.recover import recovered
 from frozenlab.session.forks import forked_spec
 from frozenlab.session.ledger import predictions
 from frozenlab.session.reproduce import compare, spec_to_reproduce
@@ -59,7 +59,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 def store(root: Path, name: str) -> None:
     found = SessionStore(root)
     known = found.listed()
-    runs(known), found.sessions(known=known), found.running(known), found.forked(), in_trash(found), list(queued_here(root))
+    runs(known), found.sessions(known=known), found.running(known), found.forked(), in_trash(found), list(recovered(root))
 
 
 def commands(*lines: str) -> Reader:

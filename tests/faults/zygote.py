@@ -81,7 +81,7 @@ def work(order: Order) -> int:
     watch_all(order) if order.at else watch(order)
     try:
         from frozenlab.jobs.job import KINDS
-        from frozenlab.jobs.queue.taking_up import open_job
+        from frozenlab.jobs.queue.recover import open_job
         from frozenlab.jobs.worker import work_on
 
         return work_on(open_job(next(kind for kind in KINDS if kind.name == order.job), folder))

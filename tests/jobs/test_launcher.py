@@ -17,9 +17,9 @@ from frozenlab.base import places
 from frozenlab.base.files import write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.launcher import LaunchError, end_after_grace, release, stop
-from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.db import QueueDB
 from frozenlab.jobs.state import own_process, worker_alive
-from frozenlab.session.launch import claim, reclaim, resume, start
+from frozenlab.session.launch import resume, start
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -72,24 +72,24 @@ def test_simultaneous_launches_share_one_dispatcher_and_wait_for_their_turns(sto
     room = 2 if (os.cpu_count() or 1) >= THREADS * 2 else 1
     wait_for(lambda: sum(session.state().status == "running" for session in sessions) == room, "as many as there is room for")
     assert sum(session.state().status == "queued" for session in sessions) == 4 - room
-    assert len(Book(store.root).entries()) == 4
+    assert len(QueueDB(store.root).jobs()) == 4
     for session in sessions:
         stop(session)
-    wait_for(lambda: not Book(store.root).entries(), "all to stop")
+    wait_for(lambda: not QueueDB(store.root).jobs(), "all to stop")
     assert {session.state().status for session in sessions} == {"stopped"}
 
 
 def test_a_run_in_a_terminal_takes_its_part_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     store = SessionStore()
-    session = claim(small_spec(), store, "first")
-    (entry,) = Book(store.root).entries()
-    assert (entry.folder, entry.in_terminal, entry.running, entry.pid) == (str(session.dir), True, True, os.getpid())
+    session = start(small_spec(), store, "first", here=True)
+    (job,) = QueueDB(store.root).jobs()
+    assert (job.folder, job.in_terminal, job.running, job.pid) == (str(session.dir), True, True, os.getpid())
     write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
     release(session, store.root)
-    assert not Book(store.root).entries()
-    reclaim(session)
-    assert session.state().status == "queued" and len(Book(store.root).entries()) == 1
+    assert not QueueDB(store.root).jobs()
+    resume(session, store, here=True)
+    assert session.state().status == "queued" and len(QueueDB(store.root).jobs()) == 1
 
 
 def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:

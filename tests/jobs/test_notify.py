@@ -1,18 +1,16 @@
-"""A job that ended is told by the person's own command and webhook, and by nothing that a sessions folder says."""
+"""A job that ended is notified by the person's own command, and by nothing that a sessions folder says."""
 
 from __future__ import annotations
 
 import json
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
 from frozenlab.jobs.queue import notify
-from frozenlab.jobs.queue.book import Ended
-from frozenlab.jobs.queue.notify import NotifyError, about, settings_file, tell, ways
+from frozenlab.jobs.queue.db import EndedJob
+from frozenlab.jobs.queue.notify import NotifyError, about, command, run_command, settings_file
 from frozenlab.jobs.state import Alarm
 
 TITLE = 'First; rm -rf "$HOME"'
@@ -24,37 +22,17 @@ def test_the_command_gets_the_job_on_its_standard_input_and_no_shell_reads_it(tm
     script = f"import sys, pathlib; pathlib.Path({str(out)!r}).write_text(sys.stdin.read())"
     settings_file().parent.mkdir(parents=True, exist_ok=True)
     settings_file().write_text(json.dumps({"command": [sys.executable, "-c", script]}))
-    tell(JOB, ways())
+    run_command(command(), JOB)
     settings_file().unlink()
     assert json.loads(out.read_text()) == {"folder": "/somewhere/first", "id": "first", "kind": "session", "title": TITLE, "status": "done"}
 
 
-def test_the_webhook_gets_a_post(monkeypatch: pytest.MonkeyPatch) -> None:
-    got: list[dict] = []
-
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Hook)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv(notify.URL, f"http://127.0.0.1:{server.server_port}/hook")
-    tell(JOB, ways())
-    server.shutdown()
-    assert got[0]["kind"] == "session" and got[0]["status"] == "done"
-
-
 def test_an_end_and_an_alarm_say_what_there_is_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[dict] = []
-    monkeypatch.setattr(notify, "tell_user", told.append)
-    notify.tell_ended(Ended("/somewhere/first", "session", TITLE, "done", 12.0, 3.44))
-    notify.tell_alarm(Path("/somewhere/first"), "session", TITLE, Alarm(rule="too-hard", evidence="Only 1 %."), "Smaller maps.")
-    end, alarm = told
+    messages: list[dict] = []
+    monkeypatch.setattr(notify, "notify", messages.append)
+    notify.notify_end(EndedJob("/somewhere/first", "session", TITLE, "done", 12.0, 3.44))
+    notify.notify_alarm(Path("/somewhere/first"), "session", TITLE, Alarm(rule="too-hard", evidence="Only 1 %."), "Smaller maps.")
+    end, alarm = messages
     assert (end["status"], end["ended"], end["seconds"]) == ("done", 12.0, 3.4)
     assert (alarm["id"], alarm["status"], alarm["alarm"]) == ("first", "alarm", "too-hard")
     assert (alarm["evidence"], alarm["helps"]) == ("Only 1 %.", "Smaller maps.")
@@ -62,20 +40,19 @@ def test_an_end_and_an_alarm_say_what_there_is_to_say(monkeypatch: pytest.Monkey
 
 def test_what_goes_wrong_is_only_logged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(notify.COMMAND, f"{sys.executable} -c 'raise SystemExit(3)'")
-    monkeypatch.setenv(notify.URL, "http://127.0.0.1:1/")
-    tell(JOB, ways())
+    run_command(command(), JOB)
     said = capsys.readouterr().err
-    assert "notify command: status 3" in said and "notify webhook" in said
+    assert "notify command: status 3" in said
     monkeypatch.setattr(notify, "WITHIN", 0.2)
     monkeypatch.setenv(notify.COMMAND, f"{sys.executable} -c 'import time; time.sleep(60)'")
-    tell(JOB, ways())
+    run_command(command(), JOB)
     assert "timed out" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("given", ['{"shell": "rm"}', '{"url": "file:///etc/passwd"}', "[1]", '{"command": "words"}'])
+@pytest.mark.parametrize("given", ['{"shell": "rm"}', '{"url": "https://example.org"}', "[1]", '{"command": "words"}'])
 def test_bad_settings_are_refused_with_the_name_of_the_file(given: str) -> None:
     settings_file().parent.mkdir(parents=True, exist_ok=True)
     settings_file().write_text(given)
     with pytest.raises(NotifyError, match=r"notify\.json"):
-        ways()
+        command()
     settings_file().unlink()

@@ -6,10 +6,12 @@ import fcntl
 import json
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,9 @@ import pytest
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError
-from frozenlab.jobs.needs import Level, Needs
-from frozenlab.jobs.queue import dispatcher, taking_up, watch
-from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.queue import dispatcher, recover, watch
+from frozenlab.jobs.queue.db import QueueDB, QueuedJob, QueueError
 from frozenlab.jobs.queue.dispatcher import Dispatcher
 from frozenlab.jobs.state import read_state, store_state, stored_state
 from tests.running import worker_pid
@@ -42,14 +44,14 @@ class Fake(Job):
 
     @property
     def needs(self) -> Needs:
-        return Needs(cores=1, memory=1)
+        return Needs(cores=1)
 
 
 class Machine:
     """A queue with a dispatcher in the test's own process that can be ended and begun again."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.book = root, Book(root)
+        self.root, self.db = root, QueueDB(root)
         self.halt = threading.Event()
         self.begin()
 
@@ -60,30 +62,31 @@ class Machine:
 
     def run(self) -> None:
         held = Dispatcher(self.root)
-        held.take_up()
+        held.recover()
         while not self.halt.wait(0.05):
-            held.look()
+            with suppress(QueueError):  # of a damaged file
+                held.look()
 
     def end(self) -> None:
         self.halt.set()
         self.thread.join()
 
-    def job(self, name: str, seconds: float = 0.3, how: str = "done", level: Level = Level.NORMAL) -> Fake:
+    def job(self, name: str, seconds: float = 0.3, how: str = "done", urgent: bool = False) -> Fake:
         (self.root / name).mkdir()
         (self.root / name / "session.json").write_text(json.dumps({"seconds": seconds, "how": how}))
         (self.root / name / "state.json").write_text("{}")
         job = Fake(self.root / name)
-        launcher.submit(job, level)
+        launcher.submit(job, urgent)
         return job
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     monkeypatch.setattr(dispatcher, "worker_command", lambda kind, folder: [sys.executable, "-m", "tests.jobs.fake_worker", str(folder)])
-    monkeypatch.setattr(dispatcher, "machine_has", lambda running: Needs(CORES, 0, 10))
+    monkeypatch.setattr(dispatcher, "machine", lambda: Needs(CORES))
     monkeypatch.setattr(dispatcher, "PAUSE", 0.1)
     monkeypatch.setattr(launcher, "wake", lambda root: None)
-    monkeypatch.setattr(taking_up, "open_job", lambda kind, folder: Fake(folder))
+    monkeypatch.setattr(recover, "open_job", lambda kind, folder: Fake(folder))
     monkeypatch.setattr(launcher, "open_job", lambda kind, folder: Fake(folder))
     made = Machine(tmp_path)
     yield made
@@ -111,14 +114,14 @@ def status(job: Fake) -> str:
 
 
 def is_over(machine: Machine, *jobs: Fake) -> bool:
-    return not {str(job.dir) for job in jobs} & {entry.folder for entry in machine.book.entries()}
+    return not {str(job.dir) for job in jobs} & {row.folder for row in machine.db.jobs()}
 
 
 def test_every_job_runs_once_and_never_more_than_the_cores(machine: Machine) -> None:
     jobs = [machine.job(f"job-{n}") for n in range(6)]
     until(lambda: is_over(machine, *jobs))
     assert [runs(job) for job in jobs] == [["begin", "done"]] * 6
-    assert {one.status for one in machine.book.ended()} == {"done"}
+    assert {one.status for one in machine.db.ended()} == {"done"}
     moments = sorted((float(line.split()[1]), line.split()[0]) for job in jobs for line in (job.dir / "runs").read_text().splitlines())
     at_work = 0
     for _, what in moments:
@@ -137,7 +140,7 @@ def test_a_job_cannot_be_queued_twice(machine: Machine) -> None:
 def test_an_urgent_job_begins_and_what_made_room_comes_back(machine: Machine) -> None:
     long = [machine.job(f"long-{n}", seconds=1.5) for n in range(2)]
     until(lambda: all(status(job) == "running" for job in long))
-    urgent = machine.job("urgent", level=Level.URGENT)
+    urgent = machine.job("urgent", urgent=True)
     until(lambda: status(urgent) in ("running", "done"), 5.0)
     until(lambda: is_over(machine, *long, urgent))
     assert [status(job) for job in (*long, urgent)] == ["done"] * 3
@@ -150,7 +153,7 @@ def test_what_dies_is_tried_three_times_and_what_fails_once(machine: Machine) ->
     until(lambda: is_over(machine, dies, fails))
     assert runs(dies) == ["begin"] * dispatcher.TRIES and runs(fails) == ["begin", "failed"]
     assert status(dies) == "crashed" and "worker.log" in (dies.state().error or "")
-    assert {one.status for one in machine.book.ended()} == {"crashed", "failed"}
+    assert {one.status for one in machine.db.ended()} == {"crashed", "failed"}
 
 
 def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
@@ -161,9 +164,9 @@ def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
     assert runs(job) == ["begin", "begin", "done"] and status(job) == "done"
 
 
-def test_a_worker_that_becomes_silent_is_told_once(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, str]] = []
-    monkeypatch.setattr(dispatcher, "tell_alarm", lambda folder, kind, title, alarm, helps: told.append((folder.name, alarm.rule)))
+def test_a_silent_worker_is_notified_once(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr(dispatcher, "notify_alarm", lambda folder, kind, title, alarm, helps: sent.append((folder.name, alarm.rule)))
     job, other = machine.job("silent", seconds=60), machine.job("at-work", seconds=60)
     until(lambda: status(job) == status(other) == "running")
     os.kill(worker_pid(job), signal.SIGSTOP)
@@ -171,11 +174,11 @@ def test_a_worker_that_becomes_silent_is_told_once(machine: Machine, monkeypatch
     assert state is not None
     store_state(job.dir, state.model_copy(update={"patience": 0.01}))
     monkeypatch.setattr(dispatcher, "LOOK", 0.0)
-    until(lambda: told)
+    until(lambda: sent)
     time.sleep(0.5)
     machine.end()
     os.kill(worker_pid(job), signal.SIGKILL)
-    assert told == [("silent", "stalled")]
+    assert sent == [("silent", "stalled")]
 
 
 def test_a_stopped_job_stays_stopped_and_can_be_tried_again(machine: Machine) -> None:
@@ -204,28 +207,44 @@ def test_a_job_resumed_while_its_worker_still_ends_runs_again(machine: Machine) 
     assert runs(job) == ["begin", "stopped", "begin", "done"]
 
 
-def test_waiting_jobs_are_moved_paused_and_cancelled(machine: Machine) -> None:
+def test_waiting_jobs_are_paused_and_cancelled(machine: Machine) -> None:
     launcher.pause_queue(machine.root)
-    a, b, c, d = (machine.job(name, seconds=0.1) for name in "abcd")
-    launcher.move_first(machine.root, str(c.dir))
-    launcher.move(machine.root, str(a.dir), 1)
-    launcher.cancel(machine.root, str(d.dir))
-    order = [Path(entry.folder).name for entry in sorted(machine.book.entries(), key=lambda entry: entry.place)]
-    assert order == ["c", "b", "a"] and status(d) == "stopped" and not runs(d)
-    with pytest.raises(LaunchError, match="a is the last of priority normal"):
-        launcher.move(machine.root, str(a.dir), 1)
-    with pytest.raises(LaunchError, match="d is not in the queue"):
-        launcher.set_level(machine.root, str(d.dir), Level.HIGH)
-    launcher.pause(machine.root, str(b.dir))
+    a, b, c = (machine.job(name, seconds=0.1) for name in "abc")
+    launcher.cancel(machine.root, c.dir)
+    assert status(c) == "stopped" and not runs(c)
+    with pytest.raises(LaunchError, match="c is not in the queue"):
+        launcher.make_urgent(machine.root, c.dir)
+    launcher.pause(machine.root, b.dir)
     launcher.let_queue_go_on(machine.root)
-    until(lambda: is_over(machine, a, c))
+    until(lambda: is_over(machine, a))
     assert status(b) == "queued" and not runs(b)
-    launcher.go_on(machine.root, str(b.dir))
+    launcher.go_on(machine.root, b.dir)
     until(lambda: is_over(machine, b))
     assert status(b) == "done"
 
 
-def test_nothing_is_lost_with_the_dispatcher_nor_with_the_book(machine: Machine) -> None:
+def test_the_parts_of_a_job_have_its_priority_and_are_paused_and_cancelled_with_it(machine: Machine) -> None:
+    launcher.pause_queue(machine.root)
+    study = machine.job("study")
+    launcher.pause(machine.root, study.dir)
+    part = Fake(machine.root / "part")
+    part.dir.mkdir()
+    (part.dir / "state.json").write_text("{}")
+    launcher.submit(part, parent=study)
+
+    def row(job: Fake) -> QueuedJob:
+        found = machine.db.job(job.dir)
+        assert found is not None
+        return found
+
+    assert row(part).paused and row(part).name == "study/part"
+    launcher.make_urgent(machine.root, study.dir)
+    assert row(part).urgent
+    launcher.cancel(machine.root, study.dir)
+    assert is_over(machine, study, part) and status(part) == "stopped"
+
+
+def test_nothing_is_lost_with_the_dispatcher_nor_with_its_file(machine: Machine) -> None:
     lives, dies, waits = machine.job("lives", seconds=2.0), machine.job("dies", seconds=1.0), machine.job("waits", seconds=0.1)
     until(lambda: status(lives) == status(dies) == "running")
     machine.end()
@@ -233,52 +252,58 @@ def test_nothing_is_lost_with_the_dispatcher_nor_with_the_book(machine: Machine)
     machine.begin()  # one after a reboot
     until(lambda: is_over(machine, dies))
     machine.end()
-    machine.book.path.unlink()
+    machine.db.path.unlink()
     machine.begin()
     until(lambda: [status(job) for job in (lives, dies, waits)] == ["done"] * 3)
     assert [runs(job) for job in (lives, dies, waits)] == [["begin", "done"], ["begin", "begin", "done"], ["begin", "done"]]
 
 
-@pytest.mark.parametrize("lost", ["deleted", "damaged"])
-def test_who_looks_wakes_the_queue_although_the_book_was_lost_while_nobody_ran_it(
+@pytest.mark.parametrize("lost", ["deleted", "damaged", "of an older layout"])
+def test_a_look_wakes_the_queue_although_its_file_was_lost_while_no_dispatcher_ran(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     machine.end()
     woken: list[Path] = []
     monkeypatch.setattr(watch, "wake", woken.append)
-    waits = machine.job("waits", seconds=0.1)
-    machine.book.path.unlink() if lost == "deleted" else machine.book.path.write_bytes(b"no database" * 1000)
+    jobs = [machine.job(name, seconds=0.1) for name in "ba"]
+    machine.db.path.unlink()
+    if lost == "damaged":
+        machine.db.path.write_bytes(b"no database" * 1000)
+    elif lost == "of an older layout":
+        with closing(sqlite3.connect(machine.db.path)) as old:
+            old.executescript("CREATE TABLE entries (folder TEXT, level INTEGER); PRAGMA user_version = 1")
     watch.wake_if_needed(machine.root)
     assert woken == [machine.root]
+    assert [job.id for job in recover.recovered(machine.root)] == ["b", "a"], "in the order in which they were queued"
     machine.begin()
-    until(lambda: status(waits) == "done" and is_over(machine, waits))
+    until(lambda: all(status(job) == "done" for job in jobs) and is_over(machine, *jobs))
     machine.end()
     watch.wake_if_needed(machine.root)
     assert woken == [machine.root], "nothing waits any more"
 
 
-def test_a_book_that_is_damaged_or_deleted_while_the_queue_runs_is_made_anew(machine: Machine) -> None:
-    jobs = [machine.job(f"job-{n}", seconds=0.5) for n in range(4)]
-    until(lambda: status(jobs[0]) == "running")
-    machine.book.path.write_bytes(b"no database" * 1000)
+def test_a_file_that_is_damaged_while_the_queue_runs_is_made_anew(machine: Machine) -> None:
+    jobs = [machine.job(f"job-{n}", seconds=2.0 if n < CORES else 0.3) for n in range(4)]
+    until(lambda: sum(row.pid > 0 for row in machine.db.jobs()) == CORES and all(status(job) == "running" for job in jobs[:CORES]))
+    machine.db.path.write_bytes(b"no database" * 1000)
     until(lambda: all(status(job) == "done" for job in jobs))
     assert [runs(job) for job in jobs] == [["begin", "done"]] * 4
 
 
-def test_jobs_of_a_stranger_or_of_another_machine_are_not_taken_up(machine: Machine) -> None:
+def test_jobs_of_a_stranger_or_of_another_machine_are_not_recovered(machine: Machine) -> None:
     machine.end()
     for name, state in (("far", {"status": "queued", "host": "elsewhere"}), ("old", {"status": "queued", "heartbeat": time.time()})):
         (machine.root / name).mkdir()
         (machine.root / name / "session.json").write_text("{}")
         (machine.root / name / "state.json").write_text(json.dumps(state))
-    assert list(taking_up.queued_here(machine.root)) == []
+    assert list(recover.recovered(machine.root)) == []
 
 
 @pytest.mark.parametrize("written", [b"4711", b""])
 def test_the_pid_of_a_dispatcher_that_has_just_begun_is_waited_for_and_is_never_0(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: bytes
 ) -> None:
-    """Who kills the process 0 kills itself and its whole group."""
+    """Killing the process 0 kills the caller and its whole group."""
     monkeypatch.setattr(watch, "WRITES_WITHIN", 0.3)
     path = watch.lock_file(tmp_path)
     with path.open("wb") as file:

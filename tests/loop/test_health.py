@@ -191,7 +191,7 @@ def test_stopped_for_a_rule_and_resumed_it_equals_one_without(tmp_path: Path) ->
 
 def test_an_alarm_is_told_once_a_session_and_stands_in_the_state_while_it_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(recorder_module, "tell_alarm", lambda folder, kind, title, alarm, helps: told.append(alarm.rule))
+    monkeypatch.setattr(recorder_module, "notify_alarm", lambda folder, kind, title, alarm, helps: told.append(alarm.rule))
     session = SessionStore(tmp_path).create(spec_of(SMALL, training={"steps": 60}), "hard")
 
     def steps(worker: Recorder, first: int, valid: float) -> list[str]:

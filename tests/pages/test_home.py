@@ -30,7 +30,7 @@ def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> N
 
 
 def test_a_refused_launch_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(spec: SessionSpec, store: SessionStore, *_: object) -> Session:
+    def refuse(spec: SessionSpec, store: SessionStore, **_: object) -> Session:
         raise launcher.LaunchError("another session is running")
 
     monkeypatch.setattr(launch, "start", refuse)

@@ -9,7 +9,7 @@ import pytest
 
 from frozenlab.jobs import launcher
 from frozenlab.jobs.queue import look
-from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.db import PAUSED, QueueDB
 from frozenlab.jobs.state import Alarm, own_process, store_state
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
@@ -33,7 +33,7 @@ def press(app, action: str, folder: Path) -> None:
 
 
 def order(store: SessionStore) -> list[str]:
-    return [place.entry.id for place in look.look(store.root).places]
+    return [job.id for job in look.look(store.root).jobs]
 
 
 def test_runs_shows_the_queue_and_steers_it(queued: SessionStore) -> None:
@@ -41,25 +41,24 @@ def test_runs_shows_the_queue_and_steers_it(queued: SessionStore) -> None:
     assert not app.exception
     assert "2 queued" in words(app)
     second = queued.root / "second"
-    press(app, "first", second)
-    assert order(queued) == ["second", "first"]
+    assert order(queued) == ["first", "second"] and "session · waits · second in line" in words(app)
     press(app, "pause", second)
     assert "paused" in words(app)
     press(app, "go", second)
-    press(app, "now", queued.root / "first")
-    assert order(queued) == ["first", "second"] and "urgent" in words(app)
+    press(app, "now", second)
+    assert order(queued) == ["second", "first"] and "urgent" in words(app)
     press(app, "cancel", second)
     assert order(queued) == ["first"] and queued.open("second").state().status == "stopped"
     app.button(key="q-queue-pause").click().run()
-    assert Book(queued.root).fact("paused") == "yes" and "the queue is paused" in words(app)
+    assert QueueDB(queued.root).fact(PAUSED) and "the queue is paused" in words(app)
     app.button(key="q-queue-go").click().run()
-    assert not app.exception and Book(queued.root).fact("paused") == ""
+    assert not app.exception and not QueueDB(queued.root).fact(PAUSED)
 
 
 def test_home_and_train_say_that_jobs_wait(queued: SessionStore) -> None:
     assert "The queue of this machine: **2 queued**" in words(open_page("home"))
     app = open_page("train", session="second")
-    assert "**Queued**, 1 before it" in words(app)
+    assert "**Queued**, second in line" in words(app)
     app.button(key="q-turn-now-second").click().run()
     assert not app.exception and order(queued) == ["second", "first"]
 
@@ -69,7 +68,7 @@ def test_lists_mark_a_session_that_runs_with_an_alarm(queued: SessionStore) -> N
     first, alarm = queued.open("first"), Alarm(rule="reward-collapse", evidence="It fell from *0.5* to 0.1.")
     running = first.state().model_copy(update={"status": "running", "heartbeat": time.time(), "alarms": [alarm], **own_process()})
     store_state(first.dir, running)
-    Book(queued.root).change(str(first.dir), running=True, **{key: own_process()[key] for key in ("pid", "create_time")})
+    QueueDB(queued.root).change(str(first.dir), running=True, **{key: own_process()[key] for key in ("pid", "create_time")})
     for page in ("home", "runs"):
         app = open_page(page)
         assert not app.exception

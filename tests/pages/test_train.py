@@ -23,9 +23,8 @@ from frozenlab.base.files import append_line, write_text
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.needs import Level
-from frozenlab.jobs.queue.book import Book
-from frozenlab.jobs.queue.taking_up import entry_for
+from frozenlab.jobs.queue.db import QueueDB
+from frozenlab.jobs.queue.recover import queued_job
 from frozenlab.jobs.state import Status, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
@@ -165,22 +164,22 @@ def test_the_command_runs_what_the_form_holds(field: tuple[str, str], value: int
     assert ("Download the spec" in words(app)) == line.endswith(".json")
 
 
-def test_the_form_says_when_a_session_would_begin_and_lets_it_begin_at_once(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_form_says_that_a_session_would_wait_and_lets_it_begin_at_once(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     others = [
         build_session(sessions_folder, session_id=f"other-{n}", status="running", finished_stages=1) for n in range(os.cpu_count() or 1)
     ]
     for other in others:
-        Book(sessions_folder).add(replace(entry_for(other), running=True, pid=os.getpid(), began=time.time()))
+        QueueDB(sessions_folder).add(replace(queued_job(other), running=True, pid=os.getpid(), began=time.time()))
     monkeypatch.setattr("frozenlab.jobs.queue.look.wake_if_needed", lambda root: None)
     started = []
-    monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, level: started.append((session, level)))
+    monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, urgent: started.append((session, urgent)))
     app = open_page("train", session="other-0")
     app.button(key="new").click().run()
-    assert f"This machine is at work: {os.cpu_count()} running. This session is queued and begins in about" in app.info[0].value
+    assert f"This machine is at work: {os.cpu_count()} running. This session will be next in line." in app.info[0].value
     app.checkbox(key="form_urgent").check().run()
     app.button(key="form_start").click().run()
-    ((session, level),) = started
-    assert level == Level.URGENT and app.query_params["session"] == session.id
+    ((session, urgent),) = started
+    assert urgent and app.query_params["session"] == session.id
 
 
 def test_the_preview_names_the_method() -> None:

@@ -55,7 +55,7 @@ from tests.planted import planted
 HARMLESS = {".index.json"}
 ONLY = "Only an operator "
 """What the hint of a button begins with that viewers cannot press."""
-QUEUE = {"q-queue-pause", "q-now", "q-first", "q-pause", "q-cancel"}
+QUEUE = {"q-queue-pause", "q-now", "q-pause", "q-cancel"}
 """Buttons of a queue in which a job waits."""
 
 
@@ -156,9 +156,9 @@ def test_nothing_is_started_stopped_or_deleted_for_a_viewer(session: Session, se
         lambda: launcher.queue(session),
         lambda: launcher.launch(session),
         lambda: launcher.stop(session),
-        lambda: launcher.cancel(store.root, str(session.dir)),
+        lambda: launcher.cancel(store.root, session.dir),
         lambda: launcher.pause_queue(store.root),
-        lambda: launcher.move_first(store.root, str(session.dir)),
+        lambda: launcher.make_urgent(store.root, session.dir),
         lambda: shelf.delete(session, store),
         lambda: shelf.restore("mine", store),
         lambda: shelf.empty_trash(store),

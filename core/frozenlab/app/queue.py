@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import streamlit as st
 
-from frozenlab.app.ui import markup, nav, queue_words, refusals, sessions
+from frozenlab.app.ui import markup, nav, refusals, sessions
 from frozenlab.app.ui.components.notice import DoneJob, notice
 from frozenlab.app.ui.once import once
 from frozenlab.base.numbers import percent
 from frozenlab.jobs import launcher
-from frozenlab.jobs.needs import Level
-from frozenlab.jobs.queue.book import Book
-from frozenlab.jobs.queue.look import Look, Place, look
+from frozenlab.jobs.queue.db import QueueDB, QueuedJob
+from frozenlab.jobs.queue.look import Look, look
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -41,20 +40,20 @@ PAGES = {
 def queue_line(store: SessionStore) -> None:
     """One line about the queue, if there is more than one job, and the way to it."""
     found = look(store.root)
-    if len(found.places) < FEWEST and not found.waiting and not found.paused:
+    if len(found.jobs) < FEWEST and not found.waiting and not found.paused:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="queue-line"):
-        st.markdown(f"The queue of this machine: **{queue_words.summary(found) or 'paused'}**")
+        st.markdown(f"The queue of this machine: **{found.summary}**")
         st.page_link(nav.path("runs"), label="See the queue", query_params={"queue": "1"})
 
 
 def queue_section(store: SessionStore) -> None:
     """The queue as a list, with what can be done to each job."""
     found = look(store.root)
-    if found.places or found.paused:
+    if found.jobs or found.paused:
         hint = "Jobs begin in this order, as many at a time as the machine has room for."
         st.subheader("The queue of this machine", anchor=False, help=hint)
-        st.fragment(rows, run_every=LOOK)(store, tuple(place.entry.folder for place in found.places))
+        st.fragment(rows, run_every=LOOK)(store, tuple(job.folder for job in found.jobs))
     if found.unfinished:
         unfinished(found, store)
 
@@ -62,8 +61,10 @@ def queue_section(store: SessionStore) -> None:
 def unfinished(found: Look, store: SessionStore) -> None:
     """The jobs that ended without a result, why, and a button that tries each again."""
     failed = sum(one.job.status != "stopped" for one in found.unfinished)
-    told = f"{failed} failed in the last week" if failed else f"{len(found.unfinished)} stopped in the last week"
-    with st.expander(f"Ended without a result: {told}", expanded=bool(failed), icon=":material/error:" if failed else None):
+    count = f"{failed} failed" if failed else f"{len(found.unfinished)} stopped"
+    with st.expander(
+        f"Ended without a result: {count} in the last week", expanded=bool(failed), icon=":material/error:" if failed else None
+    ):
         refusals.show_reason(ERROR)
         for one in found.unfinished:
             job = one.job
@@ -72,9 +73,9 @@ def unfinished(found: Look, store: SessionStore) -> None:
                 st.markdown(f"**{markup.plain(job.title)}**")
                 st.caption(markup.plain(" · ".join(filter(None, (job.kind, f"{job.status} {sessions.ago(job.ended)}", one.why)))))
             with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-                open_link(job.kind, one.path.name)
+                open_link(job.kind, job.path.name)
                 hint = "Put it in the queue again; it goes on where it stood"
-                again = partial(launcher.retry, folder=one.path, kind=job.kind)
+                again = partial(launcher.retry, folder=job.path, kind=job.kind)
                 button("Retry", f"retry-{abs(hash(job.folder))}", ":material/refresh:", again, store, hint)
 
 
@@ -88,77 +89,65 @@ def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
     found = look(store.root)
     refusals.show_reason(ERROR)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{queue_words.summary(found) or 'Nothing runs or waits'}** on {found.machine.cores} cores")
+        st.markdown(f"**{found.summary or 'Nothing runs or waits'}** on {found.machine.cores} cores")
         if found.paused:
             button("Let it go on", "queue-go", ":material/play_arrow:", launcher.let_queue_go_on, store)
         elif found.waiting:
             button("Pause", "queue-pause", ":material/pause:", launcher.pause_queue, store, "Nothing new begins but what is urgent.")
         notice(done_since(store), key="queue-notice")
     every = st.session_state.get("queue_all", False)
-    for place in found.places if every else found.places[:LISTED]:
-        row(place, found, store)
-    if len(found.places) > LISTED and not every and st.button(f"Show all {len(found.places)}", key="queue-all"):
+    for job in found.jobs if every else found.jobs[:LISTED]:
+        row(job, found, store)
+    if len(found.jobs) > LISTED and not every and st.button(f"Show all {len(found.jobs)}", key="queue-all"):
         st.session_state["queue_all"] = True
         st.rerun(scope="fragment")
-    if {place.entry.folder for place in found.places} != set(drawn):
+    if {job.folder for job in found.jobs} != set(drawn):
         st.rerun()  # the lists around it change too
 
 
-def row(place: Place, found: Look, store: SessionStore) -> None:
-    entry, number = place.entry, abs(hash(place.entry.folder))
+def row(job: QueuedJob, found: Look, store: SessionStore) -> None:
+    number = abs(hash(job.folder))
     with st.container(border=True, key=f"queue-{number}"):
         words, buttons = st.columns([3, 1.4], vertical_alignment="center")
         with words.container(gap=None):
-            st.markdown(f"**{markup.plain(entry.title)}**{'' if place.level == Level.NORMAL else f' · {place.level.word}'}")
-            st.caption(markup.plain(about(place, found)))
-            sessions.alarm_badges(place.alarms)
+            st.markdown(f"**{markup.plain(job.title)}**{' · urgent' if job.urgent else ''}")
+            st.caption(markup.plain(about(job, found)))
+            sessions.alarm_badges(job.alarms)
         with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-            if not entry.parent:
-                open_link(entry.kind, entry.id)
-            for action in actions(place):
-                button("", f"{action.name}-{number}", action.icon, action.act, store, action.hint)
+            if not job.parent:
+                open_link(job.kind, job.id)
+            for name, icon, act, hint in actions(job):
+                button("", f"{name}-{number}", icon, partial(act, folder=job.path), store, hint)
 
 
-def about(place: Place, found: Look) -> str:
-    """``session · runs, 40 % · done in about 3 min, at 14:05``."""
-    entry = place.entry
-    parts = [entry.kind + (f" of {entry.path.parents[1].name}" if entry.parent else "")]
-    parts.append(f"{place.standing}, {percent(place.progress)}" if entry.running or place.progress else place.standing)
-    if not entry.running and place.standing != "paused":
-        parts.append(queue_words.begins(place.expected, found.now))
-    parts += [words] if (words := queue_words.ends(place.expected, found.now)) else []
-    parts += [f"made room for {entry.moved_by}"] if entry.moved_by and not entry.running else []
-    parts += [f"{entry.tries} workers died"] if entry.tries else []
-    parts += ["in a terminal"] if entry.in_terminal else []
+def about(job: QueuedJob, found: Look) -> str:
+    """``session · runs, 40 % · done in about 3 min, at 14:05``, or ``session · waits · third in line``."""
+    parts = [job.kind + (f" of {Path(job.parent).name}" if job.parent else "")]
+    parts.append(f"{job.standing}, {percent(job.progress)}" if job.running or job.progress else job.standing)
+    if job.standing == "waits":
+        parts.append(found.in_line(job))
+    if (ends := job.ends(found.now)) is not None:
+        clock = time.strftime("%H:%M", time.localtime(ends))
+        parts.append(f"done in about {sessions.duration(max(0.0, ends - found.now))}, at {clock}")
+    parts += [f"made room for {job.moved_by}"] if job.moved_by and not job.running else []
+    parts += [f"{job.tries} workers died"] if job.tries else []
+    parts += ["in a terminal"] if job.in_terminal else []
     return " · ".join(parts)
 
 
-class Action(NamedTuple):
-    """What can be done to a job."""
+Action = tuple[str, str, Callable[..., None], str]
+"""What can be done to a job: name, icon, function of the sessions folder and the job's folder, hint."""
+CANCEL: Action = ("cancel", ":material/close:", launcher.cancel, "Take it out of the queue")
+STOP: Action = ("stop", ":material/stop:", launcher.cancel, "Stop it at its next step; it can go on later")
+GO: Action = ("go", ":material/play_arrow:", launcher.go_on, "Let it take its turn again")
+NOW: Action = ("now", ":material/bolt:", launcher.make_urgent, "Begin at once: running jobs make room, and go on afterwards")
+PAUSE: Action = ("pause", ":material/pause:", launcher.pause, "Keep it waiting")
 
-    name: str
-    icon: str
-    act: Callable[[Path], None]
-    """Gets the sessions folder."""
-    hint: str
 
-
-def actions(place: Place) -> list[Action]:
-    folder = place.entry.folder
-    cancel = Action("cancel", ":material/close:", lambda root: launcher.cancel(root, folder), "Take it out of the queue")
-    if place.entry.running:
-        hint = "Stop it at its next step; it can go on later"
-        stop = Action("stop", ":material/stop:", lambda root: launcher.cancel(root, folder), hint)
-        return [] if place.standing == "stops" or place.entry.in_terminal else [stop]
-    if place.standing == "paused":
-        return [Action("go", ":material/play_arrow:", lambda root: launcher.go_on(root, folder), "Let it take its turn again"), cancel]
-    at_once = "Begin at once: what runs makes room, and goes on afterwards"
-    return [
-        Action("now", ":material/bolt:", lambda root: launcher.set_level(root, folder, Level.URGENT), at_once),
-        Action("first", ":material/vertical_align_top:", lambda root: launcher.move_first(root, folder), "Begin before the others"),
-        Action("pause", ":material/pause:", lambda root: launcher.pause(root, folder), "Keep it waiting"),
-        cancel,
-    ]
+def actions(job: QueuedJob) -> tuple[Action, ...]:
+    if job.running:
+        return () if job.standing == "stops" or job.in_terminal else (STOP,)
+    return (GO, CANCEL) if job.paused else (NOW, PAUSE, CANCEL)
 
 
 def button(label: str, key: str, icon: str, act: Callable[[Path], None], store: SessionStore, hint: str | None = None) -> None:
@@ -171,8 +160,8 @@ def button(label: str, key: str, icon: str, act: Callable[[Path], None], store: 
 
 def done_since(store: SessionStore) -> list[DoneJob]:
     """The jobs that a person asked for and that ended since this page was opened."""
-    book = Book(store.root)
-    ended = once(lambda: book.ended(20), "queue-ended", store.root, book.revision())
+    db = QueueDB(store.root)
+    ended = once(lambda: db.ended(20), "queue-ended", store.root, db.revision())
     since = st.session_state.setdefault("queue_since", max((job.ended for job in ended), default=0.0))
     return [
         {"id": f"{job.folder}@{job.ended}", "title": job.title, "status": job.status}
@@ -181,27 +170,18 @@ def done_since(store: SessionStore) -> list[DoneJob]:
     ]
 
 
-def begin_at_once(session: Session, root: Path) -> None:
-    launcher.set_level(root, str(session.dir), Level.URGENT)
-
-
 def waiting_view(session: Session, store: SessionStore) -> None:
-    """When a session that is queued will begin, and the button that lets it begin at once. Draws the page again when its turn has come."""
+    """The place in line of a session that is queued, and the button that lets it begin at once. Draws the page again when it begins."""
     if session.state().status != "queued":
         st.rerun()
     found = look(store.root)
-    place = found.place_of(session.dir)
-    if place is None or place.entry.running:
+    job = next((job for job in found.waiting if job.path == session.dir), None)
+    if job is None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        ahead = found.waiting.index(place)
-        before = f", {ahead} before it" if ahead else ""
-        moved = f" It made room for {markup.plain(place.entry.moved_by)}." if place.entry.moved_by else ""
-        st.markdown(f"**Queued**{before}: {queue_words.begins(place.expected, found.now)}.{moved}")
-        if place.standing == "paused":
-            button("Go", f"turn-go-{session.id}", ":material/play_arrow:", lambda root: launcher.go_on(root, str(session.dir)), store)
-        else:
-            hint = "What runs makes room, and goes on afterwards."
-            button("Begin at once", f"turn-now-{session.id}", ":material/bolt:", partial(begin_at_once, session), store, hint)
+        moved = f" It made room for {markup.plain(job.moved_by)}." if job.moved_by else ""
+        st.markdown(f"**Queued**, {'paused' if job.paused else found.in_line(job)}.{moved}")
+        label, (name, icon, act, hint) = ("Go", GO) if job.paused else ("Begin at once", NOW)
+        button(label, f"turn-{name}-{session.id}", icon, partial(act, folder=session.dir), store, hint)
         st.page_link(nav.path("runs"), label="See the queue", query_params={"queue": "1"})
     refusals.show_reason(ERROR)

@@ -67,7 +67,7 @@ def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
 
 
 def run_fork(options: argparse.Namespace) -> int:
-    from frozenlab.session.launch import claim_fork
+    from frozenlab.session.launch import start_fork
     from frozenlab.session.store import SessionStore
 
     name, _, number = options.stage.rpartition(":")
@@ -75,7 +75,7 @@ def run_fork(options: argparse.Namespace) -> int:
         raise InputError(f"{options.stage!r} names no stage: use SESSION:1, SESSION:2, ...")
     session, stage = find_session(name), int(number) - 1
     proposal, changes = other_way(session, stage, options), given(options, "engineer", "title")
-    forked = claim_fork(session, stage, SessionStore(), options.id, proposal, **changes)
+    forked = start_fork(session, stage, SessionStore(), options.id, given=proposal, here=True, **changes)
     return run_in_foreground(forked, options.json)
 
 

@@ -105,22 +105,24 @@ def run_session(options: argparse.Namespace) -> int:
         raise InputError(f"{spec.policy} is not made: frozenlab students list shows which there are")
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
-    return run_in_foreground(claimed(spec, options.out), options.json, options.track)
+    return run_in_foreground(started(spec, options.out), options.json, options.track)
 
 
-def claimed(spec: SessionSpec, out: Path | None) -> Session:
+def started(spec: SessionSpec, out: Path | None) -> Session:
     """A new session that this process is about to run, in the folder ``out`` or among the others."""
-    from frozenlab.session.launch import claim
+    from frozenlab.session.launch import start
     from frozenlab.session.store import SessionStore
 
-    return claim(spec, SessionStore(out.resolve().parent), out.resolve().name) if out else claim(spec, SessionStore())
+    store, session_id = (SessionStore(out.resolve().parent), out.resolve().name) if out else (SessionStore(), None)
+    return start(spec, store, session_id, here=True)
 
 
 def run_resume(options: argparse.Namespace) -> int:
-    from frozenlab.session.launch import reclaim
+    from frozenlab.session.launch import resume
+    from frozenlab.session.store import SessionStore
 
     session = find_session(options.id)
-    reclaim(session)
+    resume(session, SessionStore(), here=True)
     return run_in_foreground(session, options.json, options.track)
 
 
@@ -136,7 +138,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
     session = find_session(options.id)
     if session.state().status != "done":
         raise InputError(f"{session.id} is {session.state().status}: only what is done can be compared")
-    again = claimed(spec_to_reproduce(session), options.out)
+    again = started(spec_to_reproduce(session), options.out)
     status = run_in_foreground(again, options.json)
     if status == 0:
         found = compare(session, again)

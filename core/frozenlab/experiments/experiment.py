@@ -22,7 +22,6 @@ from frozenlab.base.files import write_text
 from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job, kind_of
 from frozenlab.jobs.launcher import check_folder, launching, submit
-from frozenlab.jobs.needs import Level
 from frozenlab.session.store import SessionStore
 
 Spec = TypeVar("Spec", bound=BaseModel)
@@ -46,7 +45,6 @@ class Experiment(Job, Generic[Spec]):
     """What its spec is."""
     error: ClassVar[type[LabError]]
     """Raised where one cannot be made, found or read."""
-    level: ClassVar[Level] = Level.NORMAL
 
     def __init__(self, folder: Path) -> None:
         self.dir, self.id = folder, folder.name
@@ -120,7 +118,7 @@ class Experiment(Job, Generic[Spec]):
         check_folder(self)
         if run is not None:
             self.keep_run(run)
-        submit(self, self.level)
+        submit(self)
 
     def keep_run(self, run: RunSettings) -> None:
         write_text(self.dir / RUN, run.model_dump_json(indent=1))

@@ -13,7 +13,7 @@ from pathlib import Path
 from frozenlab.jobs.environment import KEEPER, NICENESS, worker_environment
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.process import worker_command
-from frozenlab.jobs.queue.taking_up import open_job
+from frozenlab.jobs.queue.recover import open_job
 from frozenlab.jobs.worker import end_with, work_on
 
 if KEEPER in os.environ:

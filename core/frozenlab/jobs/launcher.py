@@ -1,4 +1,4 @@
-"""All that starts, stops and steers jobs, for pages and the command line: who may do these things may call this.
+"""Starting, stopping and steering jobs, for pages and the command line.
 
 A job is launched by entering it in the queue of its machine. Its dispatcher starts the worker when its turn comes and there is room.
 """
@@ -24,12 +24,11 @@ from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import LinkError, refuse_links
 from frozenlab.jobs.imported import ImportedError, refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE, Job
-from frozenlab.jobs.needs import Level, Needs
+from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.process import start_worker
-from frozenlab.jobs.queue.book import Book, Ended, Entry, in_queue
-from frozenlab.jobs.queue.machine import free_cards
-from frozenlab.jobs.queue.schedule import in_order
-from frozenlab.jobs.queue.taking_up import entry_for, open_job
+from frozenlab.jobs.queue.db import PAUSED, QueueDB, QueuedJob, in_queue
+from frozenlab.jobs.queue.recover import open_job, queued_job
+from frozenlab.jobs.queue.schedule import free_cards
 from frozenlab.jobs.queue.watch import wake
 from frozenlab.jobs.state import UNFINISHED, WorkerState, own_process, read_state, store_state, stored_state, worker_alive
 
@@ -39,8 +38,6 @@ GRACE = 0.25
 """The part of its patience that a worker has to stop before it is killed: 30 s for a lab model."""
 ENDED = ("done", "failed", "waiting", "stopped")
 """What a worker may leave behind as it ends."""
-PAUSED = "paused"
-"""The fact in the book that the whole queue is paused."""
 
 
 class LaunchError(LabError, RuntimeError):
@@ -72,11 +69,11 @@ def launch_lock(root: Path) -> Iterator[None]:
         yield
 
 
-def submit(job: Job, level: Level = Level.NORMAL, parent: Job | None = None) -> None:
+def submit(job: Job, urgent: bool = False, parent: Job | None = None) -> None:
     """Enter a job in the queue of this machine; its worker starts when its turn comes.
 
     Args:
-        parent: the job that has this one run: it has its level, and is paused with it.
+        parent: the study or contest that runs it: the job has its priority, and is paused with it.
 
     Raises LaunchError if it waits or runs already, or if there is a link in its folder.
     """
@@ -84,15 +81,13 @@ def submit(job: Job, level: Level = Level.NORMAL, parent: Job | None = None) -> 
     check_folder(job)
     if job.state().live:
         raise LaunchError(f"{job.id} is {job.state().status} already")
-    book, entry = Book(job.root), entry_for(job, level)
-    with book.hold():
-        above = parent and book.entry(parent.dir)
+    db, new = QueueDB(job.root), queued_job(job, urgent)
+    with db.hold():
         if parent is not None:
-            entry = replace(entry, parent=str(parent.dir))
-        if above:
-            entry = replace(entry, level=above.level, paused=above.paused)
+            above = db.job(parent.dir) or new
+            new = replace(new, parent=str(parent.dir), urgent=above.urgent, paused=above.paused)
         queue(job)
-        book.add(entry)
+        db.add(new)
     wake(job.root)
 
 
@@ -104,23 +99,23 @@ def claim(job: Job, root: Path) -> None:
     """
     only_operators(START)
     check_folder(job)
-    book = Book(root)
-    with book.hold():
+    db = QueueDB(root)
+    with db.hold():
         queue(job)
-        enter_here(book, entry_for(job))
+        enter_here(db, queued_job(job))
 
 
 def release(job: Job, root: Path) -> None:
     """The process that claimed the job has run it."""
-    state, book = job.state(), Book(root)
-    entry = book.entry(job.dir)
-    if entry is not None and entry.in_terminal:
-        book.remove(entry.folder, ended_now(entry, state.status, entry.spent + time.time() - entry.began))
+    db = QueueDB(root)
+    row = db.job(job.dir)
+    if row is not None and row.in_terminal:
+        db.remove(row.folder, row.as_ended(job.state().status, time.time(), row.spent + time.time() - row.began))
 
 
 @contextmanager
 def counted(root: Path, folder: Path, kind: str, title: str, needs: Needs) -> Iterator[None]:
-    """What this process computes meanwhile takes its part of the machine, too, though it is no job: nobody can go on with it.
+    """Count what this process computes within the block in the queue, too, though it is no job and cannot be resumed.
 
     Args:
         root: the sessions folder whose queue that is.
@@ -128,24 +123,21 @@ def counted(root: Path, folder: Path, kind: str, title: str, needs: Needs) -> It
     """
     only_operators(START)
     root.mkdir(parents=True, exist_ok=True)
-    book, entry = Book(root), Entry(str(folder), kind, title, queued=time.time(), **needs._asdict())
-    with book.hold():
-        enter_here(book, entry)
+    db = QueueDB(root)
+    with db.hold():
+        enter_here(db, QueuedJob(str(folder), kind, title, **needs._asdict()))
     try:
         yield
     finally:
-        book.remove(entry.folder)
+        db.remove(str(folder))
 
 
-def enter_here(book: Book, entry: Entry) -> None:
-    """What this process runs begins at once, and leaves the GPUs of the queue's jobs alone."""
-    me, cards = own_process(), free_cards(book, entry.gpus)
-    book.remove(entry.folder)
-    book.add(
-        replace(
-            entry, in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time(), cards=cards,
-        )
-    )  # fmt: skip
+def enter_here(db: QueueDB, job: QueuedJob) -> None:
+    """Enter what this process runs: it begins at once, and leaves the GPUs of the queue's jobs alone."""
+    me, cards = own_process(), free_cards(db.jobs(), job.gpus)
+    db.remove(job.folder)
+    own = {"in_terminal": True, "running": True, "pid": me["pid"], "create_time": me["create_time"]}
+    db.add(replace(job, began=time.time(), cards=cards, **own))
     os.environ |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
 
 
@@ -201,47 +193,46 @@ def stop(job: Job) -> None:
     Raises LaunchError if the job neither waits nor runs.
     """
     only_operators(STOP)
-    state, book = job.state(), Book(job.root)
-    entry = book.entry(job.dir)
-    about_to_go = entry is not None and entry.running and entry.wish != "aside" and state.status in ENDED
-    if about_to_go or (entry is None and not state.live):
+    state, db = job.state(), QueueDB(job.root)
+    row = db.job(job.dir)
+    about_to_go = row is not None and row.running and row.wish != "aside" and state.status in ENDED
+    if about_to_go or (row is None and not state.live):
         raise LaunchError(f"{job.id} is not running, it is {state.status}")
-    if not stop_entry(book, job.dir):
-        if state.status == "queued":  # on another machine, or in a book that was lost
+    if not take_out(db, job.dir):
+        if state.status == "queued":  # on another machine, or its row was lost
             store_state(job.dir, state.model_copy(update={"status": "stopped"}))
             return
         (job.dir / STOP_FILE).touch()
     threading.Thread(target=end_after_grace, args=(state,), daemon=True).start()
 
 
-def cancel(root: Path, folder: str) -> None:
-    """Take a job out of the queue, or ask its worker to stop. Raises LaunchError if it does not stand in the queue."""
-    if not stop_entry(Book(root), Path(folder)):
-        raise LaunchError(f"{Path(folder).name} is not in the queue")
+def cancel(root: Path, folder: Path) -> None:
+    """Take a job out of the queue, or ask its worker to stop. Raises LaunchError if it is not in the queue."""
+    if not take_out(QueueDB(root), folder):
+        raise LaunchError(f"{folder.name} is not in the queue")
 
 
-def stop_entry(book: Book, folder: Path) -> bool:
-    """Take a waiting job and those it has run out of the book, and ask running ones to stop. Returns whether it stands in the book. Raises
+def take_out(db: QueueDB, folder: Path) -> bool:
+    """Take a waiting job and its parts out of the queue, and ask running ones to stop. Returns whether it was in the queue. Raises
     LaunchError if only its terminal can stop it."""
     only_operators(STOP)
-    with book.hold():
-        entry = book.entry(folder)
-        if entry is None:
+    with db.hold():
+        job = db.job(folder)
+        if job is None:
             return False
-        if entry.in_terminal and not folder.is_dir():
-            raise LaunchError(f"{entry.title} runs in a terminal: press Ctrl+C there")
-        if entry.running:
-            book.change(entry.folder, wish="stop")
+        if job.in_terminal and not folder.is_dir():
+            raise LaunchError(f"{job.title} runs in a terminal: press Ctrl+C there")
+        if job.running:
+            db.change(job.folder, wish="stop")
             with suppress(OSError):
                 (folder / STOP_FILE).touch()
             return True
-        for child in book.entries():
-            if child.parent == entry.folder:
-                stop_entry(book, child.path)
+        for part in parts(db, job):
+            take_out(db, part.path)
         state = stored_state(folder)
         if state is not None:
             store_state(folder, state.model_copy(update={"status": "stopped", "finished": time.time()}))
-        book.remove(entry.folder, ended_now(entry, "stopped", entry.spent))
+        db.remove(job.folder, job.as_ended("stopped", time.time(), job.spent))
     return True
 
 
@@ -258,98 +249,50 @@ def end_after_grace(state: WorkerState) -> None:
 # --- steering --------------------------------------------------------------------------------------------------------
 
 
-def set_level(root: Path, folder: str, level: Level) -> None:
-    """Give a job, and those it has run, another priority. An urgent one begins at once. Raises LaunchError if it is not in the queue."""
-    only_operators(STEER)
-    book = Book(root)
-    with book.hold():
-        entry = entered(book, folder)
-        for one in (entry, *children(book, entry)):
-            book.change(one.folder, level=int(level))
+def make_urgent(root: Path, folder: Path) -> None:
+    """Let a job, with its parts, begin at once: running jobs make room, and go on afterwards. Raises LaunchError if it is not in the
+    queue."""
+    change(root, folder, urgent=True)
     wake(root)
 
 
-def move_first(root: Path, folder: str) -> None:
-    """Let a waiting job begin before all others of its level. Raises LaunchError."""
-    only_operators(STEER)
-    book = Book(root)
-    with book.hold():
-        entry = waiting(book, folder)
-        ahead = [other.place for other in book.entries() if not other.running and other.level == entry.level]
-        book.change(folder, place=min(ahead) - 1.0)
+def pause(root: Path, folder: Path) -> None:
+    """Keep a waiting job in the queue without beginning it; of a study or contest, its waiting parts. Raises LaunchError."""
+    change(root, folder, paused=True)
 
 
-def move(root: Path, folder: str, by: int) -> None:
-    """Let a waiting job change places with the next one of its level, before it (``by`` -1) or after it (1). Raises LaunchError."""
-    only_operators(STEER)
-    book = Book(root)
-    with book.hold():
-        entry = waiting(book, folder)
-        level = [turn.name for turn in in_order(other.turn(0.0) for other in book.entries() if other.level == entry.level)]
-        at = level.index(folder) + by
-        if not 0 <= at < len(level):
-            word = Level(entry.level).word
-            raise LaunchError(
-                f"{entry.id} is the {'first' if by < 0 else 'last'} of priority {word}; change its priority to move it further"
-            )
-        other = entered(book, level[at])
-        book.change(folder, place=other.place)
-        book.change(other.folder, place=entry.place)
-
-
-def pause(root: Path, folder: str) -> None:
-    """Keep a waiting job in the queue without beginning it; of a job that has others run, those that wait. Raises LaunchError."""
-    only_operators(STEER)
-    book = Book(root)
-    with book.hold():
-        entry = entered(book, folder)
-        below = children(book, entry)
-        if entry.running and entry.cores:
-            raise LaunchError(f"{entry.id} runs already: stop it instead, it can go on later")
-        for one in (entry, *below):
-            book.change(one.folder, paused=True)
-
-
-def go_on(root: Path, folder: str) -> None:
+def go_on(root: Path, folder: Path) -> None:
     """Let a paused job take its turn again. Raises LaunchError if it is not in the queue."""
-    only_operators(STEER)
-    book = Book(root)
-    with book.hold():
-        entry = entered(book, folder)
-        for one in (entry, *children(book, entry)):
-            book.change(one.folder, paused=False)
+    change(root, folder, paused=False)
     wake(root)
 
 
 def pause_queue(root: Path) -> None:
     """Begin no job until the queue goes on, but urgent ones. What runs goes on."""
     only_operators(STEER)
-    Book(root).note(PAUSED, "yes")
+    QueueDB(root).set_fact(PAUSED, True)
 
 
 def let_queue_go_on(root: Path) -> None:
     only_operators(STEER)
-    Book(root).note(PAUSED, "")
+    QueueDB(root).set_fact(PAUSED, False)
     wake(root)
 
 
-def entered(book: Book, folder: str) -> Entry:
-    entry = book.entry(Path(folder))
-    if entry is None:
-        raise LaunchError(f"{Path(folder).name} is not in the queue")
-    return entry
+def change(root: Path, folder: Path, **values: bool) -> None:
+    """Change a job of the queue and its parts. Raises LaunchError if it is not in the queue, or is to be paused and computes already."""
+    only_operators(STEER)
+    db = QueueDB(root)
+    with db.hold():
+        job = db.job(folder)
+        if job is None:
+            raise LaunchError(f"{folder.name} is not in the queue")
+        if values.get("paused") and job.running and job.cores:
+            raise LaunchError(f"{job.id} runs already: stop it instead, it can go on later")
+        for one in (job, *parts(db, job)):
+            db.change(one.folder, **values)
 
 
-def waiting(book: Book, folder: str) -> Entry:
-    entry = entered(book, folder)
-    if entry.running:
-        raise LaunchError(f"{entry.id} runs already")
-    return entry
-
-
-def children(book: Book, entry: Entry) -> list[Entry]:
-    return [other for other in book.entries() if other.parent == entry.folder]
-
-
-def ended_now(entry: Entry, status: str, seconds: float) -> Ended:
-    return Ended(entry.folder, entry.kind, entry.title, status, time.time(), seconds, entry.like, entry.amount, entry.parent)
+def parts(db: QueueDB, job: QueuedJob) -> list[QueuedJob]:
+    """The jobs in the queue that a study or contest runs."""
+    return [other for other in db.jobs() if other.parent == job.folder]

@@ -1,15 +1,14 @@
-"""Starting, resuming and forking sessions, in a worker process or by the caller in the foreground."""
+"""Starting, resuming and forking sessions: in a worker process when their turn comes, or ``here``, in the process that calls."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from frozenlab.base.files import write_text
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import Proposal
-from frozenlab.jobs import launcher
-from frozenlab.jobs.launcher import LaunchError, check_folder, launching, submit
-from frozenlab.jobs.needs import Level
+from frozenlab.jobs.launcher import LaunchError, check_folder, claim, launching, submit
 from frozenlab.jobs.worker import sole_worker
 from frozenlab.session.forks import fork, forked_spec
 from frozenlab.session.session import GIVEN_FILE, Session
@@ -17,42 +16,32 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 
 
-def start(spec: SessionSpec, store: SessionStore, level: Level = Level.NORMAL) -> Session:
-    """Create a session and queue it. Raises LaunchError if the disk is full, HostError if its engineer's server is not
-    allowed on this machine."""
-    hosts.check([spec.engineer.server])
-    with launching(store.root):
-        session = store.create(spec)
-        submit(session, level)
-    return session
+def start(spec: SessionSpec, store: SessionStore, session_id: str | None = None, *, urgent: bool = False, here: bool = False) -> Session:
+    """Create a session and queue it.
 
+    Args:
+        here: the caller runs it; it counts as one that runs. So in the other functions.
 
-def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
-    """Create a session that the caller runs itself, in the foreground; it counts as one that runs. Raises what :func:`start` raises, and
-    SessionError if the id is invalid or taken."""
+    Raises LaunchError if the disk is full, HostError if its engineer's server is not allowed on this machine, SessionError if the id is
+    invalid or taken.
+    """
     hosts.check([spec.engineer.server])
-    with launching(SessionStore().root):
+    with launching(queue_of(store, here).root):
         session = store.create(spec, session_id)
-        launcher.claim(session, SessionStore().root)
+        enter(session, here, urgent)
     return session
 
 
-def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
-    """Fork a session after ``stage`` (0-based) and start the fork's worker. Raises what :func:`start` and
-    :func:`frozenlab.session.forks.fork` raise."""
+def start_fork(
+    parent: Session, stage: int, store: SessionStore, session_id: str | None = None, *,
+    given: Proposal | None = None, here: bool = False, **changes: Any,
+) -> Session:  # fmt: skip
+    """Fork a session after ``stage`` (0-based) and queue the fork. Raises what :func:`start` and :func:`frozenlab.session.forks.fork`
+    raise."""
     hosts.check([forked_spec(parent, stage, **changes).engineer.server])
-    with launching(store.root):
-        session = fork(parent, stage, store, given=given, **changes)
-        submit(session)
-    return session
-
-
-def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str | None, given: Proposal | None, **changes: Any) -> Session:
-    """As :func:`start_fork`, but the caller runs the fork itself, in the foreground; it counts as one that runs."""
-    hosts.check([forked_spec(parent, stage, **changes).engineer.server])
-    with launching(store.root):
+    with launching(queue_of(store, here).root):
         session = fork(parent, stage, store, session_id, given=given, **changes)
-        launcher.claim(session, SessionStore().root)
+        enter(session, here)
     return session
 
 
@@ -69,23 +58,26 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
         submit(session)
 
 
-def resume(session: Session, store: SessionStore) -> None:
-    """Queue it: a worker then continues the session. Raises what :func:`start` raises, and LaunchError if it is running, done
-    or read-only, or if it waits for a proposal."""
+def resume(session: Session, store: SessionStore, *, here: bool = False) -> None:
+    """Queue a session that stopped. Raises what :func:`start` raises, LaunchError if it is running, done or read-only, or if it waits for a
+    proposal, and JobHeldError if it is to run here and a worker that its state does not name holds it."""
     hosts.check([session.spec.engineer.server])
-    with launching(store.root):
-        check_resumable(session)
-        submit(session)
-
-
-def reclaim(session: Session) -> None:
-    """Prepare a session that the caller resumes itself, in the foreground; it counts as one that runs. Raises what :func:`resume` raises,
-    and JobHeldError if a worker that its state does not name holds it."""
     check_resumable(session)
     check_folder(session)
-    hosts.check([session.spec.engineer.server])
-    with sole_worker(session), launching(SessionStore().root):
-        launcher.claim(session, SessionStore().root)
+    with sole_worker(session) if here else nullcontext(), launching(queue_of(store, here).root):
+        enter(session, here)
+
+
+def queue_of(store: SessionStore, here: bool) -> SessionStore:
+    """The sessions folder whose queue counts a session of ``store``: a process may run one that lies elsewhere."""
+    return SessionStore() if here else store
+
+
+def enter(session: Session, here: bool, urgent: bool = False) -> None:
+    if here:
+        claim(session, SessionStore().root)
+    else:
+        submit(session, urgent)
 
 
 def check_resumable(session: Session) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from frozenlab.base.files import append_line, json_line, sync, write_parquet, write_text
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.queue.notify import tell_alarm
+from frozenlab.jobs.queue.notify import notify_alarm
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Alarm, Status, own_process
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
@@ -145,7 +145,7 @@ class Recorder(JobRecorder[Session]):
                 self.event("alarm", stage=self.state.stage, **alarm.model_dump(), stops=alert is stops)
             if alert.rule not in self.told:
                 self.told.add(alert.rule)
-                tell_alarm(self.job.dir, self.job.kind, self.job.title, alarm, alert.helps)
+                notify_alarm(self.job.dir, self.job.kind, self.job.title, alarm, alert.helps)
         if stops is not None:
             (self.job.dir / STOP_FILE).touch()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -60,8 +61,8 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
             times = "Stage 1 is" if stage == 0 else f"Stages 1 to {stage + 1} are"
             st.caption(f"{times} trained again on the same boards: this session came without what training needs to go on from there.")
         if asked and (differs or engineer is not None):
-            changes = {"title": name} | ({"engineer": engineer} if engineer else {})
-            go_to_train(lambda: launch.start_fork(session, stage, sessions.store(), proposal if differs else None, **changes).id)
+            changes: dict[str, Any] = {"title": name} | ({"engineer": engineer} if engineer else {})
+            go_to_train(lambda: launch.start_fork(session, stage, sessions.store(), given=proposal if differs else None, **changes).id)
 
 
 def go_to_train(begin: Callable[[], str | None], session_id: str | None = None) -> None:

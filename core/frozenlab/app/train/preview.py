@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from frozenlab.app.session.obstacles import obstacles
 from frozenlab.app.train import language_form
 from frozenlab.app.train.preset import chosen_name, chosen_preset
-from frozenlab.app.ui import api_form, markup, queue_words, refusals, sessions
+from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.engineer.engineers import who_is
-from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.look import look
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.model_shape import shape_of
@@ -43,12 +42,12 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     wrong = obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
-    level = choose_turn(spec)
+    urgent = choose_turn(spec)
     may = api_form.may_ask([spec.engineer.server], "form")
     allowed = refusals.for_operators("starts sessions", disabled=bool(wrong) or not may)
     if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", **allowed):
         st.session_state.pop(NEW, None)
-        sessions.start(spec, level)
+        sessions.start(spec, urgent)
         st.session_state[NEW] = True  # it was not started: the form stays
     with st.expander("The same from the command line"):
         text = spec.model_dump_json(indent=2)
@@ -60,20 +59,17 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.code(text, language="json", height=320)
 
 
-def choose_turn(spec: SessionSpec) -> Level:
-    """Says what runs before, if the machine has no room now, and lets the reader choose to begin at once."""
+def choose_turn(spec: SessionSpec) -> bool:
+    """Says what runs before, if the machine has no room now, and lets the reader choose to begin at once. Returns that choice."""
     found = look(sessions.store().root)
-    expected = found.expected_of("session", spec.needs, spec.work)
-    if expected.begins is not None and expected.begins <= found.now:
-        return Level.NORMAL
-    st.info(
-        f"This machine is at work: {queue_words.summary(found)}. This session is queued and {queue_words.begins(expected, found.now)}.",
-        icon=":material/hourglass_top:",
+    if found.has_room(spec.needs):
+        return False
+    st.info(f"This machine is at work: {found.summary}. This session will be {found.in_line()}.", icon=":material/hourglass_top:")
+    return st.checkbox(
+        "Begin at once",
+        key="form_urgent",
+        help="For a live demonstration: running jobs make room at their next step, and go on afterwards.",
     )
-    at_once = st.checkbox(
-        "Begin at once", key="form_urgent", help="For a live demonstration: what runs makes room at its next step, and goes on by itself."
-    )
-    return Level.URGENT if at_once else Level.NORMAL
 
 
 def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:

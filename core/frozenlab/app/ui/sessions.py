@@ -13,7 +13,6 @@ from frozenlab.app.ui import markup, nav, refusals
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
-from frozenlab.jobs.needs import Level
 from frozenlab.jobs.state import Alarm
 from frozenlab.models.training.methods import title_of
 from frozenlab.session import launch
@@ -129,10 +128,10 @@ def store() -> SessionStore:
     return SessionStore()
 
 
-def start(spec: SessionSpec, level: Level = Level.NORMAL) -> None:
+def start(spec: SessionSpec, urgent: bool = False) -> None:
     """Queue a session and go to Train, or show why that failed."""
     try:
-        session = launch.start(spec, store(), level)
+        session = launch.start(spec, store(), urgent=urgent)
     except LabError as error:
         st.error(markup.plain(f"Not started: {error}."))
         return

@@ -11,7 +11,7 @@ from frozenlab.experiments.bundles.layout import BundleError, Need
 from frozenlab.experiments.references import references
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job, Kind
-from frozenlab.jobs.queue.taking_up import open_job
+from frozenlab.jobs.queue.recover import open_job
 from frozenlab.session.store import SessionStore
 
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -22,7 +22,7 @@ from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.on_students import best_for
 from frozenlab.jobs.folders import read_task
 from frozenlab.jobs.imported import refuse_imported
-from frozenlab.jobs.needs import HAS_OTHERS_RUN, Level, Needs
+from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
@@ -44,7 +44,7 @@ class Numbered(NamedTuple):
 class Contest(Experiment[ContestTask]):
     """One contest folder, opened for reading. Opening it raises ContestError if its spec cannot be read."""
 
-    kind, model, error, level = "contest", ContestTask, ContestError, Level.HIGH  # people wait for it
+    kind, model, error = "contest", ContestTask, ContestError
 
     @classmethod
     def create(cls, spec: ContestTask, store: SessionStore, experiment_id: str | None = None) -> Contest:

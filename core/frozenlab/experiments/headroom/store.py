@@ -25,7 +25,7 @@ from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, replacing, write_parquet
 from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
-from frozenlab.jobs.needs import WORKER, Needs, Work
+from frozenlab.jobs.needs import Needs, Work
 from frozenlab.jobs.share import cores
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.store import SessionStore
@@ -68,7 +68,7 @@ class Headroom(Experiment[HeadroomSpec]):
     @property
     def needs(self) -> Needs:
         """It measures as many parts at a time as there are cores."""
-        return Needs(cores(), memory=cores() * WORKER)
+        return Needs(cores())
 
     @property
     def work(self) -> Work:

@@ -16,11 +16,11 @@ def main(root: Path) -> None:
         with lock(root) as held:
             if held is None:
                 return
-            from frozenlab.jobs.queue.dispatcher import Dispatcher  # after the lock is taken, as nobody starts another one then
+            from frozenlab.jobs.queue.dispatcher import Dispatcher  # after the lock is taken: no other process starts one then
 
             dispatcher = Dispatcher(root)
             dispatcher.run()
-        if not root.is_dir() or not dispatcher.book.entries():  # one that was entered while the lock was held still has a dispatcher
+        if not root.is_dir() or not dispatcher.db.jobs():  # one that was entered while the lock was held still has a dispatcher
             return
 
 

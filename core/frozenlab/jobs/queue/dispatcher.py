@@ -1,8 +1,8 @@
 """The dispatcher: one small process for each machine and sessions folder. It starts the workers of queued jobs when there is room for them.
 
-Workers are processes of their own and outlive it. If it is killed, the next that looks at the queue starts another, which takes up what it
-finds: jobs that run are watched, jobs whose worker died are tried again, jobs that are queued in their folders but not in the book are
-entered. It ends when the queue has been empty for a while.
+Workers are processes of their own and outlive it. If it is killed, the next look at the queue starts another, which goes on with what it
+finds: it watches jobs that run, tries jobs again whose worker died, and enters jobs that are queued in their folders only. It ends when the
+queue has been empty for a while.
 """
 
 from __future__ import annotations
@@ -21,20 +21,18 @@ from frozenlab.jobs.environment import NICENESS, worker_environment
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE
-from frozenlab.jobs.needs import Level
 from frozenlab.jobs.process import start_worker, worker_command
-from frozenlab.jobs.queue.book import FILLED, Book, BookError, Ended, Entry, Revision
-from frozenlab.jobs.queue.machine import free_cards, machine_has
-from frozenlab.jobs.queue.notify import tell_alarm, tell_ended
-from frozenlab.jobs.queue.schedule import decide
-from frozenlab.jobs.queue.taking_up import queued_here
+from frozenlab.jobs.queue.db import FILLED, PAUSED, QueueDB, QueuedJob, QueueError, Revision
+from frozenlab.jobs.queue.notify import notify_alarm, notify_end
+from frozenlab.jobs.queue.recover import recovered
+from frozenlab.jobs.queue.schedule import decide, free_cards, machine
 from frozenlab.jobs.queue.watch import holds_lock
 from frozenlab.jobs.state import Alarm, Status, WorkerState, as_observed, process_alive, read_state, store_state, stored_state, worker_alive
 
 TICK = 0.2
-"""Seconds between looks at the workers and at changes of the book."""
+"""Seconds between looks at the workers and at changes of the queue."""
 LOOK = 2.0
-"""Seconds between looks at the book if it seems unchanged."""
+"""Seconds between looks at the queue if it seems unchanged."""
 PATIENCE = 20.0
 """Seconds that an empty queue is watched before the dispatcher ends."""
 TRIES = 3
@@ -43,194 +41,190 @@ FURTHER = 0.01
 """Progress by which a worker has got further than those that died before."""
 PAUSE = 2.0
 """Seconds before a job whose worker died is tried again; twice as long before the next try."""
-KIND = {kind.name: kind for kind in KINDS}
+TASKS = {kind.name: kind.task for kind in KINDS}
 
 
 class Dispatcher:
     """Holds the queue of this machine in the sessions folder ``root``; the caller holds the lock."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.book = root, Book(root)
+        self.root, self.db = root, QueueDB(root)
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         """Those that this process has started, by the folder of their job."""
         self.seen: Revision = None
         self.looked = 0.0
         self.busy = time.monotonic()
         self.silent: set[str] = set()
-        """Folders of jobs of which it was told that their worker is silent."""
+        """Folders of the running jobs whose worker is silent."""
 
     def run(self) -> None:
         """Until the queue has been empty for a while, or the folder or its lock is gone."""
-        self.take_up()
+        self.recover()
         while holds_lock(self.root) and time.monotonic() - self.busy < PATIENCE:
             try:
                 self.look()
-            except BookError as error:  # of a book that was damaged, a new one has been begun
+            except QueueError as error:  # a damaged file has been replaced by a new one
                 print(error, file=sys.stderr, flush=True)
                 self.seen = None
             time.sleep(TICK)
 
-    def take_up(self) -> None:
-        """Enter what is queued or runs on this machine but does not stand in the book."""
-        known = {entry.folder for entry in self.book.entries()}
-        for entry in queued_here(self.root, known):
-            self.book.add_missing(entry)
-        self.book.note(FILLED, "yes")
-        self.inode = (self.book.revision() or (0,))[0]
+    def recover(self) -> None:
+        """Enter the jobs that are queued or run on this machine by their folders only."""
+        known = {job.folder for job in self.db.jobs()}
+        for job in recovered(self.root, known):
+            self.db.add_missing(job)
+        self.db.set_fact(FILLED, True)
+        self.inode = (self.db.revision() or (0,))[0]
 
     def look(self) -> None:
         """Deal with workers that have ended, then start those for which there is room."""
-        if (self.book.revision() or (0,))[0] != self.inode:  # somebody deleted the book, or it was damaged
-            self.take_up()
-        ended = [folder for folder, worker in self.workers.items() if worker.poll() is not None]
-        if self.book.revision() == self.seen and not ended and time.monotonic() - self.looked < LOOK:
+        if (self.db.revision() or (0,))[0] != self.inode:  # the file was deleted or damaged
+            self.recover()
+        ended = any(worker.poll() is not None for worker in self.workers.values())
+        if self.db.revision() == self.seen and not ended and time.monotonic() - self.looked < LOOK:
             return
-        self.seen, self.looked = self.book.revision(), time.monotonic()
-        entries = self.book.entries()
-        if entries:
+        self.seen, self.looked = self.db.revision(), time.monotonic()
+        jobs = self.db.jobs()
+        if jobs:
             self.busy = time.monotonic()
-        for entry in entries:
-            if entry.running and not self.at_work(entry):
-                self.settle(entry.folder)
-        self.tell_silent(entries)
+        for job in jobs:
+            if job.running and not self.at_work(job):
+                self.settle(job.path)
+        self.notify_silent(jobs)
         self.start_some()
 
-    def at_work(self, entry: Entry) -> bool:
+    def at_work(self, job: QueuedJob) -> bool:
         """Whether the worker of a running job is alive."""
-        own = self.workers.get(entry.folder)
-        if own is not None and own.pid == entry.pid:
+        own = self.workers.get(job.folder)
+        if own is not None and own.pid == job.pid:
             return own.poll() is None
-        return process_alive(entry.pid, entry.create_time)
+        return process_alive(job.pid, job.create_time)
 
-    def tell_silent(self, entries: list[Entry]) -> None:
-        """Tell of workers that have become silent: what else goes wrong they tell themselves."""
-        silent = {entry.folder: entry for entry in entries if entry.running and read_state(entry.path).status == "stalled"}
+    def notify_silent(self, jobs: list[QueuedJob]) -> None:
+        """Notify of workers that have become silent: of other alarms they notify themselves."""
+        silent = {job.folder: job for job in jobs if job.running and read_state(job.path).status == "stalled"}
         for folder in silent.keys() - self.silent:
-            entry, alarm = silent[folder], Alarm(rule="stalled", evidence="The worker lives but is silent.")
-            tell_alarm(entry.path, entry.kind, entry.title, alarm, "It may be swapping; stop it if it does not come back.")
+            job, alarm = silent[folder], Alarm(rule="stalled", evidence="The worker lives but is silent.")
+            notify_alarm(job.path, job.kind, job.title, alarm, "It may be swapping; stop it if it does not come back.")
         self.silent = {*silent}
 
     # --- a worker has ended --------------------------------------------------------------------------------------------
 
-    def settle(self, folder: str) -> None:
-        """Decide what becomes of a job whose worker has ended: it left the queue, waits again, or has another worker."""
-        self.workers.pop(folder, None)
-        with self.book.hold():
-            entry = self.book.entry(Path(folder))
-            if entry is None or not entry.running or self.at_work(entry):
+    def settle(self, folder: Path) -> None:
+        """Decide what becomes of a job whose worker has ended: it leaves the queue, waits again, or has another worker."""
+        self.workers.pop(str(folder), None)
+        with self.db.hold():
+            job = self.db.job(folder)
+            if job is None or not job.running or self.at_work(job):
                 return
-            state = stored_state(entry.path)
+            state = stored_state(folder)  # read after the worker has ended
             if state is None:
-                self.book.remove(entry.folder)
+                self.db.remove(job.folder)
                 return
-            spent = entry.spent + max(0.0, (state.finished or state.heartbeat or time.time()) - entry.began)
+            spent = job.spent + max(0.0, (state.finished or state.heartbeat or time.time()) - job.began)
             if state.status == "done":
-                self.end(entry, state, "done", spent)
-            elif entry.wish == "again" or (entry.wish == "aside" and state.status == "stopped"):
-                self.wait_again(entry, state, spent)
+                self.end(job, state, "done", spent)
+            elif job.wish == "again" or (job.wish == "aside" and state.status == "stopped"):
+                self.wait_again(job, state, spent)
             elif state.status not in ("queued", "running"):
-                self.end(entry, state, state.status, spent)
-            elif state.pid and state.pid != entry.pid and worker_alive(state):  # one that outlived its dispatcher, or on another machine
-                self.follow(entry, state)
-            elif entry.in_terminal:
-                self.book.remove(entry.folder)
-            elif entry.wish == "aside":
-                self.wait_again(entry, state, spent)
-            elif entry.wish == "stop" or (entry.path / STOP_FILE).exists():
-                self.end(entry, state, "stopped", spent)
+                self.end(job, state, state.status, spent)
+            elif state.pid and state.pid != job.pid and worker_alive(state):  # it outlived its dispatcher, or is on another machine
+                self.follow(job, state)
+            elif job.in_terminal:
+                self.db.remove(job.folder)
+            elif job.wish == "aside":
+                self.wait_again(job, state, spent)
+            elif job.wish == "stop" or (folder / STOP_FILE).exists():
+                self.end(job, state, "stopped", spent)
             else:
-                self.try_again(entry, state, spent)
+                self.try_again(job, state, spent)
 
-    def follow(self, entry: Entry, state: WorkerState) -> None:
-        """Another worker has the job."""
+    def follow(self, job: QueuedJob, state: WorkerState) -> None:
+        """Watch the worker that now has the job."""
         if state.elsewhere:
-            self.book.remove(entry.folder)
+            self.db.remove(job.folder)
         else:
-            self.book.change(entry.folder, running=True, pid=state.pid, create_time=state.create_time or 0.0, began=time.time())
+            self.db.change(job.folder, running=True, pid=state.pid, create_time=state.create_time or 0.0, began=time.time())
 
-    def try_again(self, entry: Entry, state: WorkerState, spent: float) -> None:
-        """Its worker died. A job that another one has run is left to that one."""
-        tries = 1 if state.progress > entry.furthest + FURTHER else entry.tries + 1
-        if entry.parent or tries >= TRIES:
-            why = "its worker died" if entry.parent else f"its worker died {tries} times at the same place"
+    def try_again(self, job: QueuedJob, state: WorkerState, spent: float) -> None:
+        """Its worker died. A part of a study or contest is left to that."""
+        tries = 1 if state.progress > job.furthest + FURTHER else job.tries + 1
+        if job.parent or tries >= TRIES:
+            why = "its worker died" if job.parent else f"its worker died {tries} times at the same place"
             state.error = f"{why}; the end of worker.log may say why"
-            self.end(entry, state, "crashed", spent)
+            self.end(job, state, "crashed", spent)
         else:
             wait = time.time() + PAUSE * 2 ** (tries - 1)
-            self.wait_again(entry, state, spent, tries=tries, furthest=max(state.progress, entry.furthest), not_before=wait)
+            self.wait_again(job, state, spent, tries=tries, furthest=max(state.progress, job.furthest), not_before=wait)
 
-    def wait_again(self, entry: Entry, state: WorkerState, spent: float, **values: Any) -> None:
+    def wait_again(self, job: QueuedJob, state: WorkerState, spent: float, **values: Any) -> None:
         """Back into the queue, at its old place."""
-        (entry.path / STOP_FILE).unlink(missing_ok=True)
-        store_state(entry.path, state.queued())
-        self.book.change(entry.folder, running=False, wish="", pid=0, cards="", spent=spent, **values)
+        (job.path / STOP_FILE).unlink(missing_ok=True)
+        store_state(job.path, state.queued())
+        self.db.change(job.folder, running=False, wish="", pid=0, cards="", spent=spent, **values)
 
-    def end(self, entry: Entry, state: WorkerState, status: Status, spent: float) -> None:
+    def end(self, job: QueuedJob, state: WorkerState, status: Status, spent: float) -> None:
         """Out of the queue."""
         if state.status != status:
-            store_state(entry.path, state.model_copy(update={"status": status, "finished": time.time(), "seconds_left": None}))
+            store_state(job.path, state.model_copy(update={"status": status, "finished": time.time(), "seconds_left": None}))
         when = state.finished if state.status == status and state.finished else time.time()  # as the job's own page says
-        ended = Ended(entry.folder, entry.kind, entry.title, status, when, spent, entry.like, entry.amount, entry.parent)
-        if self.book.remove(entry.folder, ended) and not entry.parent and not entry.in_terminal:
-            tell_ended(ended)
+        ended = job.as_ended(status, when, spent)
+        if self.db.remove(job.folder, ended) and not job.parent and not job.in_terminal:
+            notify_end(ended)
 
     # --- starting workers ----------------------------------------------------------------------------------------------
 
     def start_some(self) -> None:
-        now, entries = time.time(), {entry.folder: entry for entry in self.book.entries()}
-        if not any(not entry.running for entry in entries.values()):
-            return
-        machine = machine_has(entry.needs for entry in entries.values() if entry.running)
-        decided = decide([entry.turn(now) for entry in entries.values()], machine, now, paused=self.book.fact("paused") == "yes")
-        for name, by in decided.make_room:
-            if self.book.change(name, wish="aside", moved_by=entries[by].title):
-                (entries[name].path / STOP_FILE).touch()
-        for name in decided.begin:
-            self.start(entries[name])
+        jobs = self.db.jobs()
+        decided = decide(jobs, machine(), time.time(), self.db.fact(PAUSED))
+        for job, by in decided.make_room:
+            if self.db.change(job.folder, wish="aside", moved_by=by.title):
+                (job.path / STOP_FILE).touch()
+        for job in decided.begin:
+            self.start(job)
 
-    def start(self, entry: Entry) -> None:
+    def start(self, job: QueuedJob) -> None:
         """Start the job's worker, if its folder still says that it waits."""
-        with self.book.hold():
-            if not self.may_start(entry.folder):
+        with self.db.hold():
+            if not self.may_start(job.path):
                 return
-            cards = free_cards(self.book, entry.gpus)
-            self.book.change(entry.folder, running=True, wish="", pid=0, began=time.time(), cards=cards)
-        worker = start_worker(worker_command(entry.kind, entry.path), entry.path, self.environment(entry, cards))
-        self.workers[entry.folder] = worker
-        self.book.change(entry.folder, pid=worker.pid, create_time=psutil.Process(worker.pid).create_time())
+            cards = free_cards(self.db.jobs(), job.gpus)
+            self.db.change(job.folder, running=True, wish="", pid=0, began=time.time(), cards=cards)
+        worker = start_worker(worker_command(job.kind, job.path), job.path, self.environment(job, cards))
+        self.workers[job.folder] = worker
+        self.db.change(job.folder, pid=worker.pid, create_time=psutil.Process(worker.pid).create_time())
 
-    def may_start(self, folder: str) -> bool:
-        """Whether the job waits, and nothing is in its way. One that does not wait any more is taken out."""
-        entry = self.book.entry(Path(folder))
-        if entry is None or entry.running or entry.paused:
+    def may_start(self, folder: Path) -> bool:
+        """Whether the job waits and can be started. One that no longer waits is taken out."""
+        job, state = self.db.job(folder), stored_state(folder)
+        if job is None or job.running or job.paused:
             return False
-        state = stored_state(entry.path)
         seen = state and as_observed(state)
-        if state is None or seen is None or not (entry.path / KIND[entry.kind].task).is_file():
-            self.book.remove(entry.folder)
+        if state is None or seen is None or not (folder / TASKS[job.kind]).is_file():
+            self.db.remove(job.folder)
         elif seen.status in ("running", "stalled"):
-            self.follow(entry, state)
+            self.follow(job, state)
         elif seen.elsewhere or seen.status not in ("queued", "crashed"):
-            self.book.remove(entry.folder)
-        elif why := self.obstacle(entry):
-            self.end(entry, state.model_copy(update={"error": why}), "failed", entry.spent)
+            self.db.remove(job.folder)
+        elif why := self.obstacle(folder):
+            self.end(job, state.model_copy(update={"error": why}), "failed", job.spent)
         else:
             return True
         return False
 
-    def obstacle(self, entry: Entry) -> str | None:
-        """Why the job cannot be started here; None if it can."""
+    def obstacle(self, folder: Path) -> str | None:
+        """Why a job cannot be started here; None if it can."""
         try:
-            refuse_links(entry.path)
-            refuse_imported(entry.path)
-            check_room(entry.path, NOTHING, "anything new")
+            refuse_links(folder)
+            refuse_imported(folder)
+            check_room(folder, NOTHING, "anything new")
         except LabError as error:
             return str(error)
         return None
 
-    def environment(self, entry: Entry, cards: str) -> dict[str, str]:
+    def environment(self, job: QueuedJob, cards: str) -> dict[str, str]:
         """Of the worker, which itself finds out whether it may use the hub."""
         own = {"FROZENLAB_SESSIONS": str(self.root)}
-        own |= {NICENESS: "0"} if entry.level == Level.URGENT else {}
+        own |= {NICENESS: "0"} if job.urgent else {}
         own |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
         return worker_environment(online=True) | own

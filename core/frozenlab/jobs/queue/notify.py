@@ -1,8 +1,7 @@
-"""Telling the person that a job has ended, or that something goes wrong in it, by a command or a webhook of their own.
+"""Notifying the person that a job has ended or that something goes wrong in it, by a command of their own.
 
-Both are named in ``notify.json`` in the person's config folder, or in ``FROZENLAB_NOTIFY_COMMAND`` and ``FROZENLAB_NOTIFY_URL``; nothing in
-a sessions folder can name one. The command gets the job as JSON on its standard input, the webhook as the body of a POST. What goes wrong
-with them stands in the log of the process that tells, and nobody waits for it.
+``notify.json`` in the person's config folder or ``FROZENLAB_NOTIFY_COMMAND`` names it; nothing in a sessions folder can. It gets the job as
+JSON on its standard input. Its errors are written to the log of this process, which does not wait for it.
 """
 
 from __future__ import annotations
@@ -14,93 +13,78 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.jobs.queue.book import Ended
+from frozenlab.jobs.queue.db import EndedJob
 from frozenlab.jobs.state import Alarm
 
-COMMAND, URL = "FROZENLAB_NOTIFY_COMMAND", "FROZENLAB_NOTIFY_URL"
+COMMAND = "FROZENLAB_NOTIFY_COMMAND"
 WITHIN = 10.0
-"""Seconds that a command or a webhook may take."""
+"""Seconds that the command may take."""
 
 
 class NotifyError(LabError, ValueError):
     """``notify.json`` cannot be used; the message says why."""
 
 
-class Ways(BaseModel):
+class Settings(BaseModel):
     """``notify.json``."""
 
     model_config = ConfigDict(extra="forbid")
 
     command: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     """A program and its arguments; no shell reads them."""
-    url: HttpUrl | None = None
 
 
 def settings_file() -> Path:
     return places.config_folder() / "notify.json"
 
 
-def ways() -> Ways:
-    """How this person wants to be told. Raises NotifyError."""
+def command() -> tuple[str, ...]:
+    """The person's command; empty if there is none. Raises NotifyError."""
     path = settings_file()
     try:
-        given: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        given |= {"command": tuple(shlex.split(command))} if (command := os.environ.get(COMMAND)) else {}
-        given |= {"url": url} if (url := os.environ.get(URL)) else {}
-        return Ways.model_validate(given)
-    except (OSError, ValueError, TypeError, ValidationError) as error:
-        raise NotifyError(f"{path}, {COMMAND} or {URL} cannot be used: {one_line(error)}") from None
+        if given := os.environ.get(COMMAND):
+            return Settings(command=tuple(shlex.split(given))).command
+        return Settings.model_validate_json(path.read_text(encoding="utf-8")).command if path.is_file() else ()
+    except (OSError, ValueError, ValidationError) as error:
+        raise NotifyError(f"{path} or {COMMAND} cannot be used: {one_line(error)}") from None
 
 
-def tell_ended(job: Ended) -> None:
-    """Tell that a job has ended."""
-    tell_user(about(Path(job.folder), job.kind, job.title, job.status) | {"ended": job.ended, "seconds": round(job.seconds, 1)})
+def notify_end(job: EndedJob) -> None:
+    notify(about(job.path, job.kind, job.title, job.status) | {"ended": job.ended, "seconds": round(job.seconds, 1)})
 
 
-def tell_alarm(folder: Path, kind: str, title: str, alarm: Alarm, helps: str) -> None:
-    """Tell that something goes wrong in a job that runs, and what to do."""
-    tell_user(about(folder, kind, title, "alarm") | {"alarm": alarm.rule, "evidence": alarm.evidence, "helps": helps, "time": time.time()})
+def notify_alarm(folder: Path, kind: str, title: str, alarm: Alarm, helps: str) -> None:
+    """Notify that something goes wrong in a running job, and what helps."""
+    notify(about(folder, kind, title, "alarm") | {"alarm": alarm.rule, "evidence": alarm.evidence, "helps": helps, "time": time.time()})
 
 
 def about(folder: Path, kind: str, title: str, status: str) -> dict[str, Any]:
     return {"id": folder.name, "kind": kind, "title": title, "status": status, "folder": str(folder)}
 
 
-def tell_user(what: Mapping[str, Any]) -> None:
-    """Tell it in the ways that the person has chosen, without waiting."""
+def notify(message: dict[str, Any]) -> None:
+    """Give the message to the person's command, without waiting for it."""
     try:
-        chosen = ways()
+        chosen = command()
     except NotifyError as error:
         print(error, file=sys.stderr, flush=True)
         return
-    if chosen.command or chosen.url:
-        threading.Thread(target=tell, args=(what, chosen), daemon=True).start()
+    if chosen:
+        threading.Thread(target=run_command, args=(chosen, message), daemon=True).start()
 
 
-def tell(what: Mapping[str, Any], chosen: Ways) -> None:
-    """Run the command and call the webhook; log what goes wrong."""
-    body = json.dumps(dict(what)).encode()
+def run_command(chosen: tuple[str, ...], message: dict[str, Any]) -> None:
+    """Run the command; log its errors."""
     try:
-        if chosen.command:
-            done = subprocess.run(chosen.command, input=body, capture_output=True, timeout=WITHIN, check=False)
-            if done.returncode:
-                print(f"notify command: status {done.returncode}: {done.stderr[-300:]!r}", file=sys.stderr, flush=True)
+        done = subprocess.run(chosen, input=json.dumps(message).encode(), capture_output=True, timeout=WITHIN, check=False)
+        if done.returncode:
+            print(f"notify command: status {done.returncode}: {done.stderr[-300:]!r}", file=sys.stderr, flush=True)
     except (OSError, subprocess.SubprocessError) as error:
         print(f"notify command: {one_line(error)}", file=sys.stderr, flush=True)
-    try:
-        if chosen.url:
-            request = Request(str(chosen.url), data=body, headers={"Content-Type": "application/json"}, method="POST")
-            with urlopen(request, timeout=WITHIN):
-                pass
-    except (URLError, OSError, ValueError) as error:
-        print(f"notify webhook: {one_line(error)}", file=sys.stderr, flush=True)

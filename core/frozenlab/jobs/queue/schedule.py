@@ -1,130 +1,98 @@
-"""Which jobs begin now, and which make room for an urgent one: a function of the queue and the machine, and nothing else.
+"""What the machine has for jobs, and which jobs begin now or make room.
 
 The rules:
 
-1. Jobs begin in the order of their levels, and within a level in the order of their places. A job that has waited for a day moves up a
-   level.
-2. A job begins if what it needs is free. If something is not, what is free of that is kept for it: later jobs that need it too do not
-   overtake.
-3. An urgent job does not wait for cores, unless urgent ones have them all. Running jobs of the lowest level make room for it, the newest
-   first: they are asked to stop at their next step, and it begins at once. For GPUs and memory it waits until they have stopped.
-4. Memory never keeps a machine idle: if no job takes cores or GPUs, the first that does begins.
+1. Urgent jobs begin first, then the others; among each, first come, first served.
+2. A job begins if the cores and GPUs that it needs are free. If some are not, the free ones are kept for it: later jobs that need them too
+   do not overtake.
+3. An urgent job does not wait for cores, unless urgent jobs have them all. Running jobs that are not urgent make room for it, the newest
+   first: they are asked to stop at their next step, and it begins at once. For GPUs it waits until they have stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from frozenlab.jobs.needs import Level, Needs
+from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.queue.db import QueuedJob
+from frozenlab.jobs.share import cores
 
-DAY = 86400.0
+
+def machine() -> Needs:
+    """The cores and GPUs that jobs may use."""
+    return Needs(cores(), len(visible_cards()))
 
 
-@dataclass(frozen=True)
-class Turn:
-    """A job of the queue as the scheduler sees it."""
+def free_cards(jobs: Iterable[QueuedJob], wanted: int) -> str:
+    """The numbers of at most ``wanted`` GPUs that no running job has, as ``0,1``."""
+    taken = {card for job in jobs if job.running for card in job.cards.split(",")}
+    return ",".join([card for card in visible_cards() if card not in taken][:wanted])
 
-    name: str
-    needs: Needs
-    level: Level = Level.NORMAL
-    place: float = 0.0
-    """Jobs of a level begin in the order of their places."""
-    queued: float = 0.0
-    """Unix seconds since when it waits."""
-    began: float | None = None
-    """Unix seconds since when it runs; None: it waits."""
-    ready: bool = True
-    """Whether it may begin: it is not paused."""
-    stopping: bool = False
-    """Whether it was asked to stop, and runs until its next step."""
-    movable: bool = True
-    """Whether it may be asked to make room."""
+
+def visible_cards() -> list[str]:
+    """The numbers of the GPUs that jobs may use: all, or those that ``CUDA_VISIBLE_DEVICES`` names."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    here = [str(number) for number in range(len(gpus()))]
+    return here if named is None else [card.strip() for card in named.split(",") if card.strip() and here]
 
 
 @dataclass(frozen=True)
 class Decisions:
     """What is to be done now."""
 
-    begin: tuple[str, ...] = ()
+    begin: tuple[QueuedJob, ...]
     """In this order."""
-    make_room: tuple[tuple[str, str], ...] = ()
-    """Jobs that are asked to stop, each with the urgent one that they make room for."""
+    make_room: tuple[tuple[QueuedJob, QueuedJob], ...]
+    """Running jobs that are asked to stop, each with the urgent job for which it makes room."""
 
 
-def in_order(turns: Iterable[Turn], now: float = 0.0) -> list[Turn]:
+def in_order(jobs: Iterable[QueuedJob]) -> list[QueuedJob]:
     """The waiting jobs in the order in which they are to begin."""
-    waiting = [turn for turn in turns if turn.began is None]
-    return sorted(waiting, key=lambda turn: (-standing(turn, now), turn.place, turn.name))
+    return sorted((job for job in jobs if not job.running), key=lambda job: (not job.urgent, job.queued, job.folder))
 
 
-def standing(turn: Turn, now: float) -> Level:
-    """The level at which a job waits: one above its own after a day, but never urgent."""
-    return Level(min(turn.level + 1, Level.HIGH)) if turn.level < Level.HIGH and now - turn.queued > DAY else turn.level
-
-
-def decide(turns: Sequence[Turn], machine: Needs, now: float = 0.0, paused: bool = False) -> Decisions:
-    """What to begin and what to ask for room.
+def decide(jobs: Sequence[QueuedJob], machine: Needs, now: float = 0.0, paused: bool = False) -> Decisions:
+    """Which waiting jobs begin, and which running ones make room.
 
     Args:
-        turns: every job that waits or runs.
+        jobs: every job that waits or runs.
         machine: what it has in all; a job that needs more gets all of it.
         now: unix seconds.
-        paused: begin urgent jobs only.
+        paused: whether only urgent jobs begin.
     """
-    return Scheduler(turns, machine).decide(now, paused)
 
+    def needs(job: QueuedJob) -> dict[str, int]:
+        return {name: min(getattr(job, name), most) for name, most in machine._asdict().items()}
 
-class Scheduler:
-    """The machine while it is decided what begins on it."""
+    def taken(jobs: Iterable[QueuedJob], name: str) -> int:
+        return sum(needs(job)[name] for job in jobs)
 
-    def __init__(self, turns: Sequence[Turn], machine: Needs) -> None:
-        self.turns, self.machine = turns, machine
-        running = [turn for turn in turns if turn.began is not None]
-        self.free = Needs(*(have - sum(taken) for have, *taken in zip(machine, *map(self.needs, running), strict=True)))
-        self.coming = Needs(*map(sum, zip(Needs(), *(self.needs(turn) for turn in running if turn.stopping), strict=True)))
-        """What those will free that were asked to stop."""
-        self.empty = not running
-        self.idle = not any(turn.needs.cores or turn.needs.gpus for turn in running)
-        self.urgent_cores = sum(self.needs(turn).cores for turn in running if turn.level == Level.URGENT)
-        self.movable = [turn for turn in running if turn.movable and not turn.stopping and turn.level < Level.URGENT]
-
-    def needs(self, turn: Turn) -> Needs:
-        """At most what the machine has."""
-        return Needs(*map(min, turn.needs, self.machine))
-
-    def decide(self, now: float, paused: bool) -> Decisions:
-        begin: list[str] = []
-        make_room: list[tuple[str, str]] = []
-        for turn in in_order(self.turns, now):
-            if not turn.ready or (paused and turn.level < Level.URGENT):
-                continue
-            needs = self.needs(turn)
-            lacks = {name for name, need, free in zip(Needs._fields, needs, self.free, strict=True) if need > max(free, 0)}
-            if lacks == {"memory"} and (self.empty or (self.idle and (needs.cores or needs.gpus))):
-                lacks = set()
-            if lacks and turn.level == Level.URGENT and self.urgent_cores + needs.cores <= self.machine.cores:
-                make_room += [(other, turn.name) for other in self.moved_for(needs, lacks)]
-                lacks -= {"cores"}
-            if not lacks:
-                begin.append(turn.name)
-                self.take(turn, needs)
-            else:  # what is free of that is kept for this job
-                kept = {name: min(getattr(self.free, name), 0) for name in lacks}
-                self.free = self.free._replace(**kept)
-        return Decisions(tuple(begin), tuple(make_room))
-
-    def take(self, turn: Turn, needs: Needs) -> None:
-        self.free = Needs(*(free - need for free, need in zip(self.free, needs, strict=True)))
-        self.empty, self.idle = False, self.idle and not (needs.cores or needs.gpus)
-        self.urgent_cores += needs.cores if turn.level == Level.URGENT else 0
-
-    def moved_for(self, needs: Needs, lacks: set[str]) -> Iterator[str]:
-        """Asks running jobs to make room until what lacks is free or will be."""
-        for turn in sorted(self.movable, key=lambda turn: (turn.level, -(turn.began or 0.0), turn.name)):
-            short = {n for n in lacks if getattr(needs, n) > getattr(self.free, n) + getattr(self.coming, n)}
-            theirs = self.needs(turn)
-            if any(getattr(theirs, name) for name in short):
-                self.movable.remove(turn)
-                self.coming = Needs(*map(sum, zip(self.coming, theirs, strict=True)))
-                yield turn.name
+    running = [job for job in jobs if job.running]
+    urgent = [job for job in running if job.urgent]
+    stopping = [job for job in running if job.wish]
+    movable = [job for job in running if not (job.urgent or job.wish or job.in_terminal)]
+    movable.sort(key=lambda job: (-job.began, job.folder))
+    free = {name: most - taken(running, name) for name, most in machine._asdict().items()}
+    begin, make_room = [], []
+    for job in in_order(jobs):
+        if job.paused or job.not_before > now or (paused and not job.urgent):
+            continue
+        need = needs(job)
+        lacks = {name for name in need if need[name] > max(free[name], 0)}
+        if lacks and job.urgent and taken(urgent, "cores") + need["cores"] <= machine.cores:
+            for other in [*movable]:
+                if any(needs(other)[name] for name in lacks if need[name] > free[name] + taken(stopping, name)):
+                    movable.remove(other)
+                    stopping.append(other)
+                    make_room.append((other, job))
+            lacks -= {"cores"}
+        if lacks:
+            free |= {name: min(free[name], 0) for name in lacks}
+            continue
+        begin.append(job)
+        free = {name: free[name] - need[name] for name in free}
+        urgent += [job] if job.urgent else []
+    return Decisions(tuple(begin), tuple(make_room))

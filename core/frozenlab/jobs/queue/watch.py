@@ -17,7 +17,7 @@ from frozenlab.base import places
 from frozenlab.base.files import open_to_append
 from frozenlab.base.roles import for_everybody
 from frozenlab.jobs.environment import dispatcher_environment
-from frozenlab.jobs.queue.book import FILLED, Book, Revision, machine_name
+from frozenlab.jobs.queue.db import FILLED, QueueDB, Revision, machine_name
 
 STARTS_WITHIN = 10.0
 """Seconds that a dispatcher has to take its lock, before another one is started."""
@@ -25,7 +25,7 @@ WRITES_WITHIN = 1.0
 """Seconds between taking the lock and writing the pid into it, at most."""
 _started: dict[Path, float] = {}
 _in_vain: dict[Path, Revision] = {}
-"""For which book the folders of jobs were looked at and none waits."""
+"""The revision of the queue's file when the folders of jobs were looked at and none waited."""
 
 
 def started_here() -> list[Path]:
@@ -58,7 +58,7 @@ def lock(root: Path, patience: float = 1.0) -> Iterator[BinaryIO | None]:
 
 
 def holds_lock(root: Path) -> bool:
-    """Whether this process is the one that the lock file names: somebody may have deleted the file, and another one taken its place."""
+    """Whether the lock file names this process: it may have been deleted, and another process taken its place."""
     try:
         return lock_file(root).read_bytes() == str(os.getpid()).encode()
     except OSError:
@@ -88,7 +88,7 @@ def wake(root: Path) -> None:
     if dispatcher_of(root) is not None or time.monotonic() - _started.get(root, -STARTS_WITHIN) < STARTS_WITHIN:
         return
     _started[root] = time.monotonic()
-    # Whoever looks at the queue wakes it: it starts nothing but what operators have put there.
+    # A look at the queue wakes it: it starts nothing but what operators have put there.
     with for_everybody(), open_to_append(root / f".queue-{machine_name()}.log") as log:
         dispatcher = subprocess.Popen(
             [sys.executable, "-m", "frozenlab.jobs.queue", str(root)],
@@ -108,17 +108,17 @@ def wake(root: Path) -> None:
 
 
 def wake_if_needed(root: Path) -> None:
-    """Start a dispatcher if there is none although jobs wait or run; for whoever looks at the queue. Jobs stand in their folders too, which
-    are looked at while no dispatcher has filled the book from them: it may be a new one in the place of one that was lost."""
+    """Start a dispatcher if there is none although jobs wait or run. The folders of jobs are looked at while no dispatcher has filled the
+    queue's file from them: it may be a new one in the place of one that was lost."""
     if dispatcher_of(root) is not None:
         return
-    book = Book(root)
-    if book.entries():
+    db = QueueDB(root)
+    if db.jobs():
         wake(root)
-    elif not book.fact(FILLED) and _in_vain.get(root, ()) != (revision := book.revision()):
-        from frozenlab.jobs.queue.taking_up import waits_here  # every command comes here, and few go on
+    elif not db.fact(FILLED) and _in_vain.get(root, ()) != (revision := db.revision()):
+        from frozenlab.jobs.queue.recover import recovered  # every command comes here, and few go on
 
-        if waits_here(root):
+        if any(not job.running for job in recovered(root)):
             wake(root)
         else:
             _in_vain[root] = revision
