@@ -152,17 +152,21 @@ def event(**choice: Any) -> str:
     return "data: " + json.dumps({"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0} | choice]})
 
 
+WHOLE = {"choices": [{"index": 0, "message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}]}
+
+
 @pytest.mark.parametrize(
     "script",
     [
         sends(": OPENROUTER PROCESSING", event(delta={"content": GOOD}), "data: [DONE]"),
         sends('data: {"choices": null}', event(delta=None), event(delta={"content": GOOD})),
         sends('data: "just a string"', event(delta={"content": [{"type": "text", "text": GOOD}]})),
+        sends(json.dumps(WHOLE), kind="application/json"),
         sends("event: message\r\n" + event(delta={"reasoning_content": "Hm.", "content": None}), event(delta={"content": GOOD}) + "\r"),
         sends(event(delta={"content": f"```json\n{GOOD}\n```"})),
         sends(event(delta={"content": GOOD}), 'data: {"choices": [], "usage": {"completion_tokens": "many", "prompt_tokens": null}}'),
     ],
-    ids=["comments", "nulls", "parts", "reasoning", "fenced", "odd-usage"],
+    ids=["comments", "nulls", "parts", "no-stream", "reasoning", "fenced", "odd-usage"],
 )
 def test_odd_answers_are_read(serve: Callable[..., Any], script: Behaviour) -> None:
     record = asked(serve(script))
@@ -271,7 +275,7 @@ BOMB = gzip.compress(b"data: " + b"x" * 200_000_000)
         "html",
         "no-choices",
         "empty",
-        "no-stream",
+        "nothing-whole",
         "nested",
         "digits",
         "broken-json",

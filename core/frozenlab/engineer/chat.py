@@ -8,6 +8,7 @@ nowhere, and is sent only to hosts that were allowed on this machine (``hosts``)
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
@@ -16,6 +17,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import openai
+from openai.types.chat import ChatCompletion
 
 from frozenlab.base.errors import cut, one_line
 from frozenlab.engineer import hosts
@@ -132,9 +134,10 @@ async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, A
     tokens = prompt_tokens = None
     spoke = False
     async with await client.chat.completions.create(stream=True, **asked) as stream:
-        async for chunk in stream:
+        async for chunk in chunks_of(stream):
             for choice in getattr(chunk, "choices", None) or ():
-                delta, reason = getattr(choice, "delta", None), getattr(choice, "finish_reason", None)
+                delta = getattr(choice, "delta", None) or getattr(choice, "message", None)
+                reason = getattr(choice, "finish_reason", None)
                 spoke, text = True, text + text_of(getattr(delta, "content", None))
                 ended = "refusal" if getattr(delta, "refusal", None) else reason if isinstance(reason, str) else ended
             usage = getattr(chunk, "usage", None)
@@ -146,6 +149,15 @@ async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, A
         raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it")
     answer = Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
     return Answered(answer, ended, at_temperature="temperature" in asked)
+
+
+async def chunks_of(stream: openai.AsyncStream[Any]) -> AsyncIterator[Any]:
+    """The pieces of an answer; a server that does not stream sends it whole."""
+    if "json" in stream.response.headers.get("content-type", ""):
+        yield ChatCompletion.construct(**json.loads(await stream.response.aread()))
+        return
+    async for chunk in stream:
+        yield chunk
 
 
 def text_of(content: Any) -> str:
