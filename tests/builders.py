@@ -63,6 +63,24 @@ def small_spec(
     )
 
 
+def short_spec(engineer: str = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
+    """A spec whose session is trained in a few seconds: two stages of three steps."""
+    return SessionSpec(
+        title="small",
+        engineer=engineer,
+        stages=2,
+        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
+        training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+        seed=seed,
+        **fields,
+    )
+
+
+SEALED = {"test": SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=1), "ask_first": True}
+"""Test boards that no engineer sees, and an engineer that is asked before the first stage."""
+
+
 def build_session(
     root: Path,
     spec: SessionSpec | None = None,

@@ -3,8 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from frozenlab.session.session import Session
 
 if find_spec("hypothesis"):  # the environment of the tests with vLLM does without it
     from hypothesis import settings
@@ -21,6 +25,30 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.tiny_models import build
 
     return build(tmp_path_factory.mktemp("tiny") / "qwen3")
+
+
+def _trained(factory: pytest.TempPathFactory, name: str, **fields: Any) -> Session:
+    from frozenlab.session.store import SessionStore
+    from tests.builders import short_spec
+    from tests.running import finish
+
+    session = SessionStore(factory.mktemp(name)).create(short_spec(**fields), name)
+    assert finish(session) == 0, session.state().error
+    return session
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A trained session with sealed test boards whose engineer was asked first. Tests only read it, or copy its folder."""
+    from tests.builders import SEALED
+
+    return _trained(tmp_path_factory, "whole", **SEALED)
+
+
+@pytest.fixture(scope="session")
+def parent(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A trained session, to be forked. Tests only read it, or copy its folder."""
+    return _trained(tmp_path_factory, "parent")
 
 
 @pytest.fixture(autouse=True)

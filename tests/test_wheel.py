@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from frozenlab.base.places import CHECKOUT
-from tests.loop.test_loop import small_spec
+from tests.builders import short_spec
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +81,7 @@ def test_it_solves(installed: Installed) -> None:
 
 
 def test_it_trains_a_session(installed: Installed) -> None:
-    (installed.folder / "spec.json").write_text(small_spec().model_dump_json())
+    (installed.folder / "spec.json").write_text(short_spec().model_dump_json())
     answer = installed.run("frozenlab", "run", "spec.json", "--json", timeout=600).stdout
     assert json.loads(answer.splitlines()[-1])["status"] == "done"
     assert sorted(path.name for path in installed.folder.iterdir()) == ["sessions", "spec.json"]

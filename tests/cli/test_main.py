@@ -23,9 +23,8 @@ from frozenlab.lake.suites import SUITES
 from frozenlab.models.training.methods import NAMES as METHODS
 from frozenlab.models.training.schedule import SCHEDULES
 from frozenlab.session.presets import PRESETS
-from tests.builders import build_session
+from tests.builders import build_session, short_spec
 from tests.cli.calls import reason
-from tests.loop.test_loop import small_spec
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +152,7 @@ def test_a_server_that_was_not_allowed_is_not_asked(
     from frozenlab.engineer.engineers import ApiEngineer
 
     api = ApiEngineer(base_url="https://api.evil.example/v1", model="m")
-    spec = small_spec().changed(engineer=api)
+    spec = short_spec().changed(engineer=api)
     build_session(tmp_path / "sessions", spec, status="stopped")
     (tmp_path / "spec.json").write_text(spec.model_dump_json())
     (tmp_path / "study.json").write_text(engineers_study(2, session=spec, engineers=("rules", api)).model_dump_json())

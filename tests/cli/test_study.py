@@ -10,15 +10,15 @@ from frozenlab.cli.main import main
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.experiments.studies.arms import engineer_arms
 from frozenlab.experiments.studies.presets import engineers_study
+from tests.builders import short_spec
 from tests.cli.calls import answer
-from tests.loop.test_loop import small_spec
 
 
 def test_a_study_runs_to_its_end_and_its_id_shows_it_again(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    spec = engineers_study(session=small_spec()).model_copy(
+    spec = engineers_study(session=short_spec()).model_copy(
         update={"arms": engineer_arms([engineer_of("rules"), engineer_of("fixed")]), "seeds": (5,)}
     )
     (tmp_path / "spec.json").write_text(spec.model_dump_json())

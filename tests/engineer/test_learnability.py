@@ -13,8 +13,8 @@ from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.store import SessionStore
+from tests.builders import short_spec
 from tests.engineer.builders import context_of, one_cell
-from tests.loop.test_loop import small_spec
 from tests.running import finish
 
 CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_ratio=0.3)
@@ -45,7 +45,7 @@ def test_without_samples_or_without_a_mixed_size_every_size_counts_the_same() ->
 
 
 def test_it_engineers_a_session(tmp_path: Path) -> None:
-    session = SessionStore(tmp_path).create(small_spec("learnability"), "learnability")
+    session = SessionStore(tmp_path).create(short_spec("learnability"), "learnability")
     assert finish(session) == 0
     record = session.proposal(0)
     assert record is not None and record.engineer == "learnability" and record.kept_because is None

@@ -16,8 +16,8 @@ from frozenlab.engineer.sections import BY_NAME, NAMES, USUAL, help_of
 from frozenlab.engineer.sections.self import group_line, groups
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
+from tests.builders import short_spec
 from tests.engineer.builders import one_cell
-from tests.loop.test_loop import small_spec
 from tests.running import finish
 
 
@@ -51,7 +51,7 @@ def test_the_lab_model_is_not_shown_it_and_the_app_says_so() -> None:
 
 
 def test_a_session_of_the_lab_model_runs_with_it(tmp_path: Path) -> None:
-    session = SessionStore(tmp_path).create(small_spec(sections=NAMES), "self")
+    session = SessionStore(tmp_path).create(short_spec(sections=NAMES), "self")
     assert finish(session) == 0
     context = session.context(0)
     assert context is not None and context.sections["self"] and "<self>" not in (context.prompt or "")

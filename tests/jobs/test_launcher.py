@@ -25,7 +25,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
-from tests.loop.test_loop import small_spec
+from tests.builders import short_spec
 from tests.running import end_workers, wait_for, worker_pid
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def steps_done(session: Session) -> int:
 
 
 def long_spec():
-    spec = small_spec()
+    spec = short_spec()
     return spec.model_copy(update={"training": spec.training.model_copy(update={"steps": 500})})
 
 
@@ -82,7 +82,7 @@ def test_simultaneous_launches_share_one_dispatcher_and_wait_for_their_turns(sto
 def test_a_run_in_a_terminal_takes_its_part_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     store = SessionStore()
-    session = start(small_spec(), store, "first", here=True)
+    session = start(short_spec(), store, "first", here=True)
     (job,) = QueueDB(store.root).jobs()
     assert (job.folder, job.in_terminal, job.running, job.pid) == (str(session.dir), True, True, os.getpid())
     write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
@@ -101,7 +101,7 @@ def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> N
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(store.root)],
-        cwd=places.ROOT, input=small_spec().model_dump_json(), capture_output=True, text=True, check=True,
+        cwd=places.ROOT, input=short_spec().model_dump_json(), capture_output=True, text=True, check=True,
     )  # fmt: skip
     session = store.open(done.stdout.strip())
     wait_for(lambda: session.state().status == "done", "the session to end by itself")
@@ -120,7 +120,7 @@ def test_a_local_process_with_the_pid_of_a_remote_worker_is_not_killed() -> None
 
 def test_recorded_sessions_are_not_resumed(store: SessionStore) -> None:
     with pytest.raises(LaunchError, match="recorded session"):
-        resume(store.create(small_spec(), "example-old"), store)
+        resume(store.create(short_spec(), "example-old"), store)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_recorded_sessions_are_not_resumed(store: SessionStore) -> None:
     ],
 )
 def test_the_spec_names_what_starts_its_processes(launcher: dict | None, words: list[str], tmp_path: Path) -> None:
-    spec = small_spec()
+    spec = short_spec()
     if launcher:
         paper = preset_spec("paper")
         spec = SessionSpec.model_validate(paper.model_dump() | {"language": {"rows": 1, "launcher": launcher}})

@@ -20,8 +20,7 @@ from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
 from frozenlab.session.worker import work
-from tests.builders import build_session
-from tests.loop.test_loop import small_spec
+from tests.builders import build_session, short_spec
 
 
 def run(session: Session) -> Session:
@@ -31,11 +30,6 @@ def run(session: Session) -> Session:
 
 def weights(session: Session, stage: int) -> dict[str, torch.Tensor]:
     return load_file(session.stage_dir(stage) / "policy" / "model.safetensors")
-
-
-@pytest.fixture(scope="module")
-def parent(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    return run(SessionStore(tmp_path_factory.mktemp("parent")).create(small_spec("policy"), "parent"))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -51,7 +45,7 @@ def test_a_fork_equals_its_parent_up_to_the_fork_and_an_independent_session_afte
     assert [rate.stage for rate in forked.state().rates] == [None, 0]
     assert forked.spec.parent is not None and (forked.spec.parent.session, forked.spec.parent.stage) == ("parent", 0)
     run(forked)
-    alone = run(store.create(small_spec("uniform"), "alone"))
+    alone = run(store.create(short_spec("uniform"), "alone"))
     for stage in range(2):
         torch.testing.assert_close(weights(forked, stage), weights(alone, stage), atol=0.0, rtol=0.0)
         pd.testing.assert_frame_equal(forked.validation(stage), alone.validation(stage))  # type: ignore[arg-type]
@@ -120,7 +114,7 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
 
 def test_a_fork_can_take_away_a_language_models_guidance_and_leaves_files_that_are_being_written(tmp_path: Path) -> None:
     theirs = {"policy": "Qwen/Qwen3-0.6B", "language": LanguageSettings()}
-    built = build_session(tmp_path, small_spec().model_copy(update=theirs), "built")
+    built = build_session(tmp_path, short_spec().model_copy(update=theirs), "built")
     (built.stage_dir(0) / ".context.json.x1").write_text("half of it")
     forked = fork(built, 0, SessionStore(tmp_path), "forked", engineer=PolicyEngineer(guidance=False))
     assert forked.spec.engineer == PolicyEngineer(guidance=False) and forked.spec.language == built.spec.language

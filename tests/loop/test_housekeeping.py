@@ -18,7 +18,6 @@ from frozenlab.session.soundness import problems_of
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.contests.builders import tiny_contest
-from tests.loop.test_loop import small_spec
 from tests.running import finish
 from tests.studies.test_studies import small_study
 
@@ -153,11 +152,10 @@ def test_a_file_that_a_fork_shares_with_its_parent_is_counted_once(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_session(tmp_path: Path) -> None:
+def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_session(parent: Session, tmp_path: Path) -> None:
     stores = [SessionStore(tmp_path / name) for name in ("whole", "less")]
-    parent = stores[0].create(small_spec("policy"), "parent")
-    assert finish(parent) == 0
-    shutil.copytree(tmp_path / "whole" / "parent", tmp_path / "less" / "parent")
+    for store in stores:
+        shutil.copytree(parent.dir, store.root / "parent")
     assert all(remove(removal) for removal in removals(stores[1], ["optimizer"]))
     assert problems_of(stores[1].open("parent")) == []
     ends = []

@@ -16,8 +16,7 @@ from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from frozenlab.session.worker import work
-from tests.builders import build_session
-from tests.loop.test_loop import small_spec
+from tests.builders import build_session, short_spec
 from tests.running import wait_for
 
 
@@ -27,7 +26,7 @@ def harder(config: EnvironmentConfig, cell: str, hole_ratio: float) -> Environme
 
 def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    session = store.create(small_spec("human"), "asked")
+    session = store.create(short_spec("human"), "asked")
     assert run_job(Recorder(session), work) == 4
     state = session.state()
     assert (state.status, state.phase, state.stage, state.live) == ("waiting", "proposing", 0, False)

@@ -15,39 +15,13 @@ from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
-from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.folders import LAB_MODEL
 from frozenlab.models.lab.policy import LabPolicy
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.loop import boards_of, suites_of
 from frozenlab.session.session import Session
-from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
+from tests.builders import SEALED, short_spec
 from tests.running import finish
-
-
-def small_spec(engineer: str = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
-    return SessionSpec(
-        title="small",
-        engineer=engineer,
-        stages=2,
-        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
-        training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
-        seed=seed,
-        **fields,
-    )
-
-
-SEALED = {"test": SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=1), "ask_first": True}
-"""Test boards that no engineer sees, and an engineer that is asked before the first stage."""
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    session = SessionStore(tmp_path_factory.mktemp("whole")).create(small_spec(**SEALED), "whole")
-    assert finish(session) == 0
-    return session
 
 
 def weights(session: Session) -> list[bytes]:
@@ -93,7 +67,7 @@ def test_the_state_holds_the_end_and_the_rates(whole: Session) -> None:
 
 
 def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) -> None:
-    again = SessionStore(tmp_path).create(small_spec(**SEALED), "again")
+    again = SessionStore(tmp_path).create(short_spec(**SEALED), "again")
     assert finish(again) == 0
     assert weights(again) == weights(whole)
     for stage in range(2):
@@ -114,7 +88,7 @@ def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) ->
     ],
 )
 def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp_path: Path, moment: tuple) -> None:
-    session = SessionStore(tmp_path).create(small_spec(**SEALED), "halted")
+    session = SessionStore(tmp_path).create(short_spec(**SEALED), "halted")
     assert finish(session, lambda event: (event["kind"], event.get("stage"), event.get("step")) == moment) == 3
     assert session.state().status == "stopped"
     assert finish(session) == 0
@@ -159,12 +133,12 @@ def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_train
     assert whole.environment(0).config == whole.proposal(None).config_after
     assert "before stage 1" in whole.context(0).sections["history"][0].text
     with pytest.raises(ValueError, match="a person is first asked after stage 1"):
-        small_spec("human", ask_first=True)
+        short_spec("human", ask_first=True)
 
 
 def test_the_base_engineer_is_not_the_model_that_is_trained(whole: Session) -> None:
     context, policy = whole.context(1), LabPolicy.load(LAB_MODEL)
-    engineers = {name: spec.engineer.build(spec.models(policy)) for name in ("base", "policy") for spec in [small_spec(name)]}
+    engineers = {name: spec.engineer.build(spec.models(policy)) for name in ("base", "policy") for spec in [short_spec(name)]}
     before = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
     with torch.no_grad():
         for weight in policy.model.parameters():
@@ -174,7 +148,7 @@ def test_the_base_engineer_is_not_the_model_that_is_trained(whole: Session) -> N
 
 
 def test_a_proposal_whose_boards_cannot_be_drawn_is_not_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = small_spec("random", ask_first=True).model_copy(update={"stages": 1})
+    spec = short_spec("random", ask_first=True).model_copy(update={"stages": 1})
 
     def draw(config: EnvironmentConfig, *arguments: Any, **options: Any) -> Any:
         if config != spec.initial_config:
@@ -190,7 +164,7 @@ def test_a_proposal_whose_boards_cannot_be_drawn_is_not_trained_on(tmp_path: Pat
 
 
 def test_a_policy_that_cannot_be_read_fails_with_the_reason(tmp_path: Path) -> None:
-    spec = small_spec().model_copy(update={"policy": str(tmp_path / "nowhere")})
+    spec = short_spec().model_copy(update={"policy": str(tmp_path / "nowhere")})
     session = SessionStore(tmp_path).create(spec, "broken")
     assert finish(session) == 1
     assert session.state().status == "failed"

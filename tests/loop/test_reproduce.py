@@ -17,16 +17,12 @@ from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.cli.calls import reason
-from tests.loop import test_loop
-from tests.running import finish
 
 
 @pytest.mark.slow
-def test_a_session_equals_its_repetition_to_the_bit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session = SessionStore(tmp_path).create(test_loop.small_spec(**test_loop.SEALED), "first")
-    assert finish(session) == 0
-    assert main(["reproduce", str(session.dir), "--out", str(tmp_path / "again")]) == 0
-    assert capsys.readouterr().out.endswith("It equals first to the last bit.\n")
+def test_a_session_equals_its_repetition_to_the_bit(whole: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", str(whole.dir), "--out", str(tmp_path / "again")]) == 0
+    assert capsys.readouterr().out.endswith("It equals whole to the last bit.\n")
 
 
 def test_what_differs_is_told_in_the_order_in_which_it_happened(tmp_path: Path) -> None:

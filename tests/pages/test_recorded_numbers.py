@@ -37,6 +37,8 @@ VIEWS: dict[str, dict[str, str]] = (
     | {f"replay {replay}": {"replay": f"recorded-{replay}"} for replay in ("engineers", "sections")}
 )
 """What is opened: the page's name, and the address behind it."""
+QUICK = ("home", "benchmark", "train example-long", "story example-quick 1", "studies sections effects", "replay sections")
+"""One view of each page; ``make test-all`` opens the others."""
 STORY_PARTS = ("happened", "failed", "read", "wrote", "right", "session")
 ARRAYS = {"f8": "<f8", "f4": "<f4", "i1": "<i1", "i2": "<i2", "i4": "<i4", "u1": "<u1", "u2": "<u2", "u4": "<u4"}
 
@@ -91,7 +93,7 @@ def no_sessions_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [view if view in QUICK else pytest.param(view, marks=pytest.mark.slow) for view in VIEWS])
 def test_the_numbers_noted_are_still_shown(view: str) -> None:
     noted = json.loads(NOTED.read_text(encoding="utf-8"))[view]
     missing = set(noted) - set(shown(view))

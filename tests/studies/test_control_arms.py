@@ -19,7 +19,7 @@ from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.loop.test_loop import small_spec
+from tests.builders import short_spec
 
 EASY = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.1, wait_ratio=0.1)
 HARD = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.4)
@@ -38,7 +38,7 @@ def study_of(
     arms: tuple[dict, ...] = ARMS, students: tuple[str, ...] = STUDENTS, seeds: tuple[int, ...] = (0, 1), **session: object
 ) -> StudySpec:
     """A small study with wide-open guards."""
-    base = engineers_study(session=small_spec()).model_dump()
+    base = engineers_study(session=short_spec()).model_dump()
     base["session"] |= {"guard": {"max_step": 1.0, "min_share": 0.0}} | session
     return StudySpec.model_validate(base | {"arms": arms, "students": students, "seeds": seeds})
 

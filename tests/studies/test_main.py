@@ -28,7 +28,7 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.store import SessionStore
-from tests.loop.test_loop import small_spec
+from tests.builders import short_spec
 
 COLUMNS = ("agents", "size")
 
@@ -103,7 +103,7 @@ def test_every_preset_can_be_studied(preset: str) -> None:
 
 @pytest.mark.slow
 def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = engineers_study(session=small_spec(), engineers=("uniform", "fixed")).model_dump()
+    base = engineers_study(session=short_spec(), engineers=("uniform", "fixed")).model_dump()
     spec = StudySpec.model_validate(base | {"seeds": (0, 1), "final_suite": "session"})
     study = Study.create(spec, SessionStore(tmp_path), "main")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0

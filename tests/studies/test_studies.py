@@ -29,12 +29,12 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import HELD, run_job
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
-from tests.loop.test_loop import small_spec
+from tests.builders import short_spec
 from tests.running import wait_for, worker_pid
 
 
 def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
-    return engineers_study(session=small_spec()).model_copy(
+    return engineers_study(session=short_spec()).model_copy(
         update={"arms": tuple(Arm(name=name, engineer=name) for name in engineers), "seeds": seeds}  # type: ignore[arg-type]
     )
 
@@ -148,7 +148,7 @@ LANGUAGE = preset_spec("qwen3-0.6b")
 def test_every_kind_is_ready_with_its_own_number_of_seeds() -> None:
     for kind, make in STUDIES.items():
         spec = make(**({"engineer": API} if kind == "guidance" else {}))
-        assert len(spec.seeds) == SEEDS[kind] and len(make(2, small_spec(), **({"engineer": API} if kind == "guidance" else {})).seeds) == 2
+        assert len(spec.seeds) == SEEDS[kind] and len(make(2, short_spec(), **({"engineer": API} if kind == "guidance" else {})).seeds) == 2
     assert len({make(**({"engineer": API} if kind == "guidance" else {})).title for kind, make in STUDIES.items()}) == len(STUDIES)
 
 
@@ -171,18 +171,18 @@ def test_engineers_can_be_chosen_and_an_api_has_its_server() -> None:
 
 
 def test_requests_are_counted_before_they_are_paid() -> None:
-    spec = engineers_study(3, small_spec(), engineers=("policy", API))
+    spec = engineers_study(3, short_spec(), engineers=("policy", API))
     each = (2 * PROMPT_TOKENS + 10 * API.max_tokens) / 1e6
     assert spec.requests == 3 * 3 and spec.highest_cost == pytest.approx(9 * each), "before the first stage and after each of two"
-    both = guidance_study(3, small_spec(), API)
+    both = guidance_study(3, short_spec(), API)
     assert both.requests == 2 * 3 * 3 and both.highest_cost == pytest.approx(18 * each)
-    free = guidance_study(3, small_spec(), API.model_copy(update={"output_price": None}))
+    free = guidance_study(3, short_spec(), API.model_copy(update={"output_price": None}))
     assert free.requests == 18 and free.highest_cost is None
     assert sections_study().requests == 0
 
 
 def test_the_guidance_study_works_for_an_api() -> None:
-    spec = guidance_study(1, small_spec(), API)
+    spec = guidance_study(1, short_spec(), API)
     guided, plain = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
     assert (guided.guidance, plain.guidance) == (True, False)  # type: ignore[attr-defined]
     assert guided.model_copy(update={"guidance": False}) == plain
@@ -225,7 +225,7 @@ def test_a_study_that_cannot_be_run_is_refused(changes: dict, message: str) -> N
 
 
 def test_one_stage_is_too_few_for_an_engineer_that_is_asked_after_it() -> None:
-    study = sections_study(session=small_spec().changed(stages=1)).model_dump()
+    study = sections_study(session=short_spec().changed(stages=1)).model_dump()
     assert StudySpec.model_validate(study).session.ask_first
     with pytest.raises(ValidationError, match="two stages or more"):
         StudySpec.model_validate(study | {"session": study["session"] | {"ask_first": False}})

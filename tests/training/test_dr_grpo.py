@@ -10,7 +10,7 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage import make_run
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
-from tests.loop.test_loop import small_spec
+from tests.builders import short_spec
 from tests.running import finish
 
 
@@ -28,7 +28,7 @@ def test_every_preset_offers_it_with_the_numbers_of_grpo() -> None:
 
 
 def test_a_session_trains_by_it(tmp_path: Path) -> None:
-    spec = small_spec("rules").changed(stages=1)
+    spec = short_spec("rules").changed(stages=1)
     training = TrainingSettings.model_validate(spec.training.model_dump() | {"method": "dr-grpo"})
     session = SessionStore(tmp_path).create(spec.changed(training=training), "dr")
     assert finish(session) == 0
