@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
-from frozenlab.jobs.needs import LAB_MODEL, Needs, Work
+from frozenlab.jobs.needs import LAB_MODEL, Needs
 from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 
@@ -52,11 +52,6 @@ class Job(Protocol):
     def needs(self) -> Needs:
         """What it takes of a machine while it runs."""
         return LAB_MODEL
-
-    @property
-    def work(self) -> Work:
-        """How much it has to do."""
-        return Work()
 
     def state(self) -> WorkerState:
         """Its current state."""

@@ -1,4 +1,4 @@
-"""What a job takes of its machine, and how much work it is."""
+"""What a job takes of its machine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ class Needs(NamedTuple):
 
     cores: int = 0
     gpus: int = 0
-
-
-class Work(NamedTuple):
-    """How much a job has to do."""
-
-    like: str = ""
-    """Jobs of the same kind with the same words do the same kind of work, as ``lab-model/grpo``."""
-    amount: float = 1.0
-    """In a unit of its own, as sampled plans."""
 
 
 LAB_MODEL = Needs(cores=THREADS)

@@ -19,7 +19,7 @@ from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
-from frozenlab.jobs.needs import Needs, Work
+from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.origin import ORIGIN_FILE, Origin
 from frozenlab.jobs.state import as_observed
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
@@ -115,10 +115,6 @@ class Session(Job):
     @property
     def needs(self) -> Needs:
         return self.spec.needs
-
-    @property
-    def work(self) -> Work:
-        return self.spec.work
 
     @property
     def online(self) -> bool:

@@ -13,7 +13,7 @@ from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Setting
 from frozenlab.engineer.sections import USUAL, SectionName
-from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
+from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
 from frozenlab.models.folders import on_hub
 from frozenlab.models.policy import Policy
 from frozenlab.models.settings import LanguageSettings
@@ -92,12 +92,6 @@ class SessionSpec(BaseModel):
     def needs(self) -> Needs:
         """What its worker takes of a machine."""
         return language_model(self.processes) if self.language else LAB_MODEL
-
-    @property
-    def work(self) -> Work:
-        """In plans that are sampled to learn from: they take most of the time."""
-        sampled = self.training.steps * self.training.boards_per_step * self.training.completions_per_board
-        return Work(f"{self.policy}/{self.training.method}", float(self.stages * sampled))
 
     @property
     def processes(self) -> int:

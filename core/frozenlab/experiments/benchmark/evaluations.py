@@ -12,7 +12,7 @@ from frozenlab.experiments.benchmark.results import results_folder
 from frozenlab.experiments.benchmark.task import EvaluationError, Task
 from frozenlab.experiments.experiment import Experiment
 from frozenlab.jobs.folders import fresh_name
-from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
+from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
 from frozenlab.session.store import SessionStore
 
 
@@ -37,10 +37,6 @@ class Evaluation(Experiment[Task]):
     @property
     def needs(self) -> Needs:
         return needs_of(self.spec)
-
-    @property
-    def work(self) -> Work:
-        return Work(f"{self.spec.policy} on {Path(self.spec.suite).name}")
 
     @property
     def slow(self) -> bool:

@@ -22,7 +22,6 @@ from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.diagnosis.task import DiagnosisError, DiagnosisTask
 from frozenlab.experiments.experiment import Experiment
-from frozenlab.jobs.needs import Work
 from frozenlab.session.store import SessionStore
 
 Key = tuple[str, str, str, int]
@@ -54,11 +53,6 @@ class Diagnosis(Experiment[DiagnosisTask]):
     def check(cls, spec: DiagnosisTask, store: SessionStore) -> None:
         """Raises HostError if an engineer's server is not allowed on this machine."""
         hosts.check([engineer.server for engineer in spec.engineers])
-
-    @property
-    def work(self) -> Work:
-        task = self.spec
-        return Work("+".join(engineer.kind for engineer in task.engineers), float(len(task.students) * len(task.shown) * task.samples))
 
     @property
     def slow(self) -> bool:

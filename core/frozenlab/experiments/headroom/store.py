@@ -25,7 +25,7 @@ from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, replacing, write_parquet
 from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
-from frozenlab.jobs.needs import Needs, Work
+from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.share import cores
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.store import SessionStore
@@ -69,10 +69,6 @@ class Headroom(Experiment[HeadroomSpec]):
     def needs(self) -> Needs:
         """It measures as many parts at a time as there are cores."""
         return Needs(cores())
-
-    @property
-    def work(self) -> Work:
-        return Work(amount=float(self.spec.units))
 
     def influence(self, student: int) -> Influence | None:
         """What was measured of the gradients of a student, by its number; None if nothing yet. Raises HeadroomError if the file is

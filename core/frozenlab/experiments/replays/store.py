@@ -24,7 +24,7 @@ from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, servers, session_of, spec_of
-from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
+from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -60,10 +60,6 @@ class Replay(Experiment[ReplayTask]):
     def needs(self) -> Needs:
         specs = [spec_of(arm, self.session) for arm in self.spec.arms]
         return language_model() if any(spec.language and "model" in spec.engineer.author.needs for spec in specs) else LAB_MODEL
-
-    @property
-    def work(self) -> Work:
-        return Work(f"{self.session.spec.policy}/{self.spec.arms[0].name}", float(len(self.spec.arms) * self.spec.samples))
 
     @property
     def slow(self) -> bool:

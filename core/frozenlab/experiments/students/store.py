@@ -20,7 +20,6 @@ from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.recipe import Recipe, StudentError
 from frozenlab.jobs.folders import read_task
-from frozenlab.jobs.needs import Work
 from frozenlab.models.folders import STUDENT, weights_file
 from frozenlab.session.store import SessionStore
 
@@ -50,10 +49,6 @@ class Student(Experiment[Recipe]):
     @property
     def recipe(self) -> Recipe:
         return self.spec
-
-    @property
-    def work(self) -> Work:
-        return Work(self.recipe.base, float(self.recipe.presentations))
 
     @property
     def policy(self) -> Path:
