@@ -123,11 +123,14 @@ def report(given: Data) -> Data:
         new["predictions"] = [score for score in given["predictions"] if "skill" in score]
     if "changes" in given:
         new["changes"] = [*map(of_cell, given["changes"])]
-    return new if given.get("beforehand") else judged_again(new)
+    judged_before = all(
+        "sentences" in new[measure] and all("p_smaller_holm" in row for row in new[measure]["effects"]) for measure in MEASURES
+    )
+    return new if judged_before else judged_again(new)
 
 
 def judged_again(given: Data) -> Data:
-    """Computes from its figures what a report lacks that says nothing of what the study could detect."""
+    """Computes from its figures the verdicts that a report lacks."""
     old = StudyReport.model_validate(given)
     for measure in MEASURES:
         table = getattr(old, measure)
