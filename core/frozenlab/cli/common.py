@@ -96,6 +96,19 @@ def reader(info: FieldInfo) -> Callable[[str], Any]:
     return read
 
 
+@contextmanager
+def refusing(what: object = "") -> Iterator[None]:
+    """A model is made from input within: raises InputError, which names ``what``, where it is not valid."""
+    from pydantic import ValidationError
+
+    from frozenlab.base.errors import one_line
+
+    try:
+        yield
+    except ValidationError as error:
+        raise InputError(f"{what}: {one_line(error)}" if what else one_line(error)) from None
+
+
 def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """The values of those options of :func:`add_fields` that were given."""
     return {name: getattr(options, name) for name in names if name in options}

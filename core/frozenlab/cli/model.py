@@ -18,6 +18,7 @@ from frozenlab.cli.common import (
     new_folder,
     progress,
     refuse_unknown,
+    refusing,
     show,
 )
 
@@ -97,18 +98,13 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
 def server_of(options: argparse.Namespace) -> Server:
     """The server of a model ``api:NAME``, as the options describe it."""
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
     from frozenlab.engineer.server import Server
 
     if "base_url" not in options:
         raise InputError(f"{options.model} needs --base-url, the address of its server, such as https://api.openai.com/v1")
     fields = {"temperature": 0.0} | given(options, "temperature", "max_tokens", *OF_SERVER) | {"model": options.model.removeprefix(API)}
-    try:
+    with refusing():
         return Server(**fields)
-    except ValidationError as error:
-        raise InputError(one_line(error)) from None
 
 
 def save_at_once(save: Callable[[Path], None], out: Path) -> None:

@@ -19,6 +19,7 @@ from frozenlab.cli.common import (
     given,
     listed,
     read_text,
+    refusing,
 )
 
 if TYPE_CHECKING:
@@ -66,9 +67,6 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
 
 def spec_of(file: Path | None, preset: str | None, method: str = "grpo") -> SessionSpec:
     """The spec in a file, or that of a preset."""
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
     from frozenlab.session.presets import PRESETS, preset_spec
     from frozenlab.session.spec import SessionSpec
 
@@ -78,16 +76,11 @@ def spec_of(file: Path | None, preset: str | None, method: str = "grpo") -> Sess
         raise InputError(f"there is no preset {preset!r}; the presets are {', '.join(PRESETS)}")
     if file is None:
         return preset_spec(str(preset), method=method)
-    try:
+    with refusing(file):
         return SessionSpec.model_validate_json(read_text(file))
-    except ValidationError as error:
-        raise InputError(f"{file}: {one_line(error)}") from None
 
 
 def run_session(options: argparse.Namespace) -> int:
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
     from frozenlab.models.folders import STUDENT, policy_folder, weights_file
     from frozenlab.session.footprint import shortfalls
 
@@ -97,10 +90,8 @@ def run_session(options: argparse.Namespace) -> int:
     changes = given(options, "policy", "seed", "engineer")
     if "schedule" in options:
         changes["training"] = spec.training.scheduled(options.schedule)
-    try:
+    with refusing(options.spec or options.preset):
         spec = spec.changed(**changes)
-    except ValidationError as error:
-        raise InputError(f"{options.spec or options.preset}: {one_line(error)}") from None
     if spec.policy.startswith(STUDENT) and weights_file(policy_folder(spec.policy)) is None:
         raise InputError(f"{spec.policy} is not made: frozenlab students list shows which there are")
     if spec.language and (lacking := shortfalls(spec)):
