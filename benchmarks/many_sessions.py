@@ -33,7 +33,7 @@ COMMANDS = {
     "list": ["list"],
     "disk": ["jobs", "disk", "--most", "1"],
     "gc": ["jobs", "gc", "--json"],
-    "queue": ["queue", "--json"],
+    "queue": ["jobs", "queue", "--json"],
 }
 
 

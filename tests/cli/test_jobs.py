@@ -43,7 +43,7 @@ def test_jobs_of_all_kinds_are_listed(store: SessionStore, capsys: pytest.Captur
 
 def test_a_job_of_any_kind_is_stopped(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     (student,) = (path.name for path in (store.root / "students").iterdir())
-    assert answer(capsys, "jobs", "stop", f"student:{student}") == {"kind": "student", "id": student, "status": "stopped"}
+    assert answer(capsys, "jobs", "stop", f"student:{student}") == {"id": f"student:{student}", "status": "stopped"}
     assert reason(capsys, "jobs", "stop", "mine") == "mine is not running, it is done"
 
 

@@ -1,4 +1,4 @@
-"""``frozenlab queue``."""
+"""``frozenlab jobs queue`` and the verbs that steer the queue."""
 
 from __future__ import annotations
 
@@ -40,31 +40,32 @@ def queued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
 
 
 def order(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
-    assert main(["queue", *words, "--json"]) == 0
+    assert main(["jobs", *(words or ["queue"]), "--json"]) == 0
     return [job["id"] for job in json.loads(capsys.readouterr().out)["jobs"]]
 
 
 def test_it_shows_and_steers_what_waits(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert order(capsys) == ["a", "b", "c"]
     assert order(capsys, "now", "c") == ["c", "a", "b"]
-    assert order(capsys, "cancel", "b") == ["c", "a"]
+    assert main(["jobs", "stop", "b"]) == 0 and capsys.readouterr().out == "b is stopped\n"
+    assert order(capsys) == ["c", "a"]
     assert queued.open("b").state().status == "stopped"
     assert order(capsys, "retry", "b") == ["c", "a", "b"]
-    assert main(["queue", "pause", "a"]) == 0
+    assert main(["jobs", "pause", "a"]) == 0
     said = capsys.readouterr().out
     assert "0 running, 3 queued" in said and "paused" in said and "urgent" in said and "second in line" in said
-    assert main(["queue", "pause"]) == 0
+    assert main(["jobs", "pause"]) == 0
     assert "paused: only urgent jobs begin" in capsys.readouterr().out
-    assert main(["queue", "go"]) == main(["queue", "go", "a"]) == 0
+    assert main(["jobs", "go"]) == main(["jobs", "go", "a"]) == 0
 
 
 def test_it_says_what_is_wrong(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     for words, why in (
-        (["now"], "needs the ID"),
+        (["now"], "arguments are required: ID"),
         (["now", "z"], "there is no job 'z' in the queue"),
         (["retry", "z"], "remembers no job 'z'"),
     ):
-        assert main(["queue", *words]) == 2
+        assert main(["jobs", *words]) == 2
         assert why in capsys.readouterr().err
 
 
@@ -86,9 +87,9 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
 def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     folder = queued.root / "results" / "mine"
     with counted(queued.root, folder, "evaluate", "Mine on quick", Needs(cores=2)):
-        assert main(["queue"]) == 0
+        assert main(["jobs", "queue"]) == 0
         assert re.search(r"mine +evaluate +normal +runs 0%", capsys.readouterr().out)
-        assert main(["queue", "cancel", "mine"]) == 2
+        assert main(["jobs", "stop", "mine"]) == 2
         assert "Mine on quick runs in a terminal: press Ctrl+C there" in capsys.readouterr().err
         (row,) = (job for job in QueueDB(queued.root).jobs() if job.running)
         assert (row.cores, row.pid) == (2, os.getpid())
@@ -98,7 +99,7 @@ def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStor
 
 def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     def unfinished() -> list[tuple[str, str, str]]:
-        assert main(["queue", "--json"]) == 0
+        assert main(["jobs", "queue", "--json"]) == 0
         return [(job["id"], job["status"], job["error"]) for job in json.loads(capsys.readouterr().out)["unfinished"]]
 
     assert unfinished() == []
@@ -108,9 +109,9 @@ def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: S
         store_state(folder, WorkerState(status=status, error="too hot\nand more" if status != "done" else None))  # type: ignore[arg-type]
         db.remove(str(folder), EndedJob(str(folder), "session", name, status, time.time(), 1.0))
     assert unfinished() == [("c", "crashed", "too hot\nand more"), ("a", "failed", "too hot\nand more")]
-    assert main(["queue"]) == 0
+    assert main(["jobs", "queue"]) == 0
     assert "Ended without a result" in (said := capsys.readouterr().out) and "too hot" in said and "and more" not in said
-    assert main(["queue", "retry", "a"]) == 0
+    assert main(["jobs", "retry", "a"]) == 0
     shutil.rmtree(queued.open("c").dir)
     capsys.readouterr()
     assert unfinished() == []

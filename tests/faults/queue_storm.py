@@ -180,7 +180,7 @@ class Storm:
             path.unlink(missing_ok=True)
         gone = f"both servers, the dispatcher, {len(killed)} workers and {len(left)} files of shared memory"
         self.say(f"reboot: {gone} are gone; {len(self.jobs())} jobs are left")
-        found = self.command_line("queue")
+        found = self.command_line("jobs", "queue")
         self.say(f"one look at the queue: {found['running']} running, {found['queued']} queued")
 
     def report(self) -> int:

@@ -201,7 +201,7 @@ def worked_on_here(job: Job) -> Iterator[None]:
     from frozenlab.jobs.launcher import LaunchError, claim, release
 
     if job.state().live:
-        raise LaunchError(f"{job.id} is {job.state().status} already; frozenlab queue shows what waits and runs")
+        raise LaunchError(f"{job.id} is {job.state().status} already; frozenlab jobs queue shows what waits and runs")
     os.environ.update(worker_environment(job.online))
     signal.signal(signal.SIGINT, lambda *_: (job.dir / STOP_FILE).touch())
     if job.state().status == "done":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from frozenlab.base.errors import LabError
-from frozenlab.cli import bundle, housekeeping
+from frozenlab.cli import bundle, housekeeping, queue
 from frozenlab.cli.common import Command, add_fields, add_session_id, find_session, given, show
 
 if TYPE_CHECKING:
@@ -74,8 +74,27 @@ def others(store: SessionStore) -> Iterator[Line]:
                 yield Line(found.id, kind.name, job.state().status, found.task.stat().st_mtime, job.title)
 
 
-def add_job_id(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="a job by its id, or KIND:ID; a session by its folder too")
+def add_stop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="a job, KIND:ID, a part of a study or contest as STUDY/CELL, or a session folder")
+
+
+def run_stop(options: argparse.Namespace) -> None:
+    from frozenlab.base import places
+    from frozenlab.jobs import launcher
+    from frozenlab.jobs.state import read_state
+
+    root = places.sessions_folder()
+    queued = queue.named(root, options.id)
+    if len(queued) == 1:
+        folder = queued[0].path
+        launcher.cancel(root, folder)
+    else:
+        job = find_job(options.id)
+        folder = job.dir
+        launcher.stop(job)
+    state = read_state(folder)
+    words = f"{options.id} is {state.status}" + ("; it stops at its next step" if state.live else "")
+    show(options, {"id": options.id, "status": state.status}, words)
 
 
 def find_job(name: str) -> Job:
@@ -84,16 +103,6 @@ def find_job(name: str) -> Job:
     from frozenlab.session.store import SessionStore
 
     return find_session(name) if (Path(name) / "session.json").exists() else opened(find(name, SessionStore()))
-
-
-def run_stop(options: argparse.Namespace) -> None:
-    from frozenlab.jobs.launcher import stop
-
-    job = find_job(options.id)
-    stop(job)
-    state = job.state()
-    words = f"{job.kind} {job.id} is {state.status}" + ("; it stops at its next step" if state.live else "")
-    show(options, {"kind": job.kind, "id": job.id, "status": state.status}, words)
 
 
 def add_label(parser: argparse.ArgumentParser) -> None:
@@ -130,10 +139,11 @@ def label(name: str, options: argparse.Namespace, **changes: object) -> None:
 
 
 VERBS = (
-    Command("stop", "stop a job at its next step, or take it out of the queue", add_job_id, run_stop),
+    Command("stop", "stop a job at its next step, or take it out of the queue", add_stop, run_stop),
     Command("label", "give a session a title, tags and notes", add_label, run_label),
     Command("archive", "leave sessions out of lists; they still open by their ids", add_session_ids, partial(run_archive, archived=True)),
     Command("unarchive", "take sessions out of the archive", add_session_ids, partial(run_archive, archived=False)),
+    *queue.VERBS,
     *bundle.VERBS,
     *housekeeping.VERBS,
 )

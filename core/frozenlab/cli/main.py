@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.cli import app, boards, diagnose, door, fork, headroom, jobs, model, present, queue, replay, session, students, study
+from frozenlab.cli import app, boards, diagnose, door, fork, headroom, jobs, model, present, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, Command, InputError, allow_hosts
 from frozenlab.cli.completion import script
 
@@ -26,7 +26,6 @@ COMMANDS = (
     *door.COMMANDS,
     *session.COMMANDS,
     *jobs.COMMANDS,
-    *queue.COMMANDS,
     *fork.COMMANDS,
     *boards.COMMANDS,
     *model.COMMANDS,

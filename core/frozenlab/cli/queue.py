@@ -1,32 +1,22 @@
-"""``frozenlab queue``: what runs and waits on this machine, and steering it."""
+"""``frozenlab jobs queue``, ``now``, ``pause``, ``go`` and ``retry``: what runs and waits on this machine."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, print_json
+from frozenlab.cli.common import Command, InputError, show
 
 if TYPE_CHECKING:
     from frozenlab.jobs.queue.db import QueuedJob
     from frozenlab.jobs.queue.look import Look
 
-ACTIONS = {
-    "now": "begin at once; running jobs make room, and go on afterwards",
-    "pause": "keep it waiting; without an ID: begin nothing but urgent jobs",
-    "go": "let it take its turn again; without an ID: the whole queue",
-    "cancel": "take it out of the queue, or stop it at its next step",
-    "retry": "queue again what failed, crashed or was stopped",
-}
-
 
 def add_queue(parser: argparse.ArgumentParser) -> None:
-    listed = "; ".join(f"{name}: {words}" for name, words in ACTIONS.items())
-    parser.add_argument("action", nargs="?", choices=ACTIONS, metavar="ACTION", help=listed)
-    parser.add_argument("id", nargs="?", metavar="ID", help="id of a job, or of a study's or contest's part as STUDY/CELL")
     parser.add_argument("--most", type=int, default=40, help="jobs to list (default: %(default)s)")
 
 
@@ -34,52 +24,76 @@ def run_queue(options: argparse.Namespace) -> None:
     from frozenlab.base import places
     from frozenlab.jobs.queue.look import look
 
+    found = look(places.sessions_folder())
+    show(options, as_json(found), *as_lines(found, options.most))
+
+
+def add_id(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="a job, or a part of a study or contest as STUDY/CELL")
+    add_queue(parser)
+
+
+def add_any_id(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="a job, or a part of a study or contest as STUDY/CELL (default: all)")
+    add_queue(parser)
+
+
+def run_now(options: argparse.Namespace) -> None:
+    from frozenlab.jobs.launcher import make_urgent
+
+    steer(options, make_urgent)
+
+
+def run_pause(options: argparse.Namespace) -> None:
+    from frozenlab.jobs.launcher import pause, pause_queue
+
+    steer(options, pause, pause_queue)
+
+
+def run_go(options: argparse.Namespace) -> None:
+    from frozenlab.jobs.launcher import go_on, let_queue_go_on
+
+    steer(options, go_on, let_queue_go_on)
+
+
+def steer(options: argparse.Namespace, one: Callable[[Path, Path], None], whole: Callable[[Path], None] = lambda root: None) -> None:
+    """Do something with one job, or with the ``whole`` queue, and show the queue."""
+    from frozenlab.base import places
+
     root = places.sessions_folder()
-    if options.action:
-        act(root, options.action, options.id)
-    found = look(root)
-    if options.json:
-        print_json(as_json(found))
-    else:
-        print("\n".join(as_lines(found, options.most)))
+    one(root, find(root, options.id).path) if options.id else whole(root)
+    run_queue(options)
 
 
-def act(root: Path, action: str, name: str | None) -> None:
-    """Steer the queue. Raises InputError and LaunchError."""
+def run_retry(options: argparse.Namespace) -> None:
+    """Enter again the last job of this name that left the queue."""
+    from frozenlab.base import places
     from frozenlab.jobs import launcher
+    from frozenlab.jobs.queue.db import QueueDB
 
-    if name is None:
-        if action not in ("pause", "go"):
-            raise InputError(f"frozenlab queue {action} needs the ID of a job")
-        (launcher.pause_queue if action == "pause" else launcher.let_queue_go_on)(root)
-    elif action == "retry":
-        retry(root, name)
-    else:
-        steps = {"now": launcher.make_urgent, "pause": launcher.pause, "go": launcher.go_on, "cancel": launcher.cancel}
-        steps[action](root, find(root, name).path)
+    root = places.sessions_folder()
+    ended = next((job for job in QueueDB(root).ended() if options.id == job.path.name and not job.parent), None)
+    if ended is None:
+        raise InputError(f"the queue remembers no job {options.id!r} that has ended; frozenlab resume {options.id} goes on with a session")
+    launcher.retry(root, ended.path, ended.kind)
+    run_queue(options)
 
 
 def find(root: Path, name: str) -> QueuedJob:
     """The job in the queue with this name. Raises InputError if there is none, or more than one."""
-    from frozenlab.jobs.queue.db import QueueDB
-
-    found = [job for job in QueueDB(root).jobs() if name in (job.id, job.name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    found = named(root, name)
+    if len(found) > 1:
         raise InputError(f"{name} means several jobs: {', '.join(job.name for job in found)}")
-    raise InputError(f"there is no job {name!r} in the queue")
+    if not found:
+        raise InputError(f"there is no job {name!r} in the queue")
+    return found[0]
 
 
-def retry(root: Path, name: str) -> None:
-    """Enter again the last job of this name that left the queue. Raises InputError and LaunchError."""
-    from frozenlab.jobs import launcher
+def named(root: Path, name: str) -> list[QueuedJob]:
+    """The jobs in the queue that a name may mean."""
     from frozenlab.jobs.queue.db import QueueDB
 
-    ended = next((job for job in QueueDB(root).ended() if name == job.path.name and not job.parent), None)
-    if ended is None:
-        raise InputError(f"the queue remembers no job {name!r} that has ended; frozenlab resume {name} goes on with a session")
-    launcher.retry(root, ended.path, ended.kind)
+    return [job for job in QueueDB(root).jobs() if name in (job.id, job.name)]
 
 
 def as_lines(found: Look, most: int) -> list[str]:
@@ -87,11 +101,11 @@ def as_lines(found: Look, most: int) -> list[str]:
         lines = [f"{len(found.running)} running, {len(found.waiting)} queued, on {found.machine.cores} cores"]
         lines[0] += ", paused: only urgent jobs begin" if found.paused else ""
     else:
-        lines = ["Nothing runs or waits on this machine."] + ["The queue is paused: frozenlab queue go"] * found.paused
+        lines = ["Nothing runs or waits on this machine."] + ["The queue is paused: frozenlab jobs go"] * found.paused
     lines += [job_line(job, found) for job in found.jobs[:most]]
     lines += [f"  and {len(found.jobs) - most} more"] if len(found.jobs) > most else []
     if found.unfinished:
-        lines += ["", "Ended without a result (frozenlab queue retry ID goes on):"]
+        lines += ["", "Ended without a result (frozenlab jobs retry ID goes on):"]
     for one in found.unfinished:
         job, when = one.job, clock(one.job.ended, found.now)
         lines.append(f"  {job.path.name:<44} {job.kind:<11} {job.status:<8} {when:<10} {one.why}".rstrip())
@@ -124,4 +138,10 @@ def as_json(found: Look) -> dict[str, Any]:
     return {"paused": found.paused, "running": len(found.running), "queued": len(found.waiting), "jobs": jobs, "unfinished": unfinished}
 
 
-COMMANDS = (Command("queue", "show and steer what runs and waits on this machine", add_queue, run_queue),)
+VERBS = (
+    Command("queue", "show what runs and waits on this machine", add_queue, run_queue),
+    Command("now", "begin a job at once; running jobs make room, and go on afterwards", add_id, run_now),
+    Command("pause", "keep a job waiting; without an ID: begin nothing but urgent jobs", add_any_id, run_pause),
+    Command("go", "let a job take its turn again; without an ID: the whole queue", add_any_id, run_go),
+    Command("retry", "queue a job again that failed, crashed or was stopped", add_id, run_retry),
+)
