@@ -154,7 +154,11 @@ class Storm:
 
     def demo(self) -> float:
         """A live demo begins; returns the seconds until its worker runs."""
-        self.until(lambda: all(session.metrics(0).shape[0] >= 3 for session in self.long), "two sessions to train")
+
+        def train() -> bool:
+            return all(session.state().status == "running" and len(session.metrics(0)) >= 3 for session in self.long)
+
+        self.until(train, "two sessions to train")
         asked = time.monotonic()
         demo = launch.start(session_spec(steps=3, seed=200), self.store, urgent=True)
         self.until(lambda: demo.state().status not in ("queued", "crashed"), "the demo")
