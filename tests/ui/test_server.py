@@ -13,12 +13,11 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from streamlit import net_util
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server import app_discovery, server_util
 
+from frozenlab.app.ui import door as door_module
 from frozenlab.app.ui import server
-from frozenlab.app.ui.door.accounts import Accounts
-from frozenlab.app.ui.door.ways import DoorError
+from frozenlab.app.ui.door import DoorError
 from frozenlab.base.places import ROOT
 
 
@@ -85,11 +84,11 @@ def test_a_server_has_a_door_if_others_can_reach_it(address: str | None, hosts: 
     assert server.has_door(address, hosts) is door
 
 
-def test_without_a_way_in_there_is_no_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "accounts", lambda: Accounts({}, {}))
+def test_without_a_password_there_is_no_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(door_module.VARIABLE, raising=False)
     usual = server.config.get_option
     monkeypatch.setattr(server.config, "get_option", lambda name: {"server.address": "0.0.0.0"}.get(name) or usual(name))
-    with pytest.raises(DoorError, match="there is no way in"):
+    with pytest.raises(DoorError, match="it has no password"):
         server.middleware()
 
 
@@ -110,12 +109,6 @@ def as_if(app: Starlette, here: str) -> ASGIApp:
         await app(scope | ({"server": (here, 8501)} if scope["type"] == "http" else {}), receive, send)
 
     return reached
-
-
-def test_a_viewer_cannot_clear_what_the_server_keeps_for_all() -> None:
-    assert not server.allowed(BackMsg(clear_cache=True).SerializeToString())
-    assert server.allowed(BackMsg(app_heartbeat=True).SerializeToString())
-    assert server.allowed(b"\xff")
 
 
 def test_the_servers_address_is_never_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def watch(experiment: Experiment[Any], progress: Callable[[float], str], changed
             st.progress(min(max(state.progress, 0.0), 1.0), text=f"{progress(state.progress)}{left}")
         st.button(
             "Stop", key=f"{kind}-stop", icon=":material/stop:", on_click=halt, args=(experiment,),
-            **refusals.for_operators(f"stops {words.many}", words.kept),
+            **refusals.changes(words.kept),
         )  # fmt: skip
     if changed(state.progress) or not state.live:
         st.rerun()
@@ -115,5 +115,5 @@ def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True, run: 
         st.markdown(f"This {words.one} {status}{so_far}{why}")
         st.button(
             words.resume, key=f"{kind}-go-on", icon=":material/play_arrow:", on_click=resume, args=(experiment, run),
-            **refusals.for_operators(f"resumes {words.many}", disabled=not may),
+            **refusals.changes(disabled=not may),
         )  # fmt: skip

@@ -155,7 +155,7 @@ def button(label: str, key: str, icon: str, act: Callable[[Path], None], store: 
         with refusals.keeping_reason(ERROR):
             act(store.root)
 
-    st.button(label, key=f"q-{key}", icon=icon, on_click=go, **refusals.for_operators("steers the queue", hint))
+    st.button(label, key=f"q-{key}", icon=icon, on_click=go, **refusals.changes(hint))
 
 
 def done_since(store: SessionStore) -> list[DoneJob]:

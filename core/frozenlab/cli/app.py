@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, print_json
+from frozenlab.cli.common import Command, InputError, print_json
 
 if TYPE_CHECKING:
     import subprocess
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 def add_app(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8501, help="port of the server (default: %(default)s)")
-    parser.add_argument(
-        "--host", help="let other machines reach the lab at this address, such as 0.0.0.0; needs a password (frozenlab door) or accounts"
-    )
+    parser.add_argument("--host", help="let other machines reach the lab at this address, such as 0.0.0.0, by a link with a password")
+    parser.add_argument("--look-only", action="store_true", help="a server for visitors: it cannot start, stop, change or delete anything")
     parser.add_argument(
         "--allowed-host", metavar="NAME", action="append", default=[],
         help="a name that the lab is reached by, such as lab.example, besides this machine's own; a proxy's too",
@@ -31,22 +30,26 @@ def run_app(options: argparse.Namespace) -> int:
     import subprocess
     import webbrowser
 
-    from frozenlab.base import places
+    from frozenlab.base import look_only, places
     from frozenlab.tasks import background
 
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     command = [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)]
-    guarded = options.host or options.allowed_host
-    if guarded:
+    if options.look_only:
+        environment[look_only.VARIABLE] = "1"
+        command += ["--server.maxUploadSize", "1"]  # MB, which stay in memory
+    link = ""
+    if options.host or options.allowed_host:
         command += for_others(options)
+        link = with_password(environment, f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
     background.start()
     server = subprocess.Popen(command, cwd=places.workplace(), env=environment)
     url = f"http://{here(options.host)}:{options.port}"
     try:
         if wait_until_up(server, url):
             print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions go on)", flush=True)
-            if guarded:
-                tell_links(f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
+            if link:
+                print(link, flush=True)
             if not options.no_browser:
                 webbrowser.open(url)
         return server.wait()
@@ -56,18 +59,29 @@ def run_app(options: argparse.Namespace) -> int:
 
 
 def for_others(options: argparse.Namespace) -> list[str]:
-    """The options of a server that others can reach. Raises DoorError if there is no way in."""
-    from contextlib import chdir
-
-    from frozenlab.base import places
-
-    with chdir(places.workplace()):  # where the server runs too, and reads its secrets.toml
-        from frozenlab.app.ui.server import check_ways_in
-
-        check_ways_in()
+    """The options of a server that others can reach."""
     names = dict.fromkeys(["localhost", "127.0.0.1", *reached_by(options.host), *options.allowed_host])
     address = ["--server.address", options.host] if options.host else []
     return [*address, *(part for name in names for part in ("--server.allowedHosts", name))]
+
+
+def with_password(environment: dict[str, str], address: str) -> str:
+    """The password of the server in its ``environment``, drawn if there is none, and a line with the link that lets people in.
+
+    The link is as good as the password, so it is never written to a log. Raises InputError where a
+    drawn one could not be read, and DoorError for one that is too short.
+    """
+    import secrets
+
+    from frozenlab.app.ui import door
+
+    if environment.get(door.VARIABLE):
+        door.password()
+        return f"Others come in by the password in {door.VARIABLE}, at {address}"
+    if not sys.stdout.isatty():
+        raise InputError(f"set {door.VARIABLE}: a password that is drawn is shown in a terminal only")
+    environment[door.VARIABLE] = secrets.token_urlsafe(32)
+    return f"Link for others: {door.link(address, environment[door.VARIABLE])}"
 
 
 def here(host: str | None) -> str:
@@ -88,20 +102,6 @@ def reached_by(host: str | None) -> list[str]:
     addresses = [one.address for all_of in psutil.net_if_addrs().values() for one in all_of if one.family == socket.AF_INET]
     name = socket.gethostname()
     return [*(address for address in addresses if not address.startswith("127.")), name, f"{name}.local"]
-
-
-def tell_links(address: str) -> None:
-    """A link for each role, in a terminal; they are as good as passwords, so they are never written to a log."""
-    from frozenlab.app.ui.door.ways import ways
-    from frozenlab.cli.door import links_of
-
-    if not ways().passwords:
-        print("People come in with their accounts.", flush=True)
-    elif sys.stdout.isatty():
-        for role, link in links_of(address).items():
-            print(f"{role:>8}: {link}", flush=True)
-    else:
-        print(f"Links for viewers and operators: frozenlab door links --address {address}", flush=True)
 
 
 def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:

@@ -17,13 +17,12 @@ from typing import Any, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.cli import app, boards, diagnose, door, fork, headroom, jobs, model, present, replay, session, students, study
+from frozenlab.cli import app, boards, diagnose, fork, headroom, jobs, model, present, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, Command, InputError, allow_hosts
 from frozenlab.cli.completion import script
 
 COMMANDS = (
     *app.COMMANDS,
-    *door.COMMANDS,
     *session.COMMANDS,
     *jobs.COMMANDS,
     *fork.COMMANDS,

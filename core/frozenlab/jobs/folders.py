@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import regular, write_text
-from frozenlab.base.roles import only_operators
 from frozenlab.jobs.state import WorkerState
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -38,7 +37,6 @@ def make_folder(
     Raises:
         error: the id is invalid or taken.
     """
-    only_operators(f"begin a {kind}")
     root.mkdir(parents=True, exist_ok=True)
     job_id = job_id or fresh_name(root, title, otherwise=kind)
     check_id(job_id, kind, error)

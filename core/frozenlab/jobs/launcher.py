@@ -18,7 +18,6 @@ from pathlib import Path
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import open_to_append, write_text
-from frozenlab.base.roles import only_operators
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import LinkError, refuse_links
@@ -32,8 +31,6 @@ from frozenlab.jobs.queue.schedule import free_cards
 from frozenlab.jobs.queue.watch import wake
 from frozenlab.jobs.state import UNFINISHED, WorkerState, own_process, read_state, store_state, stored_state, worker_alive
 
-START, STOP, STEER = "start anything", "stop anything", "steer the queue"
-"""What only operators may do here."""
 GRACE = 0.25
 """The part of its patience that a worker has to stop before it is killed: 30 s for a lab model."""
 ENDED = ("done", "failed", "waiting", "stopped")
@@ -51,7 +48,6 @@ class LaunchError(LabError, RuntimeError):
 def launching(root: Path) -> Iterator[None]:
     """Make a job and submit it within this block: one launch at a time over all pages and shells of the sessions folder ``root``. Raises
     LaunchError if the disk is full."""
-    only_operators(START)
     root.mkdir(parents=True, exist_ok=True)
     try:
         check_room(root, NOTHING, "anything new")
@@ -77,7 +73,6 @@ def submit(job: Job, urgent: bool = False, parent: Job | None = None) -> None:
 
     Raises LaunchError if it waits or runs already, or if there is a link in its folder.
     """
-    only_operators(START)
     check_folder(job)
     if job.state().live:
         raise LaunchError(f"{job.id} is {job.state().status} already")
@@ -97,7 +92,6 @@ def claim(job: Job, root: Path) -> None:
     Args:
         root: the sessions folder whose queue that is; the job may lie elsewhere.
     """
-    only_operators(START)
     check_folder(job)
     db = QueueDB(root)
     with db.hold():
@@ -121,7 +115,6 @@ def counted(root: Path, folder: Path, kind: str, title: str, needs: Needs) -> It
         root: the sessions folder whose queue that is.
         folder: where the result will be; it need not be there yet.
     """
-    only_operators(START)
     root.mkdir(parents=True, exist_ok=True)
     db = QueueDB(root)
     with db.hold():
@@ -171,7 +164,6 @@ def check_folder(job: Job) -> None:
 
 def queue(job: Job) -> None:
     """Mark the job as queued, and remove an old request to stop."""
-    only_operators(START)
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     write_text(job.dir / "state.json", job.state().queued().model_dump_json(indent=2))
 
@@ -179,7 +171,6 @@ def queue(job: Job) -> None:
 def launch(job: Job, **variables: str) -> subprocess.Popen[bytes]:
     """Start the worker's process at once, past the queue, with these additional environment ``variables``: for clusters, whose own queue
     decides."""
-    only_operators(START)
     return start_worker(job.command(), job.dir, worker_environment(job.online) | variables)
 
 
@@ -192,7 +183,6 @@ def stop(job: Job) -> None:
 
     Raises LaunchError if the job neither waits nor runs.
     """
-    only_operators(STOP)
     state, db = job.state(), QueueDB(job.root)
     row = db.job(job.dir)
     about_to_go = row is not None and row.running and row.wish != "aside" and state.status in ENDED
@@ -215,7 +205,6 @@ def cancel(root: Path, folder: Path) -> None:
 def take_out(db: QueueDB, folder: Path) -> bool:
     """Take a waiting job and its parts out of the queue, and ask running ones to stop. Returns whether it was in the queue. Raises
     LaunchError if only its terminal can stop it."""
-    only_operators(STOP)
     with db.hold():
         job = db.job(folder)
         if job is None:
@@ -269,19 +258,16 @@ def go_on(root: Path, folder: Path) -> None:
 
 def pause_queue(root: Path) -> None:
     """Begin no job until the queue goes on, but urgent ones. What runs goes on."""
-    only_operators(STEER)
     QueueDB(root).set_fact(PAUSED, True)
 
 
 def let_queue_go_on(root: Path) -> None:
-    only_operators(STEER)
     QueueDB(root).set_fact(PAUSED, False)
     wake(root)
 
 
 def change(root: Path, folder: Path, **values: bool) -> None:
     """Change a job of the queue and its parts. Raises LaunchError if it is not in the queue, or is to be paused and computes already."""
-    only_operators(STEER)
     db = QueueDB(root)
     with db.hold():
         job = db.job(folder)

@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from frozenlab.base.files import read_text, replacing
-from frozenlab.base.roles import for_everybody
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.session.glance import FILES, Glance, glance
@@ -100,9 +99,9 @@ class Index:
         latest = 1e9 * (time.time() - SETTLED)
         settled = {name: entry for name, entry in entries.items() if all(seen is None or seen[0] < latest for seen in entry.seen)}
         try:
-            with for_everybody(), replacing(self.root / INDEX) as file:
+            with replacing(self.root / INDEX) as file:
                 file.write_bytes(_STORED.dump_json(_Stored(1, settled)))
-        except OSError:  # read-only, or full
+        except OSError:  # read-only, or full, or this process only looks
             pass
 
 

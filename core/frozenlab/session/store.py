@@ -12,7 +12,6 @@ from pathlib import Path
 
 from frozenlab.base import places
 from frozenlab.base.files import write_text
-from frozenlab.base.roles import only_operators
 from frozenlab.jobs.folders import check_id, fresh_name
 from frozenlab.session.listing import RECORDED, Listed, listed
 from frozenlab.session.session import Session, SessionError
@@ -89,7 +88,6 @@ class SessionStore:
 
         Raises SessionError if the id is taken.
         """
-        only_operators("begin a session")
         session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer.kind)
         check_id(session_id, "session", SessionError)
         folder = self.root / session_id

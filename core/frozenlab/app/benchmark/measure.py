@@ -63,7 +63,7 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     st.caption(expected)
     asked = st.button(
         "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
-        on_click=start, args=(model, suite, store), **refusals.for_operators("measures models"),
+        on_click=start, args=(model, suite, store), **refusals.changes(),
     )  # fmt: skip
     if asked:
         if ERROR not in st.session_state:
@@ -136,7 +136,7 @@ def _row(evaluation: Evaluation, now: WorkerState) -> None:
         if now.live:
             st.button(
                 "Cancel", key=f"cancel-{evaluation.id}", icon=":material/stop:", on_click=_cancel, args=(evaluation,),
-                **refusals.for_operators("cancels measurements"),
+                **refusals.changes(),
             )  # fmt: skip
         else:
             delete_button(evaluation, f"delete-{evaluation.id}", ERROR)

@@ -22,7 +22,7 @@ LARGEST = 64 * MB
 
 def export_button(jobs: Sequence[Found], key: str) -> None:
     """A popover with the choice of weights and the download; for large jobs with the command that does the same."""
-    with st.popover("Export", icon=":material/archive:", **refusals.for_operators("exports jobs")):
+    with st.popover("Export", icon=":material/archive:", **refusals.changes()):
         st.caption(
             "One file with everything that pages show, for *Import* on somebody else's Runs page. Your titles, tags and notes go along; "
             "logs, keys and paths of this machine do not."

@@ -20,7 +20,7 @@ def imported_note(kind: str, folder: Path) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         words = markup.plain(f"{mark.words[0].upper()}{mark.words[1:]}")
         st.caption(f"{words}, and made yours." if mark.own else f"{words}. It is read-only: nothing runs in it until you make it yours.")
-        may = refusals.for_operators("makes an imported job theirs")
+        may = refusals.changes()
         if not mark.own and st.button("Make it mine", key=f"own-{kind}", icon=":material/lock_open:", **may):
             ask(Found(kind, folder))
 

@@ -29,7 +29,7 @@ PAGES = {"session": ("story", "session"), "study": ("studies", "study"), "replay
 
 
 def import_button(store: SessionStore) -> None:
-    may = refusals.for_operators("imports files", "A file that Export made, here or elsewhere.")
+    may = refusals.changes("A file that Export made, here or elsewhere.")
     if st.button("Import", key="import", icon=":material/unarchive:", **may):
         ask(store)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.app import allowances
 from frozenlab.app.session.config_tables import repairs_table
 from frozenlab.app.ui import markup, refusals
-from frozenlab.base import limits
+from frozenlab.base import look_only
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import share
@@ -18,7 +19,6 @@ from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
 
 ERROR, NAME, KNOWN_NAME = "contest-entry-error", "contest-name", "contest-known-name"
-ENTRIES = limits.Allowance("contest entries", 5, 0.5)
 ENTRY = "entry"
 """The part of the address with the number of one's own entry, so that a page that is opened again still knows it."""
 VIEW, RACE = "contest-view", "The race"
@@ -87,9 +87,10 @@ def enter(contest: Contest) -> None:
         name=(state.get(NAME) or "").strip()[:40] or "you",
         config=config_of(contest),
         why=(state.get(f"contest-why-{contest.id}") or "").strip()[:300],
+        by=allowances.visitor() if look_only.on() else "",
     )
     with refusals.keeping_reason(ERROR, "Not entered"):
-        limits.spend(ENTRIES)
+        allowances.spend(allowances.ENTERED)
         number = contest.enter(entry)
         state[mine(contest)] = [*state.get(mine(contest), []), number]
         state[KNOWN_NAME], state[VIEW] = entry.name, RACE

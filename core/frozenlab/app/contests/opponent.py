@@ -47,7 +47,7 @@ def choose_opponent() -> None:
             key="contest-begin",
             on_click=begin,
             args=(chosen, known, titles),
-            **refusals.for_operators("begins contests"),
+            **refusals.changes(),
         )
     for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
         place.markdown(words)

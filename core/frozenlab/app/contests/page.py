@@ -105,7 +105,7 @@ def preparing(contest_id: str) -> None:
     making = contest.spec.recipe is not None and (student is None or not student.ready)
     if state.status in ("failed", "stopped", "crashed"):
         st.error(markup.plain(f"The contest could not be prepared: {state.error or state.status}."))
-        if st.button("Try again", key="contest-again", **refusals.for_operators("lets a contest go on that was stopped")):
+        if st.button("Try again", key="contest-again", **refusals.changes()):
             keep_going(contest)
         return
     if making:

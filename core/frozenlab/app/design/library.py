@@ -59,7 +59,7 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
     with row.popover("Load"):
         st.selectbox("Saved configs", drafts.shelf(store), index=None, key="design_saved", on_change=take_saved, placeholder="Choose one")
         st.file_uploader("A config file", type=["json", "toml"], key="design_upload", on_change=take_upload, max_upload_size=1)
-    saves = refusals.for_operators("keeps configs on this machine", disabled=config is None)
+    saves = refusals.changes(disabled=config is None)
     with row.popover("Save", **saves):
         st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
         st.button("Save", on_click=keep, args=(config,), key="design_keep", **saves)

@@ -14,7 +14,6 @@ from frozenlab.app.views.lake.gallery import board_gallery
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track
-from frozenlab.base import limits
 from frozenlab.base.errors import GenerationError
 from frozenlab.base.numbers import share
 from frozenlab.lake.config import EnvironmentConfig
@@ -45,7 +44,7 @@ def drawn_boards(config: EnvironmentConfig | None) -> list[Instance] | None:
     try:
         with st.spinner(DRAWING, show_time=True):
             instances = sample(config.to_json(), n, state.design_seed)
-    except (GenerationError, limits.LimitError) as error:
+    except (GenerationError, allowances.LimitError) as error:
         st.error(str(error))
         return None
     show_boards(instances[:SHOWN])
@@ -58,7 +57,7 @@ def draw_others() -> None:
 
 @st.cache_data(max_entries=100, show_spinner=False)
 def sample(config: str, n: int, seed: int) -> list[Instance]:
-    limits.spend(allowances.DRAWN, n)
+    allowances.spend(allowances.DRAWN, n)
     return generate(EnvironmentConfig.from_json(config), n, seed, sum_of_costs=False)
 
 

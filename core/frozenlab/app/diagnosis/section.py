@@ -51,7 +51,7 @@ def diagnosis_section() -> None:
             if planted:
                 st.button(
                     f"Ask engineers about {len(planted)} student{'s' if len(planted) > 1 else ''}", key="diagnosis-start",
-                    icon=":material/troubleshoot:", on_click=start, args=(planted,), **refusals.for_operators("starts diagnoses"),
+                    icon=":material/troubleshoot:", on_click=start, args=(planted,), **refusals.changes(),
                 )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def start_form() -> None:
     asked = st.button(
         "Start", type="primary", key="headroom-start", icon=":material/play_arrow:", width="stretch", on_click=experiment.start,
         args=(Headroom, spec),
-        **refusals.for_operators("starts measurements"),
+        **refusals.changes(),
     )  # fmt: skip
     if asked and experiment.error_of("headroom") not in st.session_state:
         st.rerun()

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from frozenlab.app import allowances
-from frozenlab.base import limits
+from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import append_line, read_lines
-from frozenlab.base.roles import for_everybody
 from frozenlab.session.store import SessionStore
 
 CLASS_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -42,8 +41,8 @@ def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: Ses
         raise LessonError(f"the results of class {class_name} are full: give the class another name")
     if not path.exists() and sum(1 for _ in path.parent.glob("*.jsonl")) >= MOST_CLASSES:
         raise LessonError(f"there are {MOST_CLASSES} classes on this machine already: delete files in {path.parent.name}")
-    limits.spend(allowances.HANDED_IN)
-    with for_everybody():
+    allowances.spend(allowances.HANDED_IN)
+    with look_only.handing_in():
         path.parent.mkdir(parents=True, exist_ok=True)
         append_line(path, {"time": time.time(), "learner": name, "chapter": chapter, "right": right})
 

@@ -15,7 +15,6 @@ from frozenlab.app.ui.plain import plain
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.editor import drawn
 from frozenlab.app.views.lake.recorded import recorded
-from frozenlab.base import limits
 from frozenlab.base.errors import GenerationError, LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
@@ -90,12 +89,12 @@ def draw_at_random(needs_wait: bool | None) -> None:
     preparing.wait_for("solver", "boards")
     try:
         with st.spinner(SOLVING, show_time=True):
-            limits.spend(allowances.DRAWN, allowances.ONE_BY_ONE)
+            allowances.spend(allowances.DRAWN, allowances.ONE_BY_ONE)
             holes, layout = state.play_holes / 100, state.play_layout
             load(choices.random_board(state.play_size, state.play_agents, holes, needs_wait, state.play_seed, layout).board)
     except GenerationError as error:
         st.warning(plain(f"No such board: {error}"))
-    except limits.LimitError as error:
+    except allowances.LimitError as error:
         st.warning(plain(f"No other board: {error}"))
 
 
@@ -177,7 +176,7 @@ def bring(files: dict[str, bytes], agents: int | None = None) -> None:
     """Puts the first board of some files on the page, or keeps the reason why not."""
     state.play_paste_error, state.play_brought, state.play_entry = "", None, 0
     try:
-        limits.spend(allowances.BROUGHT)
+        allowances.spend(allowances.BROUGHT)
         state.play_brought = name, found = choices.bring(files, agents)
         take(found[0], name)
     except LabError as error:

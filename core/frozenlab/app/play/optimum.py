@@ -11,7 +11,6 @@ from frozenlab.app.ui import theme
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track
-from frozenlab.base import limits
 from frozenlab.base.numbers import percent
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, walk
@@ -30,7 +29,7 @@ MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
 def solution_of(code: str, sum_of_costs: bool) -> Solution:
     board = decode(code)
     if not is_quick(board):
-        limits.spend(allowances.SOLVED)
+        allowances.spend(allowances.SOLVED)
     return solve(board, sum_of_costs=sum_of_costs)
 
 

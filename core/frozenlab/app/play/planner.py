@@ -19,9 +19,8 @@ from frozenlab.app.views.lake.recorded import Recorded
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import BY_HAND, steered
 from frozenlab.app.views.lake.tracks import Track
-from frozenlab.base import limits
+from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
-from frozenlab.base.roles import only_operators
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.models.policy import Sampling
@@ -127,7 +126,7 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
 
 
 def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:
-    """Lets the checkpoints plan; large language models only for operators."""
+    """Lets the checkpoints plan; large language models only on a server that does not only look."""
 
     def asked() -> None:
         state.play_asked = True
@@ -135,7 +134,7 @@ def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGene
 
     allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
     if any(checkpoint.language for checkpoint in checkpoints):
-        allowed = refusals.for_operators("lets a large language model plan", allowed["help"])
+        allowed = refusals.changes(allowed["help"])
     actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
     st.toggle(
         "Plan every board I show", key="play_follow", persist_state="session", disabled=allowed["disabled"],
@@ -183,9 +182,9 @@ def ask(request: Request, board: Board, optimum: int | None) -> None:
     sampling = Sampling(temperature, completions, seed)
     try:
         if any(checkpoint.language for checkpoint in request.checkpoints):
-            only_operators("let a large language model plan")
+            look_only.refuse()
             refuse_beside_training(SessionStore())
-        limits.spend(allowances.PLANS, completions * len(request.checkpoints))
+        allowances.spend(allowances.PLANS, completions * len(request.checkpoints))
         state.play_answers = [
             answer
             for checkpoint in request.checkpoints

@@ -83,7 +83,7 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
     """Which scenes, in which order, and what to say."""
     st.subheader("Your scenes and notes", anchor=False)
     how = "Tick what you want to show, number it in your order, and press a cell twice to write a note. All of it is kept at once."
-    allowed = refusals.for_operators("prepares talks", how)
+    allowed = refusals.changes(how)
     st.caption(allowed["help"])
     key, begun = f"present-scenes-{session.id}", f"present-begun-{session.id}"
     if key not in st.session_state:  # the reader has just come: what is written from now on counts from these rows

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from frozenlab.app.present.scenes import PARTS
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.roles import only_operators
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -44,7 +43,6 @@ def prepared(session: Session, store: SessionStore) -> Preparation:
 
 
 def prepare(session: Session, store: SessionStore, preparation: Preparation) -> None:
-    only_operators("prepare a talk")
     path = file_of(session, store)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, preparation.model_dump_json(indent=1))

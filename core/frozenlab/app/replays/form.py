@@ -69,7 +69,7 @@ def show_form(session: Session) -> None:
         words.markdown(effort(task, session))
         button.button(
             "Ask", type="primary", key="replay-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(task,),
-            **refusals.for_operators("starts replays", disabled=not may),
+            **refusals.changes(disabled=not may),
         )  # fmt: skip
         arms_table(task.arms, session)
         if not servers(task, session):

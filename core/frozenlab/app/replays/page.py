@@ -79,7 +79,7 @@ def nothing_yet() -> None:
                 st.info("There is no replay yet. This asks what the engineer would have proposed had it seen less.")
                 words = f"Ask about stage {stage + 1} of {session.title}"
                 may = api_form.may_ask(servers(task, session), "replay")
-                allowed = refusals.for_operators("starts replays", disabled=not may)
+                allowed = refusals.changes(disabled=not may)
                 st.button(words, type="primary", key="replay-first", on_click=start, args=(task,), **allowed)
                 return
     sessions.nothing_yet("No finished stage to replay yet.")

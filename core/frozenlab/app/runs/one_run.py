@@ -32,7 +32,7 @@ def one_run(session: Session) -> None:
 
 
 def labels_form(session: Session) -> None:
-    labels, allowed = session.labels, refusals.for_operators("names runs and tags them")
+    labels, allowed = session.labels, refusals.changes()
     fixed = allowed["disabled"]
     with st.form(f"labels-{session.id}", border=False):
         left, right = st.columns(2)

@@ -177,10 +177,10 @@ def actions(ticked: Sequence[Session], store: SessionStore) -> None:
         ):  # fmt: skip
             st.query_params["compare"] = ",".join(session.id for session in ticked)
             st.rerun()
-        archives = refusals.for_operators("archives runs")
+        archives = refusals.changes()
         if st.button("Take out of the archive" if every_archived else "Archive", key="archive", icon=":material/inventory_2:", **archives):
             set_archived(ticked, not every_archived)
-        deletes = refusals.for_operators("deletes runs", "Moves them to the trash; Undo brings them back.")
+        deletes = refusals.changes("Moves them to the trash; Undo brings them back.")
         if st.button("Delete", key="delete", icon=":material/delete:", **deletes):
             delete(ticked, store)
         export_button([Found("session", session.dir) for session in ticked], key="export")
@@ -244,7 +244,7 @@ def what_was_done(every: Sequence[Run], store: SessionStore) -> None:
         if done.what == "restored":
             return
         st.session_state[DONE] = done._replace(refused=())
-        if st.button("Undo", key="undo", icon=":material/undo:", **refusals.for_operators("takes it back")):
+        if st.button("Undo", key="undo", icon=":material/undo:", **refusals.changes()):
             if done.what == "deleted":
                 restore(list(held), store)
             else:

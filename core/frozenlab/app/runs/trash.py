@@ -27,11 +27,11 @@ def trash(store: SessionStore) -> None:
         last = f"Deleted, the last {OFFERED}" if count > OFFERED else "Deleted"
         chosen = gone[st.selectbox(last, list(gone), key="trashed", format_func=lambda name: label(gone[name]))]
         with st.container(horizontal=True):
-            if st.button("Restore", key="restore", icon=":material/undo:", **refusals.for_operators("restores what was deleted")):
+            if st.button("Restore", key="restore", icon=":material/undo:", **refusals.changes()):
                 with refusals.keeping_reason(ERROR, "Not restored"):
                     shelf.restore(chosen.id, store, chosen.kind)
                 st.rerun()
-            empties = refusals.for_operators("empties the trash")
+            empties = refusals.changes()
             if st.button("Empty the trash", key="empty-trash", icon=":material/delete_forever:", **empties):
                 ask(count, store)
 

@@ -29,7 +29,7 @@ def your_turn(moment: Moment, stage: int, context: Context) -> None:
     desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, moment.validation, session.spec.guard)
     proposal, _ = decide(desk)
     may = api_form.may_ask([session.spec.engineer.server], "turn")
-    allowed = refusals.for_operators("decides for a session", disabled=not may)
+    allowed = refusals.changes(disabled=not may)
     if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", **allowed):
         go_to_train(lambda: launch.propose(session, proposal, sessions.store()), session.id)
 
@@ -53,7 +53,7 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
         may = api_form.may_ask([own.server if engineer in (None, own.kind) else None], "fork")
         asked = action.button(
             "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch",
-            **refusals.for_operators("forks sessions", disabled=not may),
+            **refusals.changes(disabled=not may),
         )  # fmt: skip
         if not differs and engineer is None:
             st.caption("This is what the session already did. Change something to fork.")

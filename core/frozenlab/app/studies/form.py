@@ -163,7 +163,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     asked = st.button(
         "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=experiment.start,
         args=(Study, spec, RunSettings(jobs=jobs)),
-        **refusals.for_operators("starts studies", disabled=not may),
+        **refusals.changes(disabled=not may),
     )  # fmt: skip
     if asked and experiment.error_of("study") not in st.session_state:
         st.rerun()

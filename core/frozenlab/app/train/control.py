@@ -22,11 +22,11 @@ def controls(session: Session, state: State) -> bool:
         began = "" if state.live else f" · began {sessions.ago(session.created)}"
         st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
         live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
-        stops, may_stop = refusals.for_operators("stops sessions"), state.live and not session.read_only and not session.stop_asked
+        stops, may_stop = refusals.changes(), state.live and not session.read_only and not session.stop_asked
         if may_stop and st.button("Stop", key="stop", icon=":material/stop:", **stops):
             confirm_stop(session)
         if ended:
-            allowed = refusals.for_operators("resumes sessions", disabled=not may)
+            allowed = refusals.changes(disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
         if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):

@@ -44,7 +44,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
     urgent = choose_turn(spec)
     may = api_form.may_ask([spec.engineer.server], "form")
-    allowed = refusals.for_operators("starts sessions", disabled=bool(wrong) or not may)
+    allowed = refusals.changes(disabled=bool(wrong) or not may)
     if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", **allowed):
         st.session_state.pop(NEW, None)
         sessions.start(spec, urgent)

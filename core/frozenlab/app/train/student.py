@@ -38,7 +38,7 @@ def pick_student(begun: SessionSpec) -> Student | None:
     if len(candidates(store)) > 1:
         st.button(
             TITLE, key="student-secret", icon=":material/help:", on_click=hide_one,
-            **refusals.for_operators("hides a student", "A game for a class: find out what it cannot do."),
+            **refusals.changes("A game for a class: find out what it cannot do."),
         )  # fmt: skip
     refusals.show_reason(ERROR)
     return ready.get(chosen)

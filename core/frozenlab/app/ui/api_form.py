@@ -54,7 +54,7 @@ def may_ask(servers: Iterable[Server | None], key: str) -> bool:
             st.markdown(
                 f"**May {markup.plain(host)} be asked?** It gets the prompts{markup.plain(gets)}. Allow only servers that you know."
             )
-            allows = refusals.for_operators("allows servers", "For good.")
+            allows = refusals.changes("For good.")
             st.button("Allow", key=f"{key}-allow-{host}", icon=":material/key:", on_click=allow, args=(host,), **allows)
     return not refused
 

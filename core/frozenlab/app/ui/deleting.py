@@ -23,7 +23,7 @@ def delete_button(job: Job, key: str, error: str, then: Callable[[], None] = lam
     """
     st.button(
         "Delete", key=key, icon=":material/delete:", on_click=delete, args=(job, error, then),
-        **refusals.for_operators("deletes what was computed", "Moves it to the trash; Undo brings it back."),
+        **refusals.changes("Moves it to the trash; Undo brings it back."),
     )  # fmt: skip
 
 

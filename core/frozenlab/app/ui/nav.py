@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from frozenlab.app.ui.door.passes import DOOR
 from frozenlab.app.ui.plain import plain
+from frozenlab.app.ui.refusals import WHY
+from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
-from frozenlab.base.roles import person
 
 PAGES = {
     "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
@@ -72,14 +72,8 @@ def show(page: StreamlitPage) -> None:
     except Exception:
         st.error("This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them.")
         raise
-    who_is_here()
-
-
-def who_is_here() -> None:
-    """At the foot of a page of a server with a door: as what the reader is here, and the way out."""
-    who = person()
-    if who.id:
-        st.html(f'<p class="who-is-here">You are here as <b>{who.role}</b>. <a href="{DOOR}">What that means, and the way out</a></p>')
+    if look_only.on():
+        st.html(f'<p class="look-only">{WHY}</p>')
 
 
 def refused(error: Exception) -> bool:

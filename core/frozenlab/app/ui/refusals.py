@@ -9,20 +9,15 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app.ui import markup
-from frozenlab.base import roles
+from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 
+WHY = f"{look_only.WHY[0].upper()}{look_only.WHY[1:]}."
 
-def for_operators(what: str, hint: str | None = None, disabled: bool = False) -> dict[str, Any]:
-    """``disabled`` and ``help`` of a button that only operators may press; ``what``: ``starts sessions``.
 
-    Args:
-        hint: what operators read on it.
-        disabled: whether it is disabled for them too.
-    """
-    if roles.viewing():
-        return {"disabled": True, "help": f"Only an operator {what}."}
-    return {"disabled": disabled, "help": hint}
+def changes(hint: str | None = None, disabled: bool = False) -> dict[str, Any]:
+    """``disabled`` and ``help`` of a button that changes something: grey on a server that only looks, else as given."""
+    return {"disabled": True, "help": WHY} if look_only.on() else {"disabled": disabled, "help": hint}
 
 
 @contextmanager

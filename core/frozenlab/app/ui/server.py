@@ -1,13 +1,14 @@
 """Who may talk to the server, and what its pages may load.
 
-On its own machine the server has no login, and whoever sits there is an operator. It answers nobody else: a server that others can reach
-has a door (:mod:`frozenlab.app.ui.door`), and needs a way in to start. It answers only pages that it served itself: another web page
-that is open on this machine can neither drive it nor show it in a frame. And what a page shows was written by models or lies in somebody
-else's folder, so a browser loads nothing for it from anywhere else, whatever slips through as Markdown or HTML.
+On its own machine the server has no password, and answers no other machine. A server that others can reach has a door
+(:mod:`frozenlab.app.ui.door`), and does not start without a password. Both answer only pages that they served themselves: another web page
+that is open on this machine can neither drive the server nor show it in a frame. What a page shows was written by models or lies in a
+foreign folder, so a browser loads nothing for it from anywhere else, whatever slips through as Markdown or HTML.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -22,14 +23,11 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, file_util, net_util
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from frozenlab.app.ui import visitors
-from frozenlab.app.ui.door.accounts import accounts
-from frozenlab.app.ui.door.door import Door
-from frozenlab.app.ui.door.ways import DoorError, ways
+from frozenlab.app.ui.door import Door, password
 from frozenlab.app.ui.scripts import INLINE
-from frozenlab.base import roles
+from frozenlab.base import look_only
+from frozenlab.lake.kernels.cache import cache_folder
 
 HEADERS = {
     "X-Frame-Options": "DENY",  # what frame-ancestors says, for older browsers
@@ -37,17 +35,19 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 """Headers of every response that brings no other ones, next to the Content-Security-Policy."""
-NO_WAY_IN = (
-    "others could reach this server, and there is no way in: set a password with 'frozenlab door password operator' (or "
-    "FROZENLAB_OPERATOR_PASSWORD), or configure accounts in .streamlit/secrets.toml; without --host it stays on this machine"
-)
+
+
+ONLY_HERE = "this server answers its own machine only; 'frozenlab app --host' lets others in"
 
 
 def middleware() -> list[Middleware]:
-    """The middleware in front of Streamlit, outermost first. The hosts are ``server.allowedHosts`` of its config.
+    """The middleware in front of Streamlit, outermost first. The hosts are ``server.allowedHosts`` of its config. A server that is to look
+    only does so from now on.
 
-    Raises DoorError if others can reach the server and there is no way in.
+    Raises DoorError if others can reach the server and it has no password.
     """
+    if os.environ.get(look_only.VARIABLE):
+        look_only.begin(cache_folder())
     hosts = config.get_option("server.allowedHosts") or ["*"]
     return [
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
@@ -79,26 +79,8 @@ def elsewhere(address: str) -> bool:
 
 
 def door() -> Middleware:
-    """The door, and from now on roles for everybody. Raises DoorError if there is no way in."""
-    check_ways_in()
-    roles.ask(visitors.person)
-    return Middleware(Door, ways=ways, accounts=accounts(), allowed=allowed, base=config.get_option("server.baseUrlPath") or "")
-
-
-def check_ways_in() -> None:
-    """Raises DoorError if nobody could come in."""
-    if not ways().passwords and not accounts().providers:
-        raise DoorError(NO_WAY_IN)
-
-
-def allowed(message: bytes) -> bool:
-    """Whether a viewer may send a message of Streamlit's protocol: not one that clears what the server keeps for all."""
-    read = BackMsg()
-    try:
-        read.ParseFromString(message)
-    except Exception:  # whatever protobuf raises: Streamlit, which reads it next, ends the connection
-        return True
-    return read.WhichOneof("type") != "clear_cache"
+    """The door. Raises DoorError if there is no password."""
+    return Middleware(Door, password=password(), base=config.get_option("server.baseUrlPath") or "")
 
 
 def policy() -> str:
@@ -131,7 +113,7 @@ def look_nothing_up() -> None:
 
 
 class ThisMachineOnly:
-    """Refuses whoever comes from another machine, however the server was started: this one has no door."""
+    """Refuses other machines, however the server was started: this one has no door."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -142,7 +124,7 @@ class ThisMachineOnly:
         if not any(elsewhere(end[0]) for end in ends if end):
             await self.app(scope, receive, send)
         else:
-            await PlainTextResponse(f"This server has no door, so it answers its own machine only: {NO_WAY_IN}.", 403)(scope, receive, send)
+            await PlainTextResponse(ONLY_HERE, 403)(scope, receive, send)
 
 
 class OwnPagesOnly:

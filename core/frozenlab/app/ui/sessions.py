@@ -146,7 +146,7 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         key="start-quick",
         icon=":material/bolt:",
         width=width,
-        **refusals.for_operators("starts sessions", "Three stages with the lab model, in under three minutes on two cores."),
+        **refusals.changes("Three stages with the lab model, in under three minutes on two cores."),
     ):
         start(preset_spec("quick"))
 

@@ -19,7 +19,6 @@ from zipfile import ZipFile
 from pydantic import ValidationError
 
 from frozenlab.base.errors import one_line
-from frozenlab.base.roles import only_operators
 from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.archive import Entry, entries, shown, unpack
 from frozenlab.experiments.bundles.cleaning import OF_THE_WORKER
@@ -54,7 +53,6 @@ def opened(path: Path, store: SessionStore, name: str | None = None) -> Iterator
         BundleError: it is no bundle, or not sound as a whole.
         DiskFullError: there is too little space.
     """
-    only_operators("look into a file to import it")
     store.root.mkdir(parents=True, exist_ok=True)
     with _plain_file(path) as file, tempfile.TemporaryDirectory(dir=store.root, prefix=f"{SCRATCH}import-") as scratch:
         archive, known = entries(file)

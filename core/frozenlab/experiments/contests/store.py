@@ -11,10 +11,11 @@ contests/<id>/
 from __future__ import annotations
 
 import fcntl
+from contextlib import nullcontext
 from typing import Literal, NamedTuple
 
+from frozenlab.base import look_only
 from frozenlab.base.files import open_to_append, write_text
-from frozenlab.base.roles import for_everybody, only_operators, person
 from frozenlab.experiments.contests.task import ContestError, ContestTask, Entry
 from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.students.recipe import StudentError
@@ -29,7 +30,7 @@ from frozenlab.session.store import SessionStore
 
 BASE = "base"
 MOST_ENTRIES, MOST_OF_ONE = 300, 12
-"""Entries of a contest, and those among them of one viewer."""
+"""Entries of a contest, and those among them of one visitor."""
 Standing = Literal["waits", "trains", "done", "failed"]
 """Of an entry: it waits for its turn, it trains or is measured, it has a score, or it could not be trained."""
 
@@ -57,15 +58,12 @@ class Contest(Experiment[ContestTask]):
     def wake(self) -> None:
         """Queue it if there is work and nobody does it. Raises LaunchError if the disk is full.
 
-        Viewers may wake the worker that ended because nobody waited. One that was stopped or failed is woken by operators only, who may
-        have had a reason.
+        Visitors may wake a worker that ended because no entry waited, but none that failed or was stopped, which may have had a reason.
         """
         state = self.state()
         if state.live or not self.unfinished:
             return
-        if state.status != "done":
-            only_operators("let a contest go on that was stopped")
-        with for_everybody():
+        with look_only.handing_in() if state.status == "done" else nullcontext():
             self.resume()
 
     @property
@@ -136,10 +134,9 @@ class Contest(Experiment[ContestTask]):
         begun = self.spec.session.initial_config
         if entry.config is not None and (entry.config.family != begun.family or set(entry.config.cells) != set(begun.cells)):
             raise ContestError("this config is about other tasks than those of the contest")
-        entry = entry.model_copy(update={"by": person().id})
         folder = self.dir / "entries"
-        # Whoever began the contest opened it for everybody. Two people may press the button at once.
-        with for_everybody(), open_to_append(self.dir / ".entries.lock") as lock:
+        # Visitors may enter too, and two people may press the button at once.
+        with look_only.handing_in(), open_to_append(self.dir / ".entries.lock") as lock:
             folder.mkdir(exist_ok=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
             known = self.entries

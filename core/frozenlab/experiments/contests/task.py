@@ -55,7 +55,7 @@ class Entry(BaseModel):
     """None: the engineer writes it when its turn comes."""
     why: Annotated[str, Field(max_length=300)] = ""
     by: Annotated[str, Field(max_length=64)] = ""
-    """The browser or account of a viewer who made it; empty: an operator did."""
+    """The browser of the visitor who made it; empty: it was made on a server that does not only look."""
 
 
 def opponents() -> dict[str, Recipe]:

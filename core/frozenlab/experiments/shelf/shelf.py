@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
-from frozenlab.base.roles import only_operators
 from frozenlab.experiments.references import needed_by
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
@@ -57,7 +56,6 @@ class Trashed(NamedTuple):
 
 def label(session: Session, labels: Labels) -> None:
     """Keep these labels with the session. Raises ShelfError if it cannot be changed, or would be archived while it runs."""
-    only_operators("name a session, tag it or archive it")
     if session.why_read_only:
         raise ShelfError(f"{session.id} {session.why_read_only}, so it keeps its name and has no tags or notes")
     if labels.archived and session.state().live:
@@ -67,7 +65,6 @@ def label(session: Session, labels: Labels) -> None:
 
 def delete(job: Job, store: SessionStore) -> None:
     """Move the job into the trash. Raises ShelfError if it has to stay, with the reason."""
-    only_operators(f"delete a {job.kind}")
     store.root.mkdir(parents=True, exist_ok=True)  # of what ships, where nothing was begun yet
     with launch_lock(store.root), ExitStack() as held:
         if why := why_kept(job, store):
@@ -124,7 +121,6 @@ def in_trash(store: SessionStore) -> list[Trashed]:
 def restore(job_id: str, store: SessionStore, kind: str = "session") -> Path:
     """Move a job from the trash back among the others, and return its folder. Raises ShelfError if it is not there, or another has its id
     by now."""
-    only_operators(f"restore a {kind}")
     source, target = (root / PLACES[kind] / job_id for root in (store.root / TRASH, store.root))
     if not JOB_ID.fullmatch(job_id) or not source.is_dir():
         raise ShelfError(f"there is no {kind} {job_id!r} in the trash")
@@ -138,7 +134,6 @@ def restore(job_id: str, store: SessionStore, kind: str = "session") -> Path:
 
 def forget(gone: Path) -> bool:
     """Delete a folder in the trash for good; whether it was still there."""
-    only_operators("empty the trash")
     leaving = gone.with_name(f".gone-{gone.name}")  # no id: what is deleted in part is never restored
     shutil.rmtree(leaving, ignore_errors=True)
     try:
@@ -151,5 +146,4 @@ def forget(gone: Path) -> bool:
 
 def empty_trash(store: SessionStore) -> None:
     """Delete for good what is in the trash."""
-    only_operators("empty the trash")
     shutil.rmtree(store.root / TRASH, ignore_errors=True)

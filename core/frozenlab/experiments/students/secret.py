@@ -7,7 +7,6 @@ import shutil
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
-from frozenlab.base.roles import only_operators
 from frozenlab.experiments.students.store import Student
 from frozenlab.session.store import SessionStore
 
@@ -33,7 +32,6 @@ def candidates(store: SessionStore) -> list[Student]:
 
 def hide(store: SessionStore) -> Student:
     """Copy one of the students as planned, chosen by chance, under a new id. Raises NoSecretError if there are fewer than two."""
-    only_operators("hide a student")
     found = candidates(store)
     if len(found) < 2:
         raise NoSecretError(f"a secret needs at least two students that came out as planned; there are {len(found)}")

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.state import Alarm, AnyState, stored_state
@@ -293,6 +294,8 @@ class QueueDB:
                 raise QueueError(f"the file of the queue was damaged ({error}) and is begun anew: try again") from None
 
     def connect(self, to_write: bool) -> sqlite3.Connection:
+        if to_write:
+            look_only.refuse()
         if self.path.is_symlink():  # nothing is written outside of the sessions folder
             self.path.unlink()
         connection = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from frozenlab.base import places
+from frozenlab.base import look_only, places
 from frozenlab.base.files import open_to_append
-from frozenlab.base.roles import for_everybody
 from frozenlab.jobs.environment import dispatcher_environment
 from frozenlab.jobs.queue.db import FILLED, QueueDB, Revision, machine_name
 
@@ -88,8 +87,7 @@ def wake(root: Path) -> None:
     if dispatcher_of(root) is not None or time.monotonic() - _started.get(root, -STARTS_WITHIN) < STARTS_WITHIN:
         return
     _started[root] = time.monotonic()
-    # A look at the queue wakes it: it starts nothing but what operators have put there.
-    with for_everybody(), open_to_append(root / f".queue-{machine_name()}.log") as log:
+    with open_to_append(root / f".queue-{machine_name()}.log") as log:
         dispatcher = subprocess.Popen(
             [sys.executable, "-m", "frozenlab.jobs.queue", str(root)],
             cwd=places.workplace(),
@@ -108,9 +106,9 @@ def wake(root: Path) -> None:
 
 
 def wake_if_needed(root: Path) -> None:
-    """Start a dispatcher if there is none although jobs wait or run. The folders of jobs are looked at while no dispatcher has filled the
-    queue's file from them: it may be a new one in the place of one that was lost."""
-    if dispatcher_of(root) is not None:
+    """Start a dispatcher if there is none although jobs wait or run, unless this process only looks. The folders of jobs are looked at
+    while no dispatcher has filled the queue's file from them: it may be a new one in the place of one that was lost."""
+    if look_only.on() or dispatcher_of(root) is not None:
         return
     db = QueueDB(root)
     if db.jobs():

@@ -87,5 +87,5 @@ def nothing_yet(store: SessionStore) -> None:
     st.info("No checkpoint has been measured yet. The lab model on the suite *quick* takes under a minute and fills this page.")
     st.button(
         "Measure the lab model", type="primary", key="measure-first", on_click=measure.start, args=("lab-model", "quick", store),
-        **refusals.for_operators("measures models"),
+        **refusals.changes(),
     )  # fmt: skip

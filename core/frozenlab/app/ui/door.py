@@ -1,0 +1,264 @@
+"""The door of a server that others can reach: one password, which is in the server's link too, lets people in.
+
+Without it no page, file or WebSocket answers. On a server that only looks, each message of a visitor is looked at too: they come slowly
+enough, and none clears what the server keeps for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import secrets
+import time
+from base64 import b64encode
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+from html import escape
+from ipaddress import ip_address
+from urllib.parse import urlencode
+
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from frozenlab.app.allowances import FILES, MESSAGES, PURSE, cookie_name
+from frozenlab.app.ui.theme import DARK, LIGHT, Palette
+from frozenlab.base import look_only
+from frozenlab.base.errors import LabError
+from frozenlab.base.places import ASSETS
+
+VARIABLE = "FROZENLAB_PASSWORD"
+"""The environment variable with the password of a server. ``frozenlab app`` draws one where there is none."""
+SHORTEST, UNGUESSABLE = 8, 40
+"""Characters that a password has at least, and those from which on it opens also while an address waits."""
+DOOR, HEALTH, UPLOADS = "door", "_stcore/health", "_stcore/upload_file"
+INNER = ("_stcore/metrics", "_stcore/agent", "_stcore/script-health-check")
+"""What visitors of a server that only looks do not get."""
+LASTS = 14 * 24 * 3600
+"""Seconds until a browser has to come in again."""
+CONNECTIONS, OF_ONE = 1200, 24
+"""WebSockets at once, of all visitors and of one; a page that watches has two."""
+FREE, LONGEST_WAIT = 3, 300.0
+"""Wrong passwords of an address before it has to wait, and the most seconds that it waits; the wait doubles from one second."""
+TOGETHER, REFILL = 60, 0.1
+"""Wrong passwords of all addresses together at once, and those that come back each second: 8,640 a day."""
+
+
+class DoorError(LabError, ValueError):
+    """A server has no password that could be used."""
+
+
+def password() -> str:
+    """The password of this server. Raises DoorError."""
+    found = os.environ.get(VARIABLE, "")
+    if not found:
+        raise DoorError(f"others could reach this server, and it has no password: start it by 'frozenlab app --host', or set {VARIABLE}")
+    if len(found) < SHORTEST:
+        raise DoorError(f"{VARIABLE} has {len(found)} characters: take {SHORTEST} at least")
+    return found
+
+
+def link(app: str, word: str) -> str:
+    """The address that lets people in; ``app`` is the address of the server."""
+    return f"{app.rstrip('/')}/{DOOR}?{urlencode({'password': word})}"
+
+
+class Door:
+    """Lets in who has the password, and gives each browser an id. ``base`` is the path that the app is served below."""
+
+    def __init__(self, app: ASGIApp, password: str, base: str = "") -> None:
+        self.app, self.password, self.base = app, password, f"/{base.strip('/')}/".replace("//", "/")
+        self.tries, self.connected = Tries(), Counter[str]()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "").removeprefix(self.base)
+        if scope["type"] not in ("http", "websocket") or (path == HEALTH and scope["type"] == "http"):
+            await self.app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        visitor = self.visitor(connection)
+        if scope["type"] == "http" and path == DOOR:
+            await self.come_in(connection, visitor)(scope, receive, send)
+        elif visitor is None and scope["type"] == "http":
+            to = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+            await self.page(safe(to), 401)(scope, receive, send)
+        elif why := self.refusal(path, visitor, scope):
+            await PlainTextResponse(*why)(scope, receive, send)
+        elif scope["type"] == "http" or not look_only.on():
+            await self.app(scope, receive, send)
+        else:
+            await self.talk(visitor or "", scope, receive, send)
+
+    def visitor(self, connection: HTTPConnection) -> str | None:
+        """The id that a browser was given; None if it was given none here."""
+        held = connection.cookies.get(cookie_name(), "")
+        name = held.partition(".")[0]
+        return name if hmac.compare_digest(held.encode(), self.cookie(name).encode()) else None
+
+    def cookie(self, visitor: str) -> str:
+        return f"{visitor}.{hmac.digest(self.password.encode(), visitor.encode(), 'sha256').hex()}"
+
+    def refusal(self, path: str, visitor: str | None, scope: Scope) -> tuple[str, int] | None:
+        """Why a request is not answered, and the status that says so."""
+        if visitor is None:
+            return "the password is missing", 403
+        if not look_only.on():
+            return None
+        if scope["type"] == "websocket":
+            full = self.connected.total() >= CONNECTIONS or self.connected[visitor] >= OF_ONE
+            return ("too many open pages", 429) if full else None
+        if path.startswith(INNER):
+            return look_only.WHY, 403
+        if path.startswith(UPLOADS) and scope["method"] == "PUT" and PURSE.spend(FILES, visitor):
+            return "too many uploads for now", 429
+        return None
+
+    def come_in(self, connection: HTTPConnection, visitor: str | None) -> Response:
+        """To where they wanted, with a cookie; the password leaves the address. Or the page that asks for it."""
+        asked, to = connection.query_params.get("password"), safe(connection.query_params.get("to", self.base))
+        address = network(connection.client.host if connection.client else "?")
+        if asked is None:
+            return self.page(to, 200)
+        wait = self.tries.wait(address)
+        if wait and len(self.password) < UNGUESSABLE:
+            return self.page(to, 429, f"There were too many wrong passwords. Wait {wait + 1:.0f} s before you try again.", wait)
+        if not hmac.compare_digest(asked.encode(), self.password.encode()):
+            self.tries.wrong(address)
+            return self.page(to, 401, "This password opens nothing.")
+        self.tries.right(address)
+        reply = RedirectResponse(to, 303, {"Cache-Control": "no-store"})
+        if visitor is None:  # a browser that follows the link again stays the same visitor
+            value = self.cookie(secrets.token_urlsafe(12))
+            # Lax, so that a link in a mail opens the lab: opening a page changes nothing.
+            reply.set_cookie(
+                cookie_name(), value, LASTS, path=self.base, httponly=True, samesite="lax", secure=connection.url.scheme in ("https", "wss")
+            )
+        return reply
+
+    async def talk(self, visitor: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """A WebSocket of a visitor."""
+
+        async def received() -> Message:
+            while True:
+                message = await receive()
+                if message["type"] != "websocket.receive":
+                    return message
+                while wait := PURSE.spend(MESSAGES, visitor):
+                    await asyncio.sleep(wait)
+                if not clears_cache(message.get("bytes") or b""):
+                    return message
+
+        self.connected[visitor] += 1
+        try:
+            await self.app(scope, received, send)
+        finally:
+            self.connected[visitor] -= 1
+            self.connected += Counter()  # drops those with none
+
+    def page(self, to: str, status: int, wrong: str = "", wait: float = 0.0) -> Response:
+        """The page that asks for the password. ``to``: where it leads; ``wrong``: why it did not lead there."""
+        headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
+        return HTMLResponse(html(self.base + DOOR, to, wrong), status, headers | ({"Retry-After": f"{wait + 1:.0f}"} if wait else {}))
+
+
+def clears_cache(message: bytes) -> bool:
+    """Whether a message of Streamlit's protocol clears what the server keeps for all."""
+    read = BackMsg()
+    try:
+        read.ParseFromString(message)
+    except Exception:  # whatever protobuf raises: Streamlit, which reads it next, ends the connection
+        return False
+    return read.WhichOneof("type") == "clear_cache"
+
+
+def safe(to: str) -> str:
+    """An address below this server; ``/`` in the place of any other."""
+    fine = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable() and len(to) <= 2000
+    return to if fine else "/"
+
+
+def network(address: str) -> str:
+    """The address, or the network of 64 bits of an IPv6 address, all of which one machine may have."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address[:64]
+    return found.exploded[:19] if found.version == 6 and found.ipv4_mapped is None else str(found)
+
+
+class Tries:
+    """The wrong passwords of the last ``remembered`` addresses."""
+
+    def __init__(self, remembered: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
+        self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        self._left, self._since = float(TOGETHER), clock()
+        self._remembered, self._clock = remembered, clock
+
+    def wait(self, address: str) -> float:
+        """Seconds until this address may try again; 0: now."""
+        now = self._clock()
+        wrong, last = self._wrong.get(address, (0, now))
+        self._left, self._since = min(TOGETHER, self._left + (now - self._since) * REFILL), now
+        return max(0.0, last + delay(wrong) - now, (1 - self._left) / REFILL)
+
+    def wrong(self, address: str) -> None:
+        now = self._clock()
+        before, last = self._wrong.pop(address, (0, now))
+        self._wrong[address] = ((1 if now - last > delay(before) + LONGEST_WAIT else before + 1), now)
+        self._left -= 1
+        while len(self._wrong) > self._remembered:
+            self._wrong.popitem(last=False)
+
+    def right(self, address: str) -> None:
+        self._wrong.pop(address, None)
+
+
+def delay(wrong: int) -> float:
+    """Seconds to wait after so many wrong passwords."""
+    return 0.0 if wrong < FREE else min(LONGEST_WAIT, 2.0 ** min(wrong - FREE, 30))
+
+
+def colours(palette: Palette) -> str:
+    names = ("ground", "surface", "line", "text", "muted", "accent", "on_accent")
+    return "".join(f"--{name.replace('_', '-')}:{getattr(palette, name)};" for name in names)
+
+
+STYLE = f"""
+:root{{color-scheme:light dark;{colours(LIGHT)}}}
+@media (prefers-color-scheme:dark){{:root{{{colours(DARK)}}}}}
+*{{box-sizing:border-box}}
+body{{margin:0;min-height:100dvh;display:grid;place-items:center;padding:1.5rem;background:var(--ground);color:var(--text);
+ font:1rem/1.5 "Source Sans","Segoe UI","Helvetica Neue",Arial,sans-serif}}
+main{{width:100%;max-width:26rem;padding:2rem;background:var(--surface);border:1px solid var(--line);border-radius:14px}}
+header{{display:flex;align-items:center;gap:.75rem;margin-bottom:1.25rem}}
+header svg{{width:40px;height:40px;flex:none}}
+h1{{margin:0;font-size:1.5rem;font-weight:650}}
+h1 span{{font-weight:400;color:var(--muted)}}
+.wrong{{padding:.6rem .8rem;border-left:4px solid var(--accent);background:var(--ground);border-radius:6px}}
+label{{display:block;font-weight:600;margin-bottom:.35rem}}
+input,button{{width:100%;font:inherit;border-radius:10px;padding:.65rem .8rem;border:1px solid var(--muted)}}
+input{{background:var(--ground);color:var(--text);margin-bottom:.9rem}}
+button{{cursor:pointer;font-weight:600;background:var(--accent);color:var(--on-accent);border-color:var(--accent)}}
+:focus-visible{{outline:3px solid var(--accent);outline-offset:2px}}
+"""
+POLICY = (
+    f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+"""The Content-Security-Policy of the page of the door: plain HTML without scripts, which loads nothing."""
+
+
+def html(door: str, to: str, wrong: str) -> str:
+    alert = f'<p class="wrong" role="alert">{escape(wrong)}</p>' if wrong else ""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>FrozenLab</title><style>{STYLE}</style></head><body><main>"
+        f"<header>{(ASSETS / 'icon.svg').read_text(encoding='utf-8')}<h1>Frozen<span>Lab</span></h1></header>"
+        f"<p>This lab is open to people who have its link or its password.</p>{alert}"
+        f'<form action="{escape(door)}"><input type="hidden" name="to" value="{escape(to)}"><label for="password">Password</label>'
+        '<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus>'
+        "<button>Come in</button></form></main></body></html>"
+    )

@@ -1,1 +1,0 @@
-"""The door of a server that others can reach: who may come in, and as what."""
