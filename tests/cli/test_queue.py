@@ -88,7 +88,7 @@ def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStor
     folder = queued.root / "results" / "mine"
     with counted(queued.root, folder, "evaluate", "Mine on quick", Needs(cores=2)):
         assert main(["jobs", "queue"]) == 0
-        assert re.search(r"mine +evaluate +normal +runs 0%", capsys.readouterr().out)
+        assert re.search(r"mine +evaluate +normal +runs 0 %", capsys.readouterr().out)
         assert main(["jobs", "stop", "mine"]) == 2
         assert "Mine on quick runs in a terminal: press Ctrl+C there" in capsys.readouterr().err
         (row,) = (job for job in QueueDB(queued.root).jobs() if job.running)

@@ -105,7 +105,7 @@ def test_a_null_gate_keeps_its_rate() -> None:
 
 def test_one_student_has_an_interval_over_its_replicates_and_no_information_value() -> None:
     found = clustered(np.array([[1.0, 2.0, 3.0]]))
-    assert (found.mean, found.n, found.unit) == (2.0, 3, "replicate") and found.low < 0 < found.high
+    assert (found.value, found.n, found.unit) == (2.0, 3, "replicate") and found.low < 0 < found.high
     with pytest.raises(ComparisonError, match="of one student"):
         information_value(np.zeros((1, 2, 2)))
     with pytest.raises(ComparisonError, match="two seeds or more"):

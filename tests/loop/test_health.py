@@ -53,11 +53,11 @@ def rules(metrics: pd.DataFrame) -> list[str]:
 @pytest.mark.parametrize(
     ("figure", "value", "rule", "words"),
     [
-        ("clipped", 0.95, "cut-off", "95% of the answers are cut off"),
+        ("clipped", 0.95, "cut-off", "95 % of the answers are cut off"),
         ("sampling_ratio", 0.85, "unlike-weights", "their mean ratio is 0.85"),
         ("sampling_ratio", 1.2, "unlike-weights", "their mean ratio is 1.20"),
-        ("mixed", 0.05, "nothing-to-learn", "In only 5% of the groups"),
-        ("valid", 0.0, "too-hard", "Only 0.0% of the sampled plans"),
+        ("mixed", 0.05, "nothing-to-learn", "In only 5 % of the groups"),
+        ("valid", 0.0, "too-hard", "Only 0 % of the sampled plans"),
     ],
 )
 def test_a_figure_out_of_bounds_is_told_with_what_helps(figure: str, value: float, rule: str, words: str) -> None:

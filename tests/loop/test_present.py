@@ -13,6 +13,7 @@ from frozenlab.app.present.page import preparation_of
 from frozenlab.app.present.scenes import PARTS, TalkError, chosen, scenes_of
 from frozenlab.app.present.talks import NAMES, Preparation, file_of, prepare, prepared
 from frozenlab.app.ui.figures import overall
+from frozenlab.base.numbers import typeset
 from frozenlab.cli.main import main
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -47,7 +48,7 @@ def test_the_cited_lines_are_those_of_the_proposal() -> None:
     cited = {name for claim in record.proposal.claims for name in claim.evidence}
     assert {line["id"] for line in scenes["read"]["lines"] if line["cited"]} <= cited
     assert scenes["wrote"]["summary"] == record.proposal.summary
-    assert {claim.text for claim in record.proposal.claims} >= set(scenes["wrote"]["claims"])
+    assert {typeset(claim.text) for claim in record.proposal.claims} >= set(scenes["wrote"]["claims"])
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
 
 

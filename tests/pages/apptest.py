@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.app.ui import nav
 from frozenlab.app.ui.plain import JOINER
 from frozenlab.base import places
+from frozenlab.base.numbers import MANY
 
 TIMEOUT = 600.0
 """Seconds: only a page that hangs fails."""
@@ -38,11 +39,11 @@ def words(app: AppTest) -> str:
     return re.sub(r"</?dfn[^>]*>", "", shown(source(app)))
 
 
-def source(app: AppTest) -> str:
+def source(app: AppTest, verbatim: tuple[str, ...] = ("text", "code")) -> str:
     """The same as Markdown and HTML, with what keeps foreign words from being either."""
     parts = [
         element.value
-        for kind in ("title", "subheader", "markdown", "caption", "text", "code", "info", "warning", "error")
+        for kind in ("title", "subheader", "markdown", "caption", *verbatim, "info", "warning", "error")
         for element in getattr(app, kind)
     ]
     parts += [element.proto.body for element in app.get("html")]
@@ -53,3 +54,38 @@ def source(app: AppTest) -> str:
 def shown(markdown: str) -> str:
     """Escaped words as a reader sees them, see :mod:`frozenlab.app.ui.plain`."""
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown.replace(JOINER, ""))
+
+
+def misprints(app: AppTest) -> list[str]:
+    """What the page, its charts and its tables print in another way than :mod:`frozenlab.base.numbers`."""
+    texts = [source(app, verbatim=())]
+    for chart in app.get("plotly_chart"):
+        texts += _strings(json.loads(chart.proto.spec or chart.proto.figure.spec))
+    for frame in (table.value for table in (*app.dataframe, *app.table)):
+        texts += [text for column in frame.columns for text in frame[column] if isinstance(text, str)]
+    texts += [f"{metric.value} {metric.delta or ''}" for metric in app.metric]
+    return [wrong for text in texts for wrong in misprinted(text)]
+
+
+def misprinted(text: str) -> list[str]:
+    """Places with an ASCII minus, a zero with a sign, a per cent sign without its space, or decimals that do not fit their n.
+
+    >>> misprinted("-3 points, +0.0, 85%"), misprinted("84 to 88 %, n = 448"), misprinted("84.1 to 88.7 %, n = 448: −3.1 points")
+    (['-3', '+0.0', '5%'], ['84 to 88 %, n = 448'], [])
+    """
+    seen = re.sub(r"<(script|style|code|pre)\b.*?</\1>|<[^>]*>|`[^`]*`|%\{[^}]*\}", " ", shown(text), flags=re.DOTALL)
+    wrong = re.findall(r"(?<![\w.)/#-])-\.?\d[\d.,]*|(?<![\w.])[+−]0(?:\.0+)?(?![\w.]*\d)|\d%", seen)
+    for found in re.finditer(r"[\d.]+ to ([\d.]+) %[^%]{0,30}?n = ([\d,]+)", seen):
+        if ("." in found[1]) != (int(found[2].replace(",", "")) >= MANY):
+            wrong.append(found[0])
+    return wrong
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [
+            text for name, part in value.items() if name not in ("template", "bdata") and "format" not in name for text in _strings(part)
+        ]
+    if isinstance(value, list):
+        return [text for part in value for text in _strings(part)]
+    return [value] if isinstance(value, str) else []

@@ -7,6 +7,7 @@ import pytest
 
 from frozenlab.app.headroom.figures import matrix_figure, short
 from frozenlab.app.studies.figures import Ink
+from frozenlab.base.numbers import typeset
 from frozenlab.experiments.headroom.report import read_report, report_of, save_report
 from frozenlab.experiments.headroom.report_tables import Matrix
 from frozenlab.experiments.headroom.store import Headroom
@@ -29,7 +30,7 @@ def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> N
     app = open_page("headroom", headroom=f"recorded-{measurement.id}")
     assert not app.exception and not app.warning
     said = words(app)
-    assert escape(report.verdict) in said and report.spec.prediction in said
+    assert escape(report.verdict) in said and typeset(report.spec.prediction) in said
     assert len(app.get("plotly_chart")) == (2 if report.forks and report.forks.doses else 1)
 
 
@@ -74,4 +75,4 @@ def test_the_sign_of_a_cosine_is_seen_without_colour() -> None:
     chart = matrix_figure(matrix, Ink("#000", 14))
     assert [shape.fillcolor for shape in chart.figure.layout.shapes] == ["rgba(0, 0, 0, 0)"] * 2, "hollow"
     assert list(chart.figure.data[0].text) == ["−.50", "−.50"] and "b and a −.50" in chart.alt
-    assert (short(0.834), short(1.04), short(-0.05), short(None)) == (".83", "1.0", "−.05", "-")
+    assert (short(0.834), short(1.04), short(-0.05), short(None)) == (".83", "1.0", "−.05", "–")

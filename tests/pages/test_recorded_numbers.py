@@ -1,4 +1,5 @@
-"""Every number that the pages showed of the recorded sessions, studies, replays and results on the day it was noted is still shown.
+"""Every number that the pages showed of the recorded sessions, studies, replays and results on the day it was noted is still shown,
+and printed in one way.
 
 ``python -m tests.pages.test_recorded_numbers`` notes them again, for new recordings only.
 """
@@ -16,7 +17,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.apptest import open_page, source
+from frozenlab.app.ui import nav
+from tests.pages.apptest import misprints, open_page, source
 
 NOTED = Path(__file__).with_name("recorded_numbers.json")
 SESSIONS = {"example-quick": 2, "example-quick-kept": 2, "example-long": 4, "example-long-imitation": 4, "example-language": 3}
@@ -84,6 +86,7 @@ def shown(view: str) -> list[str]:
     for part in ({"part": part} for part in STORY_PARTS) if name == "story" else [{}]:
         app = open_page(name, **VIEWS[view], **part)
         assert not app.exception and not app.warning, (view, app.exception, app.warning)
+        assert not (wrong := misprints(app)), (view, part, wrong[:10])
         found |= set(numbers_of(app))
     return sorted(found)
 
@@ -98,6 +101,24 @@ def test_the_numbers_noted_are_still_shown(view: str) -> None:
     noted = json.loads(NOTED.read_text(encoding="utf-8"))[view]
     missing = set(noted) - set(shown(view))
     assert not missing, f"{len(missing)} of {len(noted)} numbers are gone from {view}: {sorted(missing)[:20]}"
+
+
+@pytest.mark.parametrize("name", sorted({*nav.PAGES} - {view.split()[0] for view in VIEWS}))
+def test_the_other_pages_print_numbers_in_one_way(name: str) -> None:
+    assert misprints(open_page(name)) == []
+
+
+def test_a_rate_reads_the_same_on_runs_and_compare() -> None:
+    (table,) = open_page("runs").dataframe
+    shown = table.value.set_index("run")
+    compared = open_page("runs", compare="example-quick,example-long")
+    assert misprints(compared) == []
+    rates = re.findall(r'fl-answer">([\d.]+) % <small>valid', source(compared))
+    notes = re.findall(r"([\d.]+ to [\d.]+ %) \(95 %\), n = (\d+)", source(compared))
+    assert len(rates) == 2
+    for rate, (bounds, n) in zip(rates, notes, strict=True):
+        row = shown[(shown["95 % interval"] == bounds) & (shown["n"] == int(n))]
+        assert float(rate) in set(row["after"])
 
 
 if __name__ == "__main__":

@@ -255,7 +255,7 @@ def testfaithful_claims_claims_are_counted_for_each_arm_if_somebody_counted() ->
     answers = answers.assign(faithful=[3, 3, 1, 2], claims=3)
     assert compared(answers, "a")[["faithful", "claims"]].to_numpy().tolist() == [[6, 6], [3, 6]]
     assert list(faithful_claims(compared(answers, "a"))) == [
-        "9 of 12 claims are faithful to the evidence and the config (75%, 47% to 91%), fewest from b: 50%."
+        "9 of 12 claims are faithful to the evidence and the config (75 %, 47 to 91 %), fewest from b: 50 %."
     ]
 
 

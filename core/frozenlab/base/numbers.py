@@ -97,13 +97,13 @@ def listed(words: Iterable[str], joint: str = "and") -> str:
 
 
 def typeset(text: str) -> str:
-    """A sentence that a model reads or wrote, with the minus sign of people and without the sign of zero.
+    """A sentence that a model reads or wrote, with the signs of people.
 
-    >>> typeset("wait ratio -0.05, size-4 boards, valid -3 points (+0.0 over 2-3 stages)")
-    'wait ratio −0.05, size-4 boards, valid −3 points (0.0 over 2-3 stages)'
+    >>> typeset("85% valid, wait ratio -0.05, size-4 boards, -3 points (+0.0 over 2-3 stages)")
+    '85 % valid, wait ratio −0.05, size-4 boards, −3 points (0.0 over 2-3 stages)'
     """
     unsigned = re.sub(r"(?<![\w.])[+-](?=0(?:\.0+)?(?![\w.]*\d))", "", text)
-    return re.sub(r"(?<![\w.])-(?=\d)", MINUS, unsigned)
+    return re.sub(r"(?<=\d)%", " %", re.sub(r"(?<![\w.])-(?=\.?\d)", MINUS, unsigned))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from frozenlab.base.numbers import wilson
+from frozenlab.base.numbers import UNKNOWN, Interval, number, share
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import Solution
@@ -58,9 +58,8 @@ def drawn_words(drawn: Mapping[str, Realised], teams: Sequence[int], out: Path) 
         f"{'size':>{width}}{'boards':>8}{'share':>9}{'holes':>9}{'must wait':>11}  {'95 % interval':<17}{'mean best makespan':>18}",
     ]  # fmt: skip
     for label, of_cell in zip(labels, drawn.values(), strict=True):
-        low, high = wilson(of_cell.wait_ratio * of_cell.boards, of_cell.boards)
-        interval = f"{low:.1%} to {high:.1%}"
-        makespan = "-" if of_cell.mean_makespan is None else f"{of_cell.mean_makespan:.2f}"
-        figures = f"{of_cell.boards:>8}{of_cell.share:>9.1%}{of_cell.hole_ratio:>9.1%}{of_cell.wait_ratio:>11.1%}"
-        lines.append(f"{label:>{width}}{figures}  {interval:<17}{makespan:>18}")
+        waits = Interval.of(of_cell.wait_ratio * of_cell.boards, of_cell.boards)
+        makespan = UNKNOWN if of_cell.mean_makespan is None else number(of_cell.mean_makespan)
+        figures = f"{of_cell.boards:>8}{share(of_cell.share):>9}{share(of_cell.hole_ratio):>9}{waits.percent:>11}"
+        lines.append(f"{label:>{width}}{figures}  {waits.percents:<17}{makespan:>18}")
     return "\n".join(lines)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frozenlab.base.numbers import percent
 from frozenlab.cli.common import Command, InputError, print_json, read_text, work_here
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def print_headroom(measurement: Headroom, options: argparse.Namespace) -> None:
     state, report = measurement.state(), read_report(measurement.dir)
     about = {"id": measurement.id, "folder": str(measurement.dir), "status": state.status}
     if report is None:
-        words = f"{measurement.id}: {state.status}, {state.progress:.0%} measured, in {measurement.dir}"
+        words = f"{measurement.id}: {state.status}, {percent(state.progress)} measured, in {measurement.dir}"
         if options.json:
             print_json(about | {"progress": state.progress, "error": state.error})
         else:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frozenlab.base.numbers import percent
 from frozenlab.cli.common import Command, InputError, show
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def as_lines(found: Look, most: int) -> list[str]:
 
 
 def job_line(job: QueuedJob, found: Look) -> str:
-    state = f"{job.standing} {job.progress:.0%}" if job.running or job.progress else job.standing
+    state = f"{job.standing} {percent(job.progress)}" if job.running or job.progress else job.standing
     if job.running:
         turn = "no end known yet" if (ends := job.ends(found.now)) is None else f"ends {clock(ends, found.now)}"
     else:

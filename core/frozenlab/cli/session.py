@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frozenlab.base.numbers import percent
 from frozenlab.cli.common import (
     Command,
     InputError,
@@ -199,7 +200,7 @@ def print_status(session: Session, as_json: bool) -> None:
         print(json.dumps(about | {"engineer": session.spec.engineer.kind} | state.model_dump(mode="json") | wrong))
         return
     spec = session.spec
-    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")
+    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {percent(state.progress)} done")
     print(f"  trained by {title_of(spec.training.method)}, engineer {spec.engineer.kind}")
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frozenlab.base.numbers import MANY, percent
 from frozenlab.cli.common import Command, InputError, add_allow_host, listed, print_json, read_text, refuse_unknown
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def run_study(options: argparse.Namespace) -> int:
             while study.state().live:
                 if not options.json:
                     done = sum(1 for _ in study.finished())
-                    print(f"\r{study.id}: {done} of {len(study.cells)} sessions done, {study.state().progress:.0%}", end="", flush=True)
+                    print(
+                        f"\r{study.id}: {done} of {len(study.cells)} sessions done, {percent(study.state().progress)}", end="", flush=True
+                    )
                 time.sleep(1)
         except KeyboardInterrupt:
             print(f"\n{study.id} continues in the background; frozenlab study {study.id} shows its progress")
@@ -226,10 +229,10 @@ def print_study(study: Study, as_json: bool) -> None:
         if rates.headroom is not None:
             print(f"\n{name}: {headroom_note(rates.headroom)}")
             for one in rates.headroom.shares:
-                print(f"  {one.arm:<32} {one.share:.0%} of headroom ({share_interval(one)}, n = {one.n})")
+                print(f"  {one.arm:<32} {percent(one.share)} of headroom ({share_interval(one)}, n = {one.n})")
         print(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
         for arm in rates.arms:
-            print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_unit.values())}   {arm.mean:.1%}")
+            print(f"  {arm.arm:<32} {'  '.join(percent(rate, MANY) for rate in arm.by_unit.values())}   {percent(arm.mean, MANY)}")
 
 
 COMMANDS = (Command("study", "run the same session over a grid of arms and seeds, or resume such a study", add_study, run_study),)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from frozenlab.base.numbers import counted, wilson
+from frozenlab.base.numbers import Interval, counted
 from frozenlab.models.training.methods import title_of
 
 
@@ -60,9 +60,9 @@ def _sentence(event: Mapping[str, Any]) -> str | None:
 
 
 def rate_words(valid: float, optimal: float, n: int) -> str:
-    """``81.2 % valid (75.8 to 85.6), 73.3 % optimal (67.4 to 78.5), n = 240``, with 95 % Wilson intervals."""
+    """``81.2 % valid (75.8 to 85.6 %), 73.3 % optimal (67.4 to 78.5 %), n = 240``, with 95 % Wilson intervals."""
     parts = []
     for rate, what in ((valid, "valid"), (optimal, "optimal")):
-        low, high = wilson(rate * n, n)
-        parts.append(f"{100 * rate:.1f} % {what} ({100 * low:.1f} to {100 * high:.1f})")
+        found = Interval.of(rate * n, n)
+        parts.append(f"{found.percent} {what} ({found.percents})")
     return f"{', '.join(parts)}, n = {n}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.numbers import percent
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.jobs.origin import Origin
 from frozenlab.models.training.checkpoints import checksum
@@ -112,7 +113,7 @@ def compare_stage(session: Session, again: Session, stage: int | None) -> Iterat
         if len(merged) < max(len(first), len(second)):
             yield "differs", f"{where}: the {name} has other boards."
         elif (changed := int((merged["completion"] != merged["completion_again"]).sum())) > 0:
-            rates = f"{first['valid'].mean():.1%} valid, now {second['valid'].mean():.1%}"
+            rates = f"{percent(first['valid'].mean(), len(first))} valid, now {percent(second['valid'].mean(), len(second))}"
             yield "differs", f"{where}: {changed} of {len(merged)} answers on {name} boards are others ({rates})."
     proposals = session.proposal(stage), again.proposal(stage)
     if proposals[0] is not None and proposals[1] is not None:

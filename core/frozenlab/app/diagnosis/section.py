@@ -12,6 +12,7 @@ from frozenlab.app.diagnosis.figure import diagnosis_figure
 from frozenlab.app.ui import markup, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import percent, percents
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
@@ -101,8 +102,8 @@ def rates_table(report: DiagnosisReport) -> pd.DataFrame:
             "engineer": found.engineer,
             "shown": shown_words(found.shown),
             "finds it": found.words,
-            "naive": f"{100 * found.rate.naive_low:.0f} to {100 * found.rate.naive_high:.0f}",
-            "aim": "" if found.aim is None else f"{100 * found.aim:.0f} %",
+            "naive": percents(found.rate.naive_low, found.rate.naive_high, found.rate.n),
+            "aim": "" if found.aim is None else percent(found.aim),
             "answers": found.rate.n,
             "unusable": found.unusable,
         }

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from frozenlab.app.studies.figures import Ink, named
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
-from frozenlab.base.numbers import MANY, points, signed
+from frozenlab.base.numbers import MANY, UNKNOWN, number, points, signed
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.studies.pictures import shade
 from frozenlab.tasks.labels import cell_label
@@ -68,17 +68,17 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
 def short(value: float | None) -> str:
     """``.83``, ``−.12``, ``1.0``"""
     if value is None:
-        return "-"
-    text = f"{abs(value):.2f}"
-    return ("−" if value < 0 else "") + (text.removeprefix("0") if text.startswith("0") else f"{abs(value):.1f}")
+        return UNKNOWN
+    text = number(value)
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else number(value, 1)
 
 
 def pair_words(matrix: Matrix, row: int, column: int) -> str:
     value, error = matrix.cosine[row][column], matrix.error[row][column]
     assert value is not None and error is not None
     return (
-        f"{cell_label(matrix.cells[row])} and {cell_label(matrix.cells[column])}<br>cosine <b>{value:.2f}</b>, standard error {error:.2f}"
-        f"<br>{matrix.tasks} tasks each"
+        f"{cell_label(matrix.cells[row])} and {cell_label(matrix.cells[column])}<br>cosine <b>{number(value)}</b>, "
+        f"standard error {number(error)}<br>{matrix.tasks} tasks each"
     )
 
 
@@ -146,27 +146,24 @@ def replicates_figure(report: HeadroomReport, forks: ForksReport) -> Chart:
                 showlegend=len(pairs) > 1,
                 marker={"size": 11, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": ARM_COLORS[place % len(ARM_COLORS)], "opacity": 0.85},
                 text=[f"{student}, {config}" for config in forks.configs],
-                hovertemplate="%{text}<br>replicate 1 <b>%{x:+.1f}</b>, replicate 2 <b>%{y:+.1f}</b> points<extra></extra>",
+                customdata=[[number(value, 1, sign=True) for value in both] for both in zip(first, second, strict=True)],
+                hovertemplate="%{text}<br>replicate 1 <b>%{customdata[0]}</b>, replicate 2 <b>%{customdata[1]}</b> points<extra></extra>",
             )
         )
     figure.data[0].showlegend = False
     common_layout(figure, height=380, top=30 if len(pairs) == 1 else 64)
     figure.update_xaxes(title="replicate 1, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
     figure.update_yaxes(title="replicate 2, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
-    alike = "no intraclass correlation" if forks.icc is None else f"intraclass correlation {forks.icc.value:.2f}"
+    alike = "no intraclass correlation" if forks.icc is None else f"intraclass correlation {number(forks.icc.value)}"
     return Chart(figure, f"Gains of {len(forks.configs)} configs in two replicates, {len(pairs)} students: {alike}.")
 
 
 def dose_figure(doses: Sequence[DosePoint]) -> Chart:
     """The gain against the distance from the kept config in the direction of the best one, with 95 % intervals."""
     figure = go.Figure()
-    bounds = [(point.gain.low, point.gain.high) for point in doses]
-    above = [
-        100 * ((high if high is not None else point.gain.value) - point.gain.value) for point, (_, high) in zip(doses, bounds, strict=True)
-    ]
-    below = [
-        100 * (point.gain.value - (low if low is not None else point.gain.value)) for point, (low, _) in zip(doses, bounds, strict=True)
-    ]
+    gains = [point.gain for point in doses]
+    above = [100 * (gain.high - gain.value) if gain.known else 0.0 for gain in gains]
+    below = [100 * (gain.value - gain.low) if gain.known else 0.0 for gain in gains]
     figure.add_trace(
         go.Scatter(
             x=[point.dose for point in doses],
@@ -175,7 +172,8 @@ def dose_figure(doses: Sequence[DosePoint]) -> Chart:
             line={"color": AFTER_COLOR, "width": 2.6},
             marker={"size": 10},
             error_y={"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 0, "thickness": 2},
-            hovertemplate="dose %{x:g}<br><b>%{y:+.1f} points</b><extra></extra>",
+            customdata=[points(gain.value, MANY) for gain in gains],
+            hovertemplate="dose %{x:g}<br><b>%{customdata}</b><extra></extra>",
             showlegend=False,
         )
     )

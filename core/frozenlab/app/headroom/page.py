@@ -13,6 +13,7 @@ from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.glossary import explained
+from frozenlab.base.numbers import typeset
 from frozenlab.experiments.headroom.report import REPORT, read_report
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.store import Headroom
@@ -48,7 +49,7 @@ def page() -> None:
     if report is not None:
         show_report(report)
     elif measurement.spec.prediction:
-        st.caption(f"Prediction: {markup.plain(measurement.spec.prediction)}")
+        st.caption(f"Prediction: {markup.plain(typeset(measurement.spec.prediction))}")
     if own and not state.live:
         delete_button(measurement, "headroom-delete", ERROR, partial(nav.put, "headroom", None))
 
@@ -88,7 +89,7 @@ def show_report(report: HeadroomReport) -> None:
         parts.append(f"{len(spec.probes.configs)} cells × {spec.probes.batches * spec.probes.tasks} tasks")
     st.html(f'<p class="fl-answer">{explained(report.verdict)}</p><p class="fl-note">{escape(" · ".join(parts))}{took}</p>')
     if spec.prediction:
-        st.caption(f"Prediction: {markup.plain(spec.prediction)}")
+        st.caption(f"Prediction: {markup.plain(typeset(spec.prediction))}")
     if report.forks is not None:
         show_checks(report)
     offered = views(report)

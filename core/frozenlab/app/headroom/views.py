@@ -11,9 +11,9 @@ from frozenlab.app.headroom.figures import configs_figure, dose_figure, matrix_f
 from frozenlab.app.studies.figures import Ink
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.glossary import explained, note
-from frozenlab.base.numbers import MANY, signed
+from frozenlab.base.numbers import MANY, percent, signed
 from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
-from frozenlab.experiments.headroom.verdict import with_bounds
+from frozenlab.experiments.headroom.verdict import rank_words
 from frozenlab.tasks.labels import cell_label
 
 VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
@@ -62,7 +62,7 @@ def show_skills(report: HeadroomReport) -> None:
     with right:
         st.subheader("In words", anchor=False)
         known = (("Participation ratio", matrix.participation), ("Entropy rank", matrix.entropy))
-        ranks = [f"**{name}**: {with_bounds(rank, 1, '')}" for name, rank in known if rank is not None]
+        ranks = [f"**{name}**: {rank_words(rank)}" for name, rank in known if rank is not None]
         st.markdown("\n".join(f"- {line}" for line in [*ranks, *map(markup.plain, report.sentences)]))
         st.dataframe(cells_table(matrix), hide_index=True, width="stretch", key="headroom-cells")
         st.caption(
@@ -130,7 +130,7 @@ def students_table(report: HeadroomReport, forks: ForksReport) -> pd.DataFrame:
     for student, name in enumerate(report.students):
         best, worst = forks.best[student], forks.worst[student]
         gain = {config: sum(values) / len(values) for config, values in zip(forks.configs, forks.gains[student], strict=True)}
-        before = f"{100 * forks.before[student]:.1f} %"
+        before = percent(forks.before[student], MANY)
         rows.append(
             {
                 "student": name,

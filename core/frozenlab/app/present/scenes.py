@@ -17,7 +17,7 @@ from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
-from frozenlab.base.numbers import share
+from frozenlab.base.numbers import share, typeset
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.session.session import Session
@@ -171,7 +171,7 @@ def what_it_read(moment: Moment, view: View) -> Scene | None:
     return {
         "kind": "evidence",
         "heading": "What it reads",
-        "lines": [{"id": line.id, "text": line.text, "cited": line.id in cited} for line in shown],
+        "lines": [{"id": line.id, "text": typeset(line.text), "cited": line.id in cited} for line in shown],
         "note": f"{len(shown)} of the {len(every)} lines; lit are those that its answer cites. It knows nothing else of itself.",
     }
 
@@ -187,7 +187,10 @@ def what_it_wrote(moment: Moment, view: View) -> Scene:
         "kind": "writing",
         "heading": "What it writes",
         "summary": "" if record.proposal is None else record.proposal.summary,
-        "claims": [claim.text for claim in sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]],
+        "claims": [
+            typeset(claim.text)
+            for claim in sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
+        ],
         "knobs": [
             {
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
 from frozenlab.base.cells import Config
-from frozenlab.base.numbers import percent
+from frozenlab.base.numbers import percent, share
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label, cells_noun
 
@@ -134,8 +134,11 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
         marker=dict(
             size=(LARGEST * (groups["answers"] / groups["of"]) ** 0.5).clip(lower=4.5), color=BEFORE_COLOR, opacity=0.5, line_width=0,
         ),
-        customdata=list(zip(groups["arm"], groups["sample"] + 1, groups["answers"], groups["of"], strict=True)),
-        hovertemplate=f"%{{customdata[0]}}<br>{where} <b>%{{x:.0%}}</b> in %{{customdata[2]}} of %{{customdata[3]}} answers<extra></extra>",
+        customdata=list(
+            zip(groups["arm"], groups["sample"] + 1, groups["answers"], groups["of"], map(share, groups["value"]), strict=True)
+        ),
+        hovertemplate=f"%{{customdata[0]}}<br>{where} <b>%{{customdata[4]}}</b> in "
+        "%{customdata[2]} of %{customdata[3]} answers<extra></extra>",
         cliponaxis=False,
     )  # fmt: skip
     diamonds = go.Scatter(
@@ -143,8 +146,8 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
         y=list(range(len(arms))),
         mode="markers",
         marker=dict(size=9, symbol="diamond", color=colors, line_width=0),
-        customdata=[(arm, 1) for arm in arms],
-        hovertemplate=f"%{{customdata[0]}}, mean<br>{where} <b>%{{x:.1%}}</b>, before {percent(panel.before)}<extra></extra>",
+        customdata=[(arm, 1, share(mean)) for arm, mean in zip(arms, means, strict=True)],
+        hovertemplate=f"%{{customdata[0]}}, mean<br>{where} <b>%{{customdata[2]}}</b>, before {share(panel.before)}<extra></extra>",
         cliponaxis=False,
     )
     return [*bars, circles, diamonds]

@@ -22,7 +22,7 @@ from frozenlab.app.replays.known import ERROR, leave
 from frozenlab.app.ui import api_form, markup, nav, theme
 from frozenlab.app.ui.deleting import delete_button
 from frozenlab.app.ui.once import once
-from frozenlab.base.numbers import wilson
+from frozenlab.base.numbers import Interval
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Answer, Replay
@@ -196,8 +196,7 @@ def faithful(k: float, n: float) -> str:
 
 
 def unusable(failed: int, n: int) -> str:
-    low, high = wilson(failed, n)
-    return f"{failed} ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{failed} ({Interval.of(failed, n).percents})"
 
 
 def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.DataFrame) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from frozenlab.base.numbers import share
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
@@ -67,4 +68,4 @@ def _trained_on(session: Session) -> Iterator[tuple[str, str]]:
         family = family_of(config.family)
         for cell, own in config.cells.items():
             for knob, value in own.settings().items():
-                yield f"stage {stage + 1}, {cell_label(cell)}, {family.setting_label(knob)}", f"{100 * value:.3g} %"
+                yield f"stage {stage + 1}, {cell_label(cell)}, {family.setting_label(knob)}", share(value)

@@ -7,7 +7,7 @@ from html import escape
 
 from frozenlab.app.session.claim_outcomes import ClaimOutcome
 from frozenlab.app.ui.markup import Head, cell, chips, table
-from frozenlab.base.numbers import decimals_of, number
+from frozenlab.base.numbers import decimals_of, number, typeset
 from frozenlab.tasks.labels import cell_label, cells_noun
 
 
@@ -38,7 +38,7 @@ def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None 
 
 def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool) -> str:
     claim, came, off = outcome.claim, outcome.measured, outcome.off
-    cells = [cell("claim", escape(claim.text), "fl-said"), cell("cites", _cites(claim.evidence, seen))]
+    cells = [cell("claim", escape(typeset(claim.text)), "fl-said"), cell("cites", _cites(claim.evidence, seen))]
     cells.append(cell("predicted", "no number" if outcome.predicted is None else f"<b>{outcome.said}</b>", "num"))
     if tested:
         cells.append(cell("measured", f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n}</small>" if came else "–", "num"))

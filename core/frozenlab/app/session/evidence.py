@@ -11,6 +11,7 @@ from frozenlab.app.ui import markup
 from frozenlab.app.ui.figures import Series
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
+from frozenlab.base.numbers import typeset
 from frozenlab.engineer.dialects.lab import words_of_sections
 from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
@@ -59,7 +60,7 @@ def open_boards(session: Session, stage: int | None, context: Context) -> None:
 
 def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:
     found = boards_behind(session, stage, line)
-    st.html(f'<p class="fl-evidence">{markup.chips([line.id])}<span>{escape(line.text)}</span></p>')
+    st.html(f'<p class="fl-evidence">{markup.chips([line.id])}<span>{escape(typeset(line.text))}</span></p>')
     if found.rows.empty:
         st.info("There is no board behind this line: nothing of this kind happened, or the session does not keep it.")
         return

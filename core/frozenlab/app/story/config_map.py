@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
 from frozenlab.base.cells import Config, Settings, in_order
-from frozenlab.base.numbers import percent
+from frozenlab.base.numbers import number, percent, share
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.session.session import Session
@@ -126,7 +126,7 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
                     line=dict(width=[4 if stop.stage == here else 0 for stop, _ in shown], color=REWARD_COLOR),
                 ),
                 customdata=[
-                    (stop.stage, stop.cell, stop.stage + 1, percent(stop.share), rate_words(stop), stop.boards, cell_label(cell))
+                    (stop.stage, stop.cell, stop.stage + 1, share(stop.share), rate_words(stop), stop.boards, cell_label(cell))
                     for stop, _ in shown
                 ],
                 hovertemplate=f"<b>%{{customdata[6]}}, stage %{{customdata[2]}}</b><br>{across.label} %{{x:.0%}}, {up.label} %{{y:.0%}}"
@@ -184,11 +184,11 @@ def visited(own: Sequence[Stop], here: int | None) -> list[tuple[Stop, str]]:
 def rate_words(stop: Stop) -> str:
     if stop.valid is None:
         return "no plan sampled"
-    return f"{percent(stop.valid)} of sampled plans valid, p(1 − p) = {stop.valid * (1 - stop.valid):.2f}"
+    return f"{percent(stop.valid)} of sampled plans valid, p(1 − p) = {number(stop.valid * (1 - stop.valid))}"
 
 
 def spoken(path: Sequence[Stop], axes: Axes, cell: str) -> str:
     def place(stop: Stop) -> str:
-        return ", ".join(f"{knob.label} {percent(value)}" for knob, value in zip(axes, stop.at, strict=True))
+        return ", ".join(f"{knob.label} {share(value)}" for knob, value in zip(axes, stop.at, strict=True))
 
     return f"{cell_label(cell)} " + " then ".join(f"{place(stop)} ({rate_words(stop)})" for stop in path if stop.cell == cell)

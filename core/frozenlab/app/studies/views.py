@@ -109,9 +109,9 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
 def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
     room = measured.headroom
-    bounds = interval(room.low, room.high, MANY)
+    bounds = room.bounds
     about = f"the headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
-    if room.low is None or room.low <= 0:
+    if not room.low > 0:
         return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
     parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects if not row.alike)
     return f"{about}; of it the effects are {parts}."

@@ -11,6 +11,7 @@ import streamlit as st
 
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.plain import plain as plain
+from frozenlab.base.numbers import typeset
 from frozenlab.engineer.schema import Context, Evidence
 
 RECORDS = text_of(__file__, "records.css")
@@ -23,7 +24,7 @@ def styles() -> None:
 
 def quote(text: str, speaker: str) -> str:
     """Text of a model, marked as not the app's own."""
-    return f'<blockquote class="fl-quote"><p>{escape(text)}</p><footer>{escape(speaker)}</footer></blockquote>'
+    return f'<blockquote class="fl-quote"><p>{escape(typeset(text))}</p><footer>{escape(speaker)}</footer></blockquote>'
 
 
 def chips(ids: Sequence[str]) -> str:
@@ -40,7 +41,7 @@ def evidence_line(line: Evidence, cited: bool = False) -> str:
     """One line of evidence with its id."""
     mark = '<span class="fl-cited" title="The proposal cites this line">cited</span>' if cited else ""
     kind = "fl-evidence is-cited" if cited else "fl-evidence"
-    return f'<div class="{kind}">{chips([line.id])}<span>{escape(line.text)} {mark}</span></div>'
+    return f'<div class="{kind}">{chips([line.id])}<span>{escape(typeset(line.text))} {mark}</span></div>'
 
 
 Head = tuple[str, str]

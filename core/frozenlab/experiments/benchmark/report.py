@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import ComparisonError, wilson
+from frozenlab.base.numbers import ComparisonError, percent, percents, wilson
 from frozenlab.tasks.families import AnySuite, family_of
 from frozenlab.tasks.family import Family
 
@@ -285,5 +285,5 @@ class PlainReport(Report):
 def line_of(cell: CellTally) -> str:
     """One cell in a line."""
     rates = (("valid", cell.valid_rate, cell.valid_interval), ("optimal", cell.optimal_rate, cell.optimal_interval))
-    shown = ", ".join(f"{name} {rate:.1%} ({low:.1%} to {high:.1%})" for name, rate, (low, high) in rates)
+    shown = ", ".join(f"{name} {percent(rate, cell.n)} ({percents(low, high, cell.n)})" for name, rate, (low, high) in rates)
     return f"{cell.cell}: n {cell.n}, {shown}, faults: {cell.fault_counts}"

@@ -11,6 +11,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from frozenlab.base.files import write_text
+from frozenlab.base.numbers import UNKNOWN, counted, percent, percents
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.diagnosis.scoring import Rate, rate
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis
@@ -38,8 +39,8 @@ class Found(BaseModel):
 
     @property
     def words(self) -> str:
-        """``71 % (44 to 88)``"""
-        return f"{100 * self.rate.mean:.0f} % ({100 * self.rate.low:.0f} to {100 * self.rate.high:.0f})"
+        """``71 % (44 to 88 %)``"""
+        return f"{percent(self.rate.mean, n := self.rate.n)} ({percents(self.rate.low, self.rate.high, n)})"
 
 
 class DiagnosisReport(BaseModel):
@@ -69,8 +70,8 @@ class DiagnosisReport(BaseModel):
         everything = [found for found in self.found if found.shown == self.choices[0]]
         best = max(everything, key=lambda found: found.rate.mean)
         clear = [found.engineer for found in everything if found.rate.low > self.chance]
-        students = f"{best.rate.students} student{'s' if best.rate.students > 1 else ''}"
-        chance = f"chance is {100 * self.chance:.0f} %"
+        students = counted(best.rate.students, "student")
+        chance = f"chance is {percent(self.chance)}"
         if clear:
             said = [
                 f"With everything shown, {best.engineer} finds the planted weakness most often, in {best.words} of its answers about "
@@ -151,8 +152,8 @@ def lines(report: DiagnosisReport) -> list[str]:
     """The report as text, for a terminal."""
     head = f"{'engineer':<14} {'shown':<24} {'finds it':<20} {'naive interval':<16} {'aim':>6} {'moved':>6} {'answers':>8}"
     body = [
-        f"{one.engineer:<14} {one.shown:<24} {one.words:<20} {100 * one.rate.naive_low:>4.0f} to {100 * one.rate.naive_high:<8.0f} "
-        f"{'-' if one.aim is None else f'{100 * one.aim:.0f} %':>6} {one.moved:>6} {one.rate.n:>8}"
+        f"{one.engineer:<14} {one.shown:<24} {one.words:<20} {percents(one.rate.naive_low, one.rate.naive_high, one.rate.n):<16} "
+        f"{UNKNOWN if one.aim is None else percent(one.aim):>6} {one.moved:>6} {one.rate.n:>8}"
         for one in report.found
     ]
-    return [f"{len(report.students)} students; chance {100 * report.chance:.0f} %", head, *body, *report.sentences]
+    return [f"{len(report.students)} students; chance {percent(report.chance)}", head, *body, *report.sentences]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from frozenlab.base.numbers import ComparisonError
+from frozenlab.base.numbers import ComparisonError, Interval
 from frozenlab.experiments.studies.statistics import CLEAR
 
 Floats = NDArray[np.float64]
@@ -28,15 +28,6 @@ LEAST_BATCHES = 8
 """Batches from which the test of a gradient can reach :data:`SIGNAL`."""
 SIGNAL = 0.01
 """A cell's gradient is distinguishable from noise below this p value."""
-
-
-@dataclass(frozen=True)
-class Rank:
-    """An effective rank with its 95 % interval over batches; NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -52,9 +43,9 @@ class Alignment:
     chance an estimate may lie outside -1..1."""
     error: Floats
     """(cells, cells): standard error of each cosine, by the jackknife over batches."""
-    participation: Rank
+    participation: Interval
     """Participation ratio of the eigenvalues of ``cosine``: its squared trace over the sum of its squared entries."""
-    entropy: Rank
+    entropy: Interval
     """Effective rank of Roy & Vetterli (2007): the exponential of the entropy of the normalised eigenvalues."""
 
     @property
@@ -75,7 +66,7 @@ def alignment(products: Floats) -> Alignment:
     p = np.array([sign_flip_test(products[cell, :, cell]) for cell in range(cells)])
     seen = np.flatnonzero(p < SIGNAL)
     cosine, error = np.full((2, cells, cells), nan)
-    participation = entropy = Rank(nan, nan, nan)
+    participation = entropy = Interval(nan, nan, nan, batches, "batch")
     if len(seen):
         kept = products[seen][:, :, seen]
         cosine[np.ix_(seen, seen)] = cosines(kept)
@@ -170,13 +161,14 @@ def _jackknife_error(values: Floats) -> Floats:
     return np.asarray(np.sqrt((n - 1) / n * ((values - values.mean(axis=0)) ** 2).sum(axis=0)))
 
 
-def _with_interval(rank: Callable[[Floats], float], products: Floats) -> Rank:
+def _with_interval(rank: Callable[[Floats], float], products: Floats) -> Interval:
     """The rank with a t interval by the jackknife over batches, on the scale of its logarithm, within 1..cells."""
     cells, batches = products.shape[:2]
     value = rank(products)
     error = float(_jackknife_error(np.log([rank(part) for part in _without_one_batch(products)])))
     half = float(stats.t.isf(CLEAR / 2, batches - 1)) * error
-    return Rank(value, *(float(np.clip(exp(log(value) + side), 1, cells)) for side in (-half, half)))
+    low, high = (float(np.clip(exp(log(value) + side), 1, cells)) for side in (-half, half))
+    return Interval(value, low, high, batches, "batch")
 
 
 def value_of_mixture(influence: Floats, shares: Floats, target: Floats) -> float:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan, sqrt
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from frozenlab.base.numbers import ComparisonError
+from frozenlab.base.numbers import ComparisonError, Interval
 from frozenlab.experiments.studies.statistics import CLEAR, over_seeds, smallest_visible
 
 Floats = NDArray[np.float64]
@@ -38,17 +37,6 @@ class Spread:
     low: float
     high: float
     """95 % bounds of ``icc``, by the F distribution."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its 95 % t interval over the units that chance chose."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
-    unit: Literal["student", "replicate"]
 
 
 def spread(gains: Floats) -> Spread:
@@ -131,16 +119,16 @@ def chosen_elsewhere(gains: Floats, worst: bool = False) -> Floats:
     return scored
 
 
-def clustered(values: Floats) -> Estimate:
+def clustered(values: Floats) -> Interval:
     """The mean of values, (students, replicates), with an interval over students.
 
     Replicates of a student are not independent evidence about other students, so a student counts once. With one student the interval is
     over its replicates, and says nothing of other students. A t interval: the percentile bootstrap of few units is too narrow.
     """
     students = values.mean(axis=1)
-    unit: Literal["student", "replicate"] = "student" if len(students) > 1 else "replicate"
+    unit = "student" if len(students) > 1 else "replicate"
     units = students if unit == "student" else values[0]
-    return Estimate(float(units.mean()), *over_seeds(units.tolist()), len(units), unit)
+    return Interval(float(units.mean()), *over_seeds(units.tolist()), len(units), unit)
 
 
 def pairs_needed(effect: float, deviation: float) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from frozenlab.base.numbers import Interval
 from frozenlab.experiments.headroom.report import read_report
-from frozenlab.experiments.headroom.report_tables import Interval
 from frozenlab.experiments.headroom.spec import HeadroomError
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.session.spec import SessionSpec
@@ -37,6 +37,6 @@ def measured_before(session: SessionSpec, store: SessionStore, students: Collect
             continue
         if report is not None and report.forks is not None:
             found = (report.forks.headroom, report.forks.information)
-            clear = any(one is not None and one.low is not None and one.low > 0 for one in found)
+            clear = any(one is not None and one.low > 0 for one in found)
             return Finding(report.spec.title, report.verdict, clear, report.forks.headroom)
     return None

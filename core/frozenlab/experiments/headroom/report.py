@@ -11,9 +11,9 @@ import pandas as pd
 
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, write_text
-from frozenlab.experiments.headroom.alignment import Rank, alignment, value_of_mixture
+from frozenlab.base.numbers import Interval
+from frozenlab.experiments.headroom.alignment import alignment, value_of_mixture
 from frozenlab.experiments.headroom.gains import (
-    Estimate,
     Floats,
     best_less_worst,
     clustered,
@@ -24,7 +24,7 @@ from frozenlab.experiments.headroom.gains import (
     spread,
 )
 from frozenlab.experiments.headroom.menu import KEPT, UNIFORM
-from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Interval, Matrix
+from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.experiments.headroom.store import Headroom, Influence
 from frozenlab.experiments.headroom.tables import cell_gains, cells_of, dose_gains, menu_names
@@ -61,8 +61,8 @@ def matrix_of(spec: HeadroomSpec, student: int, measured: Influence) -> Matrix:
     found = alignment(measured.products)
     batches = measured.products.shape[1]
 
-    def ranked(rank: Rank) -> Interval | None:
-        return None if not isfinite(rank.value) else Interval(value=rank.value, low=rank.low, high=rank.high, n=batches, unit="batch")
+    def ranked(rank: Interval) -> Interval | None:
+        return rank if isfinite(rank.value) else None
 
     return Matrix(
         student=student_label(spec.students[student]),
@@ -116,15 +116,15 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
         noise=found.noise,
         noise_sampled=None if sampled is None else spread(sampled).noise,
         config_sd=found.configs,
-        icc=Interval(value=found.icc, low=found.low, high=found.high, n=within, unit="config") if isfinite(found.icc) else None,
-        headroom=interval(room),
-        headroom_sampled=None if sampled is None else interval(clustered(headroom(sampled, uniform))),
-        information=interval(information) if information else None,
-        best_less_worst=interval(clustered(best_less_worst(gains))),
+        icc=Interval(found.icc, found.low, found.high, within, "config") if isfinite(found.icc) else None,
+        headroom=room,
+        headroom_sampled=None if sampled is None else clustered(headroom(sampled, uniform)),
+        information=information,
+        best_less_worst=clustered(best_less_worst(gains)),
         best=tuple(names[choice] for choice in means.argmax(axis=1)),
         worst=tuple(names[choice] for choice in means.argmin(axis=1)),
-        pairs_for_headroom=pairs_needed(room.mean / 3, pair),
-        pairs_for_information=pairs_needed(information.mean / 3, pair) if information else None,
+        pairs_for_headroom=pairs_needed(room.value / 3, pair),
+        pairs_for_information=pairs_needed(information.value / 3, pair) if information else None,
         doses=dose_curve(spec, measurement),
         predicted=tuple(predicted(spec, matrix, means[student]) for student, matrix in enumerate(matrices)),
         boards=int(before.groupby(["student", "replicate"])["n"].sum().iloc[0]),
@@ -140,7 +140,7 @@ def dose_curve(spec: HeadroomSpec, measurement: Headroom) -> tuple[DosePoint, ..
     for dose, of_dose in gains.groupby("dose"):
         values = of_dose.pivot(index="student", columns="replicate", values="gain").dropna().to_numpy()
         if len(values):
-            points.append(DosePoint(dose=float(dose), gain=interval(clustered(values))))
+            points.append(DosePoint(dose=float(dose), gain=clustered(values)))
     return tuple(points)
 
 
@@ -193,11 +193,6 @@ def read_report(folder: Path) -> HeadroomReport | None:
         return HeadroomReport.model_validate_json(regular(path).read_bytes())
     except (OSError, ValueError) as error:
         raise HeadroomError(f"{folder.name}: {REPORT} cannot be read: {one_line(error)}") from None
-
-
-def interval(found: Estimate) -> Interval:
-    low, high = (bound if isfinite(bound) else None for bound in (found.low, found.high))
-    return Interval(value=found.mean, low=low, high=high, n=found.n, unit=found.unit)
 
 
 def rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from math import nan
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from frozenlab.base.numbers import Interval, typeset
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 
 Row = tuple[float, ...]
@@ -16,16 +18,13 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Interval(Table):
-    """A number with its 95 % bounds."""
+def unknown_bounds(stored: Any) -> Any:
+    """JSON keeps bounds that are not known as null."""
+    return {name: nan if value is None else value for name, value in stored.items()} if isinstance(stored, dict) else stored
 
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    """Units behind the interval."""
-    unit: str
-    """What they are: ``student``, ``replicate``, ``batch``, ..."""
+
+Estimate = Annotated[Interval, BeforeValidator(unknown_bounds)]
+Words = Annotated[str, AfterValidator(typeset)]
 
 
 class Matrix(Table):
@@ -41,8 +40,8 @@ class Matrix(Table):
     """By cell: p value of the test that its gradient is zero."""
     seen: tuple[bool, ...]
     """By cell: whether its gradient is distinguishable from noise."""
-    participation: Interval | None
-    entropy: Interval | None
+    participation: Estimate | None
+    entropy: Estimate | None
     naive: float | None
     """Participation ratio of the cosines with their noise: what would be reported without the correction."""
     valid: Row
@@ -56,7 +55,7 @@ class Matrix(Table):
 
 class DosePoint(Table):
     dose: float
-    gain: Interval
+    gain: Estimate
 
 
 class ForksReport(Table):
@@ -76,12 +75,12 @@ class ForksReport(Table):
     noise_sampled: float | None
     """The same for the rate of sampled answers, which are more than the greedy ones; None without any."""
     config_sd: float
-    icc: Interval | None
-    headroom: Interval
-    headroom_sampled: Interval | None
-    information: Interval | None
+    icc: Estimate | None
+    headroom: Estimate
+    headroom_sampled: Estimate | None
+    information: Estimate | None
     """None where there is one student only."""
-    best_less_worst: Interval
+    best_less_worst: Estimate
     best: tuple[str, ...]
     """By student."""
     worst: tuple[str, ...]
@@ -100,7 +99,7 @@ class Check(Table):
 
     name: str
     target: str
-    found: str
+    found: Words
     passed: Literal["pass", "fail", "not measured"]
 
 
@@ -112,6 +111,6 @@ class HeadroomReport(Table):
     matrices: tuple[Matrix, ...]
     forks: ForksReport | None
     checks: tuple[Check, ...]
-    verdict: str
-    sentences: tuple[str, ...]
+    verdict: Words
+    sentences: tuple[Words, ...]
     seconds: float | None = None

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Literal
 
-from frozenlab.experiments.headroom.report_tables import Check, ForksReport, Interval, Matrix
+from frozenlab.base.numbers import MANY, Interval, counted, number, points
+from frozenlab.experiments.headroom.report_tables import Check, ForksReport, Matrix
 
 BEST_LESS_WORST, HEADROOM, INFORMATION, NOISE, ICC, RANK = 0.08, 0.03, 0.02, 0.025, 0.6, 2.0
 """Targets, written down before any gate ran."""
 
 
-def points(rate: float) -> str:
-    """A change of a rate in points, with its sign."""
-    return f"{100 * rate:+.1f}"
+def with_bounds(found: Interval) -> str:
+    """``+3.1 points (95 %: +1.0 to +5.2)``"""
+    bounds = f"95 %: {found.bounds}" if found.known else f"no interval: n = {found.n}"
+    return f"{points(found.value, MANY)} ({bounds})"
 
 
-def with_bounds(found: Interval, scale: float = 100, sign: str = "+") -> str:
-    """``+3.1 (95 %: +1.0 to +5.2)``"""
-    text = f"{scale * found.value:{sign}.1f}"
-    if found.low is None or found.high is None:
-        return f"{text} (no interval: n = {found.n})"
-    return f"{text} (95 %: {scale * found.low:{sign}.1f} to {scale * found.high:{sign}.1f})"
+def rank_words(rank: Interval, decimals: int = 1) -> str:
+    """``2.3 (95 %: 1.9 to 2.8)``"""
+    value, low, high = (number(value, decimals) for value in (rank.value, rank.low, rank.high))
+    return f"{value} (95 %: {low} to {high})"
 
 
 def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Check, ...]:
@@ -36,17 +36,18 @@ def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Ch
     if forks is None:
         checks += [missing("noise (A/A)", "at most 2.5 points"), missing("ICC of configs", "at least 0.60")]
     else:
-        noise = f"{100 * forks.noise:.1f} points"
+        noise = f"{number(100 * forks.noise, 1)} points"
         checks.append(Check(name="noise (A/A)", target="at most 2.5 points", found=noise, passed=passed(forks.noise <= NOISE)))
         alike = forks.icc
         if alike is None:
             checks.append(missing("ICC of configs", "at least 0.60"))
         else:
-            bounds = f"{alike.value:.2f} (95 %: {alike.low:.2f} to {alike.high:.2f})"
-            checks.append(Check(name="ICC of configs", target="at least 0.60", found=bounds, passed=passed(alike.value >= ICC)))
+            checks.append(
+                Check(name="ICC of configs", target="at least 0.60", found=rank_words(alike, 2), passed=passed(alike.value >= ICC))
+            )
     if ranks:
         middle = median(rank.value for rank in ranks)
-        text = with_bounds(ranks[0], 1, "") if len(ranks) == 1 else f"{middle:.2f} (median of {len(ranks)} students)"
+        text = rank_words(ranks[0]) if len(ranks) == 1 else f"{number(middle)} (median of {len(ranks)} students)"
         checks.append(Check(name="effective rank", target="at least 2", found=text, passed=passed(middle >= RANK)))
     else:
         checks.append(missing("effective rank", "at least 2"))
@@ -56,8 +57,8 @@ def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Ch
 def check(name: str, target: str, found: Interval | None, least: float, clear: bool = False) -> Check:
     if found is None:
         return missing(name, target)
-    good = found.value >= least and (not clear or (found.low is not None and found.low > 0))
-    return Check(name=name, target=target, found=f"{with_bounds(found)} points", passed=passed(good))
+    good = found.value >= least and (not clear or found.low > 0)
+    return Check(name=name, target=target, found=with_bounds(found), passed=passed(good))
 
 
 def missing(name: str, target: str) -> Check:
@@ -75,16 +76,16 @@ def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: 
     room, information = forks.headroom, forks.information
     if information is None:
         first = "With one student the best config is always the same, so nothing that an engineer reads can matter."
-    elif information.low is not None and information.low > 0 and information.value >= smallest:
-        first = f"Reading a student can matter here: knowing it is worth {with_bounds(information)} points over the best constant config."
+    elif information.low > 0 and information.value >= smallest:
+        first = f"Reading a student can matter here: knowing it is worth {with_bounds(information)} over the best constant config."
     else:
         first = (
-            f"No value of information was found: {with_bounds(information)} points over the best constant config. What an engineer reads "
+            f"No value of information was found: {with_bounds(information)} over the best constant config. What an engineer reads "
             "can hardly matter here."
         )
-    if room.low is not None and room.low > 0 and room.value >= smallest:
-        return f"{first} The best config beats uniform by {with_bounds(room)} points."
-    return f"{first} The best config was not shown to beat uniform: {with_bounds(room)} points."
+    if room.low > 0 and room.value >= smallest:
+        return f"{first} The best config beats uniform by {with_bounds(room)}."
+    return f"{first} The best config was not shown to beat uniform: {with_bounds(room)}."
 
 
 def rank_sentence(matrices: Sequence[Matrix]) -> str:
@@ -95,8 +96,10 @@ def rank_sentence(matrices: Sequence[Matrix]) -> str:
     rank = matrix.participation
     assert rank is not None
     cells = sum(matrix.seen)
-    skills = "one skill" if rank.value < 1.25 else "little more than one skill" if rank.value < 2 else f"about {rank.value:.0f} skills"
-    return f"To {matrix.student}, {cells} cells are {skills}: effective rank {with_bounds(rank, 1, '')}."
+    skills = (
+        "one skill" if rank.value < 1.25 else "little more than one skill" if rank.value < 2 else f"about {number(rank.value, 0)} skills"
+    )
+    return f"To {matrix.student}, {cells} cells are {skills}: effective rank {rank_words(rank)}."
 
 
 def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[str, ...]:
@@ -111,18 +114,18 @@ def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple
             )
         if matrix.naive is not None and matrix.participation is not None:
             said.append(
-                f"Without the correction for noise the rank of {matrix.student} would seem to be {matrix.naive:.1f} instead of "
-                f"{matrix.participation.value:.1f}."
+                f"Without the correction for noise the rank of {matrix.student} would seem to be {number(matrix.naive, 1)} instead of "
+                f"{number(matrix.participation.value, 1)}."
             )
     if forks is not None:
         said.append(
-            f"Two measurements of one config differ by {100 * forks.noise * 2**0.5:.1f} points (standard deviation; of one, "
-            f"{100 * forks.noise:.1f}); true gains of configs have a standard deviation of {100 * forks.config_sd:.1f}."
+            f"Two measurements of one config differ by {number(100 * forks.noise * 2**0.5, 1)} points (standard deviation; of one, "
+            f"{number(100 * forks.noise, 1)}); true gains of configs have a standard deviation of {number(100 * forks.config_sd, 1)}."
         )
         if forks.noise_sampled is not None and forks.headroom_sampled is not None:
             said.append(
-                f"By sampled answers the noise is {100 * forks.noise_sampled:.1f} and the headroom {with_bounds(forks.headroom_sampled)} "
-                "points."
+                f"By sampled answers the noise is {number(100 * forks.noise_sampled, 1)} and the headroom "
+                f"{with_bounds(forks.headroom_sampled)}."
             )
         said.append(f"A third of the headroom takes {pairs_words(forks.pairs_for_headroom)} to see with 80 % power.")
         if forks.information is not None:
@@ -130,8 +133,8 @@ def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple
         known = [value for value in forks.predicted if value is not None]
         if known:
             said.append(
-                f"Values by the influence matrix rank configs as their gains do with a correlation of {sum(known) / len(known):.2f} "
-                f"(mean over {len(known)} student{'s' if len(known) > 1 else ''})."
+                f"Values by the influence matrix rank configs as their gains do with a correlation of {number(sum(known) / len(known))} "
+                f"(mean over {counted(len(known), 'student')})."
             )
     return tuple(said)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base import seeds
-from frozenlab.base.numbers import ComparisonError, listed, wilson
+from frozenlab.base.numbers import ComparisonError, Interval, listed, percent
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.experiments.replays.store import Answer
@@ -189,16 +189,16 @@ def faithful_claims(arms: pd.DataFrame) -> Iterator[str]:
     k, n = arms["faithful"].sum(), arms["claims"].sum()
     if not n:
         return
-    low, high = wilson(int(k), int(n))
-    said = f"{int(k)} of {int(n)} claims are faithful to the evidence and the config ({k / n:.0%}, {low:.0%} to {high:.0%})"
+    found = Interval.of(int(k), int(n))
+    said = f"{int(k)} of {int(n)} claims are faithful to the evidence and the config ({found.percent}, {found.percents})"
     rates = (arms["faithful"] / arms["claims"]).dropna()
-    yield f"{said}." if rates.max() - rates.min() < SAME else f"{said}, fewest from {rates.idxmin()}: {rates.min():.0%}."
+    yield f"{said}." if rates.max() - rates.min() < SAME else f"{said}, fewest from {rates.idxmin()}: {percent(rates.min())}."
 
 
 def _unusable(arms: pd.DataFrame) -> str:
     failed, n = int(arms["unusable"].sum()), int(arms["n"].sum())
-    low, high = wilson(failed, n)
-    rate = f"{failed} of {n} answers could not be used ({100 * failed / n:.0f} %, 95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+    found = Interval.of(failed, n)
+    rate = f"{failed} of {n} answers could not be used ({found.percent}, 95 % interval {found.percents})"
     if not failed:
         return f"{rate}."
     worst = (arms["unusable"] / arms["n"]).idxmax()

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from html import escape
 from typing import Literal
 
-from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percents, points, signed
+from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percents, points, signed, typeset
 from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import MainTable, rows_by_arm
 from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
@@ -73,7 +73,7 @@ def written_before(report: StudyReport) -> list[str]:
     """What the study's file says about what it tests."""
     spec = report.spec
     when = "Written before it ran" if report.registered or not spec.primary else "Written in its file"
-    texts = {"Hypothesis": spec.hypothesis, when: spec.prediction, "Stopping rule": spec.stopping_rule}
+    texts = {"Hypothesis": spec.hypothesis, when: typeset(spec.prediction), "Stopping rule": spec.stopping_rule}
     return [f"{what}: {text}" for what, text in texts.items() if text]
 
 

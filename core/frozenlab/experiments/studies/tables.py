@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan, nan, sqrt
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
-from frozenlab.base.numbers import MANY, points
+from frozenlab.base.numbers import MANY, points, typeset
 from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.effect_words import margin_words, sentence
 from frozenlab.experiments.studies.effects import deviation, smaller_than
@@ -20,6 +20,7 @@ from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm, smallest_visible
 from frozenlab.session.ledger import Changed, Score
 
+Words = Annotated[str, AfterValidator(typeset)]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
@@ -41,7 +42,7 @@ class HeadroomShares(BaseModel):
     low: float | None
     high: float | None
     shares: tuple[ShareOfHeadroom, ...]
-    why: str = ""
+    why: Words = ""
     """Why no share is defined; empty if shares are."""
 
 
@@ -54,7 +55,7 @@ class MeasureReport(BaseModel):
     """The smallest effect that matters."""
     visible: float | None = None
     """The smallest effect that these seeds can detect (80 % power), given their spread; None if they show none."""
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[Words, ...] = ()
     curves: tuple[Curve, ...] = ()
     sizes: tuple[CellRow, ...] = ()
     headroom: HeadroomShares | None = None
@@ -92,9 +93,9 @@ class StudyReport(BaseModel):
     created: float
     valid: MeasureReport
     optimal: MeasureReport
-    sentences: tuple[str, ...]
+    sentences: tuple[Words, ...]
     """About the valid rate."""
-    beforehand: str = ""
+    beforehand: Words = ""
     """What the study could detect, as known before it ran; empty in earlier reports."""
     registered: bool = False
     """Whether the study's file, as it is now, was there before the first session began."""

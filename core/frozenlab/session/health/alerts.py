@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from frozenlab.base import numbers
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Z95, ComparisonError, decimals_of, number, paired_change
 from frozenlab.jobs import share
@@ -74,7 +75,7 @@ def out_of_bounds(metrics: pd.DataFrame) -> Iterator[Alert]:
         if rule.figure in last and last[rule.figure].notna().all():
             mean = float(last[rule.figure].mean())
             if not rule.least <= mean <= rule.most:
-                yield Alert(rule.name, rule.evidence.format(mean), rule.helps)
+                yield Alert(rule.name, rule.evidence.format(mean, percent=numbers.share(mean)), rule.helps)
 
 
 def changed(metrics: pd.DataFrame) -> Iterator[Alert]:

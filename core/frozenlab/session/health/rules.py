@@ -51,7 +51,7 @@ BOUNDS = (
         "clipped",
         0.0,
         0.8,
-        "{:.0%} of the answers are cut off before they end, so they earn nothing.",
+        "{percent} of the answers are cut off before they end, so they earn nothing.",
         "Let them be longer (max_tokens), or begin with smaller boards or a warm start.",
     ),
     Bounds(
@@ -67,7 +67,7 @@ BOUNDS = (
         "mixed",
         0.1,  # the least was 0.43
         1.0,
-        "In only {:.0%} of the groups the answers differ in reward, and the others teach nothing.",
+        "In only {percent} of the groups the answers differ in reward, and the others teach nothing.",
         "The boards are too hard or too easy, or the plans are drawn too cold: change the config, raise the temperature, ask for more "
         "plans a board, or begin with a warm start.",
     ),
@@ -76,7 +76,7 @@ BOUNDS = (
         "valid",
         0.02,  # the least was 0.04
         1.0,
-        "Only {:.1%} of the sampled plans are valid.",
+        "Only {percent} of the sampled plans are valid.",
         "The boards are too hard for this model: give it smaller maps or fewer agents first, or begin with a warm start.",
     ),
 )

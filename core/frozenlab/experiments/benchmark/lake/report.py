@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import AfterValidator
 
-from frozenlab.base.numbers import mean_of_rates
+from frozenlab.base.numbers import UNKNOWN, mean_of_rates, number, percent, percents
 from frozenlab.experiments.benchmark.report import Report, Tally, bounds_of, known_fault, tally
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 
-HEAD = "agents  size     n   valid  95 % interval    optimal  95 % interval      CSR     ISR  cost gap  step gap  tokens"
+HEAD = "agents  size     n    valid    95 % interval  optimal    95 % interval      CSR      ISR  cost gap  step gap  tokens"
 
 
 class BoardTally(Tally):
@@ -130,7 +130,8 @@ def gap(had: pd.Series, optimum: pd.Series) -> float | None:
 
 def tally_line(boards: BoardTally, size: str, valid: tuple[float, float, float], optimal: tuple[float, float, float]) -> str:
     """One line of the table: rates with their bounds, and a dash for the gap if no plan is valid."""
-    rates = "  ".join(f"{rate:>6.1%}  {low:>5.1%} .. {high:>6.1%}" for rate, low, high in (valid, optimal))
-    cost, step = ("-" if gap is None else f"{gap:+.1%}" for gap in (boards.soc_gap, boards.makespan_gap))
-    arrived = f"{boards.csr:>6.1%}  {boards.isr:>6.1%}"
-    return f"{boards.agents:>6}  {size:>4}  {boards.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {boards.tokens:>6.1f}"
+    n = boards.n
+    rates = "  ".join(f"{percent(rate, n):>7}  {percents(low, high, n):>15}" for rate, low, high in (valid, optimal))
+    cost, step = (UNKNOWN if gap is None else f"{number(100 * gap, 1, sign=True)} %" for gap in (boards.soc_gap, boards.makespan_gap))
+    arrived = f"{percent(boards.csr, n):>7}  {percent(boards.isr, n):>7}"
+    return f"{boards.agents:>6}  {size:>4}  {boards.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {number(boards.tokens, 1):>6}"
