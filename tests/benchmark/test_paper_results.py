@@ -16,7 +16,7 @@ def test_the_papers_rows_as_printed() -> None:
     for agents, rates in ours.items():
         assert (rates.valid, rates.optimal) == pytest.approx(printed[agents])
     assert tables[3].models["GPT-5.4"].by_size[3].valid == pytest.approx(0.6467)
-    assert tables[3].interval(0.6467) == wilson(97, 150)
+    assert tables[3].bounds(0.6467) == wilson(97, 150)
 
 
 def test_every_table_is_whole_and_has_the_cells_of_our_suite() -> None:

@@ -133,7 +133,7 @@ def paper_line(name: str, paper: PaperResults) -> Line:
         row, n = team.models[name], team.boards_per_size
         for metric in METRICS:
             rates = {size: getattr(printed, metric) for size, printed in row.by_size.items()}
-            cells |= {(agents, size, metric): Interval(rate, *team.interval(rate), n) for size, rate in rates.items()}
+            cells |= {(agents, size, metric): Interval(rate, *team.bounds(rate), n) for size, rate in rates.items()}
             _, low, high = mean_of_rates([(round(rate * n), n) for rate in rates.values()])
             means[agents, metric] = Interval(getattr(row, f"mean_{metric}"), low, high, n * len(rates))
     return Line(

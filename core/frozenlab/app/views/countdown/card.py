@@ -8,6 +8,7 @@ from html import escape
 import pandas as pd
 
 from frozenlab.app.ui.components import text_of
+from frozenlab.base.numbers import counted
 from frozenlab.tasks.countdown.answer import Verdict, check
 from frozenlab.tasks.countdown.steps import LARGEST, Chain, Numbers, Step, value
 from frozenlab.tasks.countdown.words import OUTCOMES
@@ -66,8 +67,8 @@ def sentence(outcome: str, target: int, fewest: int, chain: Chain, verdict: Verd
         said = OUTCOMES[outcome].sentence
         return f"{said[:1].upper()}{said[1:]}."
     if verdict.fault is None:
-        enough = "and no way is shorter" if len(chain) == fewest else f"and {counted(fewest)} would be enough"
-        return f"It reaches {target} in {counted(len(chain))}, {enough}."
+        enough = "and no way is shorter" if len(chain) == fewest else f"and {counted(fewest, 'step')} would be enough"
+        return f"It reaches {target} in {counted(len(chain), 'step')}, {enough}."
     if verdict.fault == "wrong_total":
         return f"It ends with {chain[-1].result}, not with {target}."
     step = chain[verdict.sound]
@@ -80,11 +81,3 @@ def sentence(outcome: str, target: int, fewest: int, chain: Chain, verdict: Verd
         formula = f"{step.left} {SIGNS[step.operation]} {step.right}"
         why = f"{formula} is {right}, not {step.result}" if right != step.result else f"{right} is not between 0 and {LARGEST}"
     return f"Step {verdict.sound + 1}: {why}."
-
-
-def counted(steps: int) -> str:
-    """
-    >>> counted(1), counted(2)
-    ('1 step', '2 steps')
-    """
-    return f"{steps} step{'' if steps == 1 else 's'}"

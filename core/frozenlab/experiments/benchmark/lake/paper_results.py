@@ -56,7 +56,7 @@ class PaperTeam(_Frozen):
     models: dict[str, PaperRow]
     """Name -> figures, in the paper's order."""
 
-    def interval(self, rate: float) -> tuple[float, float]:
+    def bounds(self, rate: float) -> tuple[float, float]:
         """95 % Wilson interval of one cell's rate."""
         return wilson(round(rate * self.boards_per_size), self.boards_per_size)
 
