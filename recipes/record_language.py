@@ -2,7 +2,7 @@
 
     python -m recipes.record_language FOLDER [--boards 14000] [--proposals 1200] [--stages 3] [--steps 15]
 
-A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
+A Qwen3 of a million random weights (:mod:`recipes.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
 and it writes its own configs. Everything stays in FOLDER: two models and the session; run again, it goes on where it was stopped.
 Printed are valid rates on the same held-out boards with Wilson intervals, and how many of the engineer's answers could be used.
@@ -21,7 +21,6 @@ from typing import Any
 import pandas as pd
 import torch
 
-from benchmarks.tiny_qwen3 import build
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import wilson
@@ -49,6 +48,7 @@ from frozenlab.session.store import SessionStore
 from frozenlab.session.worker import work
 from frozenlab.tasks.lake.family import LAKE
 from recipes.lab_model.proposals import draw_lines
+from recipes.tiny_qwen3 import build
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)

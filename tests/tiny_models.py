@@ -14,11 +14,11 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from benchmarks.tiny_qwen3 import END, PAD, START, TEMPLATE
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.answers import prompt
+from recipes.tiny_qwen3 import END, PAD, START, TEMPLATE
 
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT", "WAIT")
 
