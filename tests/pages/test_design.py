@@ -72,7 +72,7 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
     choose(page, 4, 5, 6)
     page.slider(key="design_2@6_share").set_value(100).run()
-    assert button(page, "Train with this config").disabled and any("sum to 167 %" in text.value for text in page.markdown)
+    assert button(page, "Train with this config").disabled and any("sum to 166.7 %" in text.value for text in page.markdown)
     button(page, "Normalise").click().run()
     assert not button(page, "Train with this config").disabled
     assert [page.slider(key=f"design_2@{size}_share").value for size in (4, 5, 6)] == [20, 20, 60]

@@ -239,7 +239,7 @@ def test_layouts_are_shown_where_boards_are_not_all_scattered(tmp_path: Path, mo
     config = EnvironmentConfig.uniform((4, 5), layouts={"rooms": 0.5, "open": 0.5})
     build_session(tmp_path, spec.model_copy(update={"initial_config": config}), "laid-out")
     said = "".join(words(open_page("story", session="laid-out", stage="1", part=part)) for part in ("read", "wrote"))
-    assert "Layouts of its boards" in said and ">rooms</th>" in said and "50% rooms, 50% open boards" in said
+    assert "Layouts of its boards" in said and ">rooms</th>" in said and "50 % rooms, 50 % open boards" in said
 
 
 def test_a_scattered_session_has_no_word_of_layouts() -> None:
@@ -297,7 +297,7 @@ def test_the_map_is_coloured_by_what_the_link_says() -> None:
 
 def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
-    monkeypatch.setattr("frozenlab.session.launch.submit", started.append)
+    monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, *_: started.append(session))
     record = whole(folder).proposal(0)
     cell = next(change.cell for change in record.changes if change.knob == "hole_ratio")
     app = open_page("story", session="whole", stage="1", part="wrote")
@@ -321,7 +321,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
 def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     started = []
-    monkeypatch.setattr("frozenlab.session.launch.submit", started.append)
+    monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, *_: started.append(session))
     spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).changed(engineer="human")
     session = build_session(tmp_path, spec, "asked", finished_stages=1)
     (session.stage_dir(0) / "proposal.json").unlink()

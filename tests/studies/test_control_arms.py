@@ -102,7 +102,7 @@ def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, mon
     for done, seed, standing in ((False, 0, "waiting"), (True, 1, "ready")):
         for cell in study.cells:
             if cell.arm.name == "random" and (done or cell.seed == seed):
-                session = study.session(cell) or study.store.create(study.spec.spec_of(cell.arm, cell.seed), cell.id)
+                session = study.session(cell) or study.sessions.create(study.spec.spec_of(cell.arm, cell.seed), cell.id)
                 state = session.state().model_copy(update={"status": "done"})
                 (session.dir / "state.json").write_text(state.model_dump_json(), encoding="utf-8")
         assert Runner(JobRecorder(study)).look()["yoked-s0"] == standing

@@ -95,7 +95,7 @@ def test_a_file_that_changed_after_the_first_session_confirms_nothing(tmp_path: 
     register(study)
     assert not is_registered(study), "a checksum is written once"
     late = Study.create(spec_of(), SessionStore(tmp_path), "late")
-    late.store.create(late.spec.spec_of(late.spec.arms[0], 0), late.cells[0].id)
+    late.sessions.create(late.spec.spec_of(late.spec.arms[0], 0), late.cells[0].id)
     register(late)
     assert not is_registered(late), "a session had begun before"
 
