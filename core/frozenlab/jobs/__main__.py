@@ -14,7 +14,7 @@ from frozenlab.jobs.environment import KEEPER, NICENESS, worker_environment
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.queue.recover import open_job
-from frozenlab.jobs.worker import end_with, work_on
+from frozenlab.jobs.worker import LOCK_WAIT, end_with, work_on
 
 if KEEPER in os.environ:
     end_with(int(os.environ[KEEPER]))
@@ -26,4 +26,4 @@ if name != "study":
 job = open_job(next(kind for kind in KINDS if kind.name == name), Path(folder).resolve())
 if (command := job.command()) != worker_command(name, job.dir):  # a session in several processes becomes their launcher
     os.execvpe(command[0], command, worker_environment(job.online))
-sys.exit(work_on(job))
+sys.exit(work_on(job, wait=0.0 if name == "study" else LOCK_WAIT))  # a second runner of a study is turned away at once
