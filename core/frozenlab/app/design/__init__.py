@@ -1,1 +1,0 @@
-"""The Design page: a config, and boards drawn from it."""

@@ -1,1 +1,0 @@
-"""The Headroom page: what can be won here?"""

@@ -1,1 +1,0 @@
-"""The page Learn: a course in multi-agent path finding on live boards."""

@@ -1,1 +1,0 @@
-"""The Play page: one board, the plans of a model, and the optimal plan."""

@@ -1,1 +1,0 @@
-"""What only the pages about a session show: Home, Train and Story."""

@@ -1,1 +1,0 @@
-"""What only the Studies page shows."""

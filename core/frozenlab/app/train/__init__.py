@@ -1,1 +1,0 @@
-"""The Train page: starting a session, and watching it."""

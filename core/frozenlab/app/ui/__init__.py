@@ -1,1 +1,0 @@
-"""What pages share; the only part of the package that imports streamlit."""

@@ -1,1 +1,0 @@
-"""How pages show the answers of each task family."""

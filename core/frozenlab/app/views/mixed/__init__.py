@@ -1,1 +1,0 @@
-"""How pages show tasks of several families."""

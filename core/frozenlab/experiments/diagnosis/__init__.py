@@ -1,1 +1,0 @@
-"""Diagnosis: does an engineer that is shown a student's evidence put its boards on the planted weakness? Nothing is trained."""

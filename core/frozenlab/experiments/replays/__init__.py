@@ -1,1 +1,0 @@
-"""Asking engineers again about one stage, without training."""

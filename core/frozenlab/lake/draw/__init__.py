@@ -1,1 +1,0 @@
-"""Drawing random boards from a config."""

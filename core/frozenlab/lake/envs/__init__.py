@@ -1,1 +1,0 @@
-"""The lake for other libraries: PettingZoo, Gymnasium, TRL and verifiers."""

@@ -1,1 +1,0 @@
-"""Compiled code, and where it is kept once compiled."""

@@ -1,1 +1,0 @@
-"""The exact solver, and Conflict-Based Search to learn from."""

@@ -1,1 +1,0 @@
-"""The lab model: a small transformer with a vocabulary of its own."""

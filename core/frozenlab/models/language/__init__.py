@@ -1,1 +1,0 @@
-"""Hugging Face language models: prompts, answers and text generation."""

@@ -1,1 +1,0 @@
-"""One stage of training, by each method."""

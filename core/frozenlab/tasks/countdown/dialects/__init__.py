@@ -1,1 +1,0 @@
-"""How models are asked about Countdown tasks, and how their answers are read."""
