@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.benchmark.lake.address import NOBODY, Boards
-from frozenlab.app.benchmark.lake.behind import ALL, FILTERS, behind
-from frozenlab.app.benchmark.lake.changes import changes, in_words
-from frozenlab.app.benchmark.lake.figures import outcomes_figure, rates_figure
+from frozenlab.app.benchmark.lake.address import ALL, FILTERS, NOBODY, Boards, behind
 from frozenlab.app.benchmark.lake.lines import as_table, first_choice, line_of, looks, paper_line, paper_models
-from frozenlab.app.benchmark.lake.tables import cells_table, changes_table, leaderboard, more_table
+from frozenlab.app.benchmark.lake.results import outcomes_figure, rates_figure
+from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_table, in_words, leaderboard, more_table
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.base.files import write_text

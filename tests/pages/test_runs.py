@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.runs.differences import spec_rows
 from frozenlab.app.runs.overlay import over_steps
-from frozenlab.app.runs.shared_boards import disagreed, measured, pairs, shared
+from frozenlab.app.runs.side_by_side import disagreed, measured, pairs, shared, spec_rows
 from frozenlab.app.runs.table import DONE, Deed, Done
 from frozenlab.base.files import write_parquet
 from frozenlab.experiments.shelf.shelf import delete, label

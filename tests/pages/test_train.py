@@ -15,9 +15,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.session.curves import training_curves
-from frozenlab.app.train.first_minute import steps
 from frozenlab.app.train.language_form import TRANSFORMERS
-from frozenlab.app.train.watch import WAITED
+from frozenlab.app.train.watch import WAITED, steps
 from frozenlab.app.ui.live.route import address
 from frozenlab.base.files import append_line, write_text
 from frozenlab.engineer.engineers import ApiEngineer
@@ -94,7 +93,7 @@ def test_a_preset_fills_the_form_for_each_method(name: str, method: str, launche
 def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frozenlab.app.session.obstacles.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: [])
     app = open_page("train")
     app.selectbox(key="form_method").set_value("imitation").run()
     app.selectbox(key="form_preset").set_value("paper").run()
@@ -129,7 +128,7 @@ def test_back_from_a_language_model_to_the_lab_model(launched: list[SessionSpec]
 
 
 def test_shortfalls_of_this_machine_are_shown_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.app.session.obstacles.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
     app = open_page("train")
     app.selectbox(key="form_preset").set_value("qwen3-0.6b").run()
     assert "It needs a GPU, and there is none" in app.error[0].value
@@ -352,7 +351,7 @@ def test_the_first_minute_is_three_steps_with_a_clock_and_no_empty_chart(
     build_session(sessions_folder, session_id="other")
     session = SessionStore(sessions_folder).create(small_spec(), "young")
     now = time.time()
-    monkeypatch.setattr("frozenlab.app.train.first_minute.time", SimpleNamespace(time=lambda: now))
+    monkeypatch.setattr("frozenlab.app.train.watch.time", SimpleNamespace(time=lambda: now))
     state = State(status="running", phase=phase, phase_done=done, phase_since=now - 60, started=now - 70, heartbeat=now, steps=8)
     write_text(session.dir / "state.json", state.model_dump_json())
     app = open_page("train", session="young")

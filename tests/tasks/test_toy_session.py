@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.app.story.config_map import axes_of, map_figure, stops
+from frozenlab.app.story.whole_session import axes_of, map_figure, stops
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
 from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import PlainReport

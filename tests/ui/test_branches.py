@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from frozenlab.app.story.branches import branches_figure, family
+from frozenlab.app.story.whole_session import branches_figure, family
 from frozenlab.session.forks import fork
 from frozenlab.session.spec import Parent
 from frozenlab.session.store import SessionStore

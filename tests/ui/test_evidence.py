@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.session.evidence import boards_behind, line_of, section_tokens
-from frozenlab.app.story.config_map import Stop, axes_of, map_figure, stops
+from frozenlab.app.story.whole_session import Stop, axes_of, map_figure, stops
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.schema import Attempt
 from frozenlab.session.session import Session, SessionError

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from frozenlab.app.session.claim_outcomes import ClaimOutcome
-from frozenlab.app.session.claims_table import claims_table
-from frozenlab.app.session.config_rows import KnobRow, config_rows
-from frozenlab.app.session.config_tables import config_list, config_table, layouts_table, repairs_table
+from frozenlab.app.session.claims import ClaimOutcome, claims_table
+from frozenlab.app.session.proposals import KnobRow, config_list, config_rows, config_table, layouts_table, repairs_table
 from frozenlab.app.ui import markup
 from frozenlab.base.numbers import Interval
 from frozenlab.engineer.schema import Claim, Context, Evidence, Repair

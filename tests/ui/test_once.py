@@ -9,7 +9,7 @@ from threading import Event
 import plotly.graph_objects as go
 import pytest
 
-from frozenlab.app.ui.chart import Chart
+from frozenlab.app.ui.figures import Chart
 from frozenlab.app.ui.once import once
 from tests.builders import build_session
 

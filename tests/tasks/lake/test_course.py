@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.app.learn import boards, pictures, recorded, records, sheet
+from frozenlab.app.learn import boards, pictures, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, Lesson, codes_in
 from frozenlab.app.learn.chapters import CHAPTERS
 from frozenlab.app.learn.exercises import Choice, OnBoard, Ordering, Steering
@@ -156,11 +156,11 @@ def test_the_sheet_has_every_chapter_and_its_board() -> None:
 
 def test_all_that_an_answer_needs_is_on_paper() -> None:
     text = unescape(sheet.page(Lesson()))
-    first, _ = recorded.before_and_after()
+    first, _ = pictures.before_and_after()
     assert first.completion is not None
     cells = re.findall(r"<td>(r\dc\d)</td>", text)
     assert cells == first.completion.split()
-    assert len(recorded.decision().failures) == 6 and all(line.text in text for line in recorded.decision().failures)
+    assert len(pictures.decision().failures) == 6 and all(line.text in text for line in pictures.decision().failures)
     assert (
         "Press" not in text and "First conflict: Step 2: agents 0 and 1 are both on (2, 2)." in text and text.count("is expanded next") == 2
     )

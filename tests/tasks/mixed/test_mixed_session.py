@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.app.story.config_map import axes_of, stops
+from frozenlab.app.story.whole_session import axes_of, stops
 from frozenlab.engineer.engineers import RulesEngineer, UniformEngineer
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals, sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.app import allowances
-from frozenlab.app.session.config_tables import repairs_table
+from frozenlab.app.session.proposals import repairs_table
 from frozenlab.app.ui import markup, refusals
 from frozenlab.base import look_only
 from frozenlab.base.cells import Config, in_order

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, common_layout, percent_axis
+from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, Chart, common_layout, percent_axis
 from frozenlab.app.ui.glossary import note
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of

@@ -7,9 +7,8 @@ import streamlit as st
 from frozenlab.app.design import drafts
 from frozenlab.app.design.controls import cells, config_of, kinds, put, rearrange, state
 from frozenlab.app.design.knobs import balance, table
-from frozenlab.app.design.layouts import layout_gallery
 from frozenlab.app.design.library import library, presets
-from frozenlab.app.design.sample import comparison, drawn_boards
+from frozenlab.app.design.sample import comparison, drawn_boards, layout_gallery
 from frozenlab.app.ui import nav, theme
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import MAX_AGENTS

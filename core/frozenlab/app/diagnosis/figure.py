@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, common_layout
+from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, shown_words
 

@@ -8,8 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from frozenlab.app.studies.figures import Ink, named
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
 from frozenlab.base.numbers import MANY, UNKNOWN, number, points, signed
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.studies.pictures import shade

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
-from frozenlab.app.learn import boards, recorded
+from frozenlab.app.learn import boards
 from frozenlab.app.learn.exercises import HEIGHT, Choice, priorities
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
 from frozenlab.app.views.lake.player import board_player
+from frozenlab.app.views.lake.recorded import Recorded, recorded, showcase
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track, fault_sentence
 from frozenlab.base.numbers import percent
+from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.rules import judge, walk
+from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.dialects.lab import render_board
 from frozenlab.tasks.lake.words import OUTCOMES
 
 MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")
 """What an answer may be suspected of."""
+SEARCHED = {"11 nodes": boards.MORE_MEETINGS, "17 nodes": boards.MANY_MEETINGS}
+SESSION = "example-quick"
 
 
 def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
@@ -91,9 +98,6 @@ def no_order() -> None:
         plans(boards.NO_ORDER, [("the exact solver", solution.plan)], key="learn-no-order-solved")
 
 
-SEARCHED = {"11 nodes": boards.MORE_MEETINGS, "17 nodes": boards.MANY_MEETINGS}
-
-
 def searching() -> None:
     chosen = st.segmented_control("A board whose tree has", list(SEARCHED), default="11 nodes", required=True, key="learn-searched")
     board = SEARCHED[chosen]
@@ -102,7 +106,7 @@ def searching() -> None:
 
 def model() -> None:
     """The board as words, and the answers before and after training."""
-    first, last = recorded.before_and_after()
+    first, last = before_and_after()
     tracks = [Track(answer.label, answer.paths, answer.verdict) for answer in (first, last)]
     board, words, answered = st.columns([1.1, 1, 0.8])
     with board:
@@ -113,7 +117,7 @@ def model() -> None:
     answered.code(by_step(first.completion or "", first.board.num_agents), language=None)
     if st.toggle("Show what it did before and after training", key="learn-model-shown"):
         board_player(first.board, tracks, key="learn-model", height=HEIGHT, autoplay=True)
-    st.caption(f"Both answers were recorded by the session {recorded.SESSION}, on board {first.board_id}.")
+    st.caption(f"Both answers were recorded by the session {SESSION}, on board {first.board_id}.")
 
 
 def by_step(completion: str, agents: int) -> str:
@@ -124,7 +128,7 @@ def by_step(completion: str, agents: int) -> str:
 
 def what_is_wrong() -> Choice:
     """What is wrong with the recorded answer? The judge of the session said so."""
-    first, _ = recorded.before_and_after()
+    first, _ = before_and_after()
     assert first.verdict is not None and first.verdict.fault is not None
     reason = f"{fault_sentence(first.verdict)} The rule: {OUTCOMES[first.verdict.fault].rule}"
     return Choice(
@@ -141,20 +145,20 @@ def what_is_wrong() -> Choice:
 
 def engineer() -> None:
     """The failures that the engineer read, and the claims that it wrote."""
-    decision = recorded.decision()
-    st.markdown(f"**What it read after stage {decision.stage + 1}** of the session {recorded.SESSION}")
-    st.html("".join(markup.evidence_line(line) for line in decision.failures))
-    if decision.record.proposal is not None and st.toggle("Show what it wrote", key="learn-engineer-shown"):
-        st.html(markup.quote(decision.record.proposal.summary, f"the {decision.record.engineer} engineer, to the letter"))
-        st.markdown("\n".join(f"- {markup.plain(claim.text)}" for claim in decision.record.proposal.claims))
+    found = decision()
+    st.markdown(f"**What it read after stage {found.stage + 1}** of the session {SESSION}")
+    st.html("".join(markup.evidence_line(line) for line in found.failures))
+    if found.record.proposal is not None and st.toggle("Show what it wrote", key="learn-engineer-shown"):
+        st.html(markup.quote(found.record.proposal.summary, f"the {found.record.engineer} engineer, to the letter"))
+        st.markdown("\n".join(f"- {markup.plain(claim.text)}" for claim in found.record.proposal.claims))
 
 
 def most_to_win() -> Choice:
     """On which cell do most plans fail?"""
-    decision = recorded.decision()
-    rates = decision.rates
+    found = decision()
+    rates = found.rates
     hardest = min(rates, key=rates.__getitem__)
-    words = decision.context.words
+    words = found.context.words
     told = {
         name: f"{words[name].capitalize()}: {percent(rate)} of the plans on 40 held-out boards are valid." for name, rate in rates.items()
     }
@@ -164,3 +168,49 @@ def most_to_win() -> Choice:
         list(rates).index(hardest),
         [told[name] if name == hardest else f"{told[name]} There is more to win elsewhere." for name in rates],
     )
+
+
+def session() -> Session:
+    """Raises SessionError if it is not there."""
+    return SessionStore().open(SESSION)
+
+
+def before_and_after() -> tuple[Recorded, Recorded]:
+    """Two answers to one board: the model's before training, which collides, and its answer after the last stage, which is optimal."""
+    own = session()
+    before, after = own.results(None), own.results(own.spec.stages - 1)
+    assert before is not None and after is not None
+    board_id = showcase(before, after)
+    first, last = (
+        recorded(table[table["board_id"] == board_id].iloc[0], label)
+        for table, label in ((before, "before training"), (after, f"after {own.spec.stages} stages"))
+    )
+    return first, last
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an engineer read after a stage, and what it wrote."""
+
+    stage: int
+    context: Context
+    record: ProposalRecord
+
+    @property
+    def failures(self) -> list[Evidence]:
+        """The line of the failures section about each cell."""
+        return [line for line in self.context.sections["failures"] if line.cell and line.id == f"F{line.cell}"]
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Valid rate on each cell, as the failures section gives it."""
+        lines = {cell.name: self.context.evidence("failures", cell.name) for cell in self.context.cells}
+        return {name: line.numbers["valid"] for name, line in lines.items() if line is not None}
+
+
+def decision() -> Decision:
+    """The one after the first stage."""
+    own = session()
+    context, record = own.context(0), own.proposal(0)
+    assert context is not None and record is not None
+    return Decision(0, context, record)

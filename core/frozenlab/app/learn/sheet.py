@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from frozenlab.app.learn import recorded
+from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Choice, Exercise, OnBoard, Searching, Steering
@@ -93,7 +93,7 @@ def first_nodes(exercise: Searching) -> str:
 
 def what_it_wrote() -> str:
     """The recorded answer of the model before training, beside its board."""
-    first, _ = recorded.before_and_after()
+    first, _ = pictures.before_and_after()
     agents, words = first.board.num_agents, (first.completion or "").split()
     head = "".join(f"<th>agent {i}</th>" for i in range(agents))
     rows = "".join(
@@ -106,7 +106,7 @@ def what_it_wrote() -> str:
 
 def what_it_read() -> str:
     """The lines of evidence that the engineer read."""
-    return "".join(f"<p>{escape(evidence.id)}: {escape(evidence.text)}</p>" for evidence in recorded.decision().failures)
+    return "".join(f"<p>{escape(evidence.id)}: {escape(evidence.text)}</p>" for evidence in pictures.decision().failures)
 
 
 def beside(left: str, right: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from frozenlab.app.session.config_rows import what_changed
+from frozenlab.app.session.proposals import what_changed
 from frozenlab.app.ui.components import NODES, text_of
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from frozenlab.app.session.board_by_board import board_by_board
-from frozenlab.app.session.claim_outcomes import predictions_of, was_it_right
-from frozenlab.app.session.config_rows import knob_rows, what_changed
-from frozenlab.app.story.moment import Moment, moment_of
-from frozenlab.app.story.opening import first_judged
+from frozenlab.app.session.claims import predictions_of, was_it_right
+from frozenlab.app.session.proposals import knob_rows, what_changed
+from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
@@ -30,6 +29,8 @@ BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 EVIDENCE_SHOWN, CLAIMS_SHOWN, KNOBS_SHOWN = 5, 3, 9
 """What can be read from the last row of a room."""
+SHOWN_WORDS = {1: "This is one of them.", 2: "These are two of them, of two kinds.", 3: "These are three of them, of three kinds."}
+"""How many boards a scene shows of those that failed."""
 
 
 class TalkError(LabError, ValueError):
@@ -42,10 +43,6 @@ class Part(NamedTuple):
     name: str
     title: str
     make: Callable[[Moment, View], Scene | None]
-
-
-SHOWN_WORDS = {1: "This is one of them.", 2: "These are two of them, of two kinds.", 3: "These are three of them, of three kinds."}
-"""How many boards a scene shows of those that failed."""
 
 
 def scenes_of(session: Session) -> list[Scene]:

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from frozenlab.app.session import evidence
-from frozenlab.app.session.answers import raw_answers, repairs
-from frozenlab.app.session.claim_outcomes import claim_outcomes
-from frozenlab.app.session.claims_table import claims_table
-from frozenlab.app.session.config_rows import knob_rows, what_changed
-from frozenlab.app.session.config_tables import config_table
+from frozenlab.app.session.claims import claim_outcomes, claims_table
+from frozenlab.app.session.proposals import config_table, knob_rows, raw_answers, repairs, what_changed
 from frozenlab.app.ui import markup
 from frozenlab.app.ui.components.cited import cited
 from frozenlab.app.ui.figures import overall_by_cell

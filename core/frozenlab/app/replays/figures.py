@@ -9,8 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import percent, share
 from frozenlab.tasks.families import family_of

@@ -9,9 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import GRID_COLOR, common_layout, percent_axis
+from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, percent_axis
 from frozenlab.session.session import Session
 
 Axis = Literal["step", "stage", "boards"]

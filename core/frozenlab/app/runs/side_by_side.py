@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from html import escape
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from frozenlab.app.runs.differences import Row, config_rows, spec_rows
 from frozenlab.app.runs.overlay import AXES, COLORS, overlay
-from frozenlab.app.runs.shared_boards import Measured, disagreed, measured, pairs, shared
+from frozenlab.app.session.board_by_board import BoardByBoard, board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
+from frozenlab.base.numbers import share
 from frozenlab.session.session import Session
+from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
+
+LEFT_OUT = ("schema_version", "title", "initial_config")
+"""Fields of a spec that say nothing about a difference: the config of each stage is compared on its own."""
+NOTHING = "–"
 
 
 def side_by_side(found: Sequence[Session]) -> None:
@@ -184,3 +193,123 @@ def settings_table(caption: str, rows: Sequence[Row], names: Sequence[str]) -> s
         for row in rows
     ]
     return markup.table(caption, [("setting", ""), *((name, "") for name in names)], lines)
+
+
+class Row(NamedTuple):
+    """A setting and its value in each run; NOTHING where a run does not have it."""
+
+    setting: str
+    values: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        return len(set(self.values)) > 1
+
+
+def spec_rows(sessions: Sequence[Session]) -> list[Row]:
+    """Every setting of the specs, in their order."""
+    specs = [session.spec.model_dump(mode="json", exclude=set(LEFT_OUT)) for session in sessions]
+    return rows([dict(_settings(spec)) for spec in specs])
+
+
+def config_rows(sessions: Sequence[Session]) -> list[Row]:
+    """Every setting of the configs that the stages trained on: ``stage 2, 5×5, hole ratio``."""
+    return rows([dict(_trained_on(session)) for session in sessions])
+
+
+def rows(settings: Sequence[Mapping[str, str]]) -> list[Row]:
+    """A row for each setting that any of them has."""
+    names = dict.fromkeys(name for one in settings for name in one)
+    return [Row(name, tuple(one.get(name, NOTHING) for one in settings)) for name in names]
+
+
+def _settings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The leaves of a spec: ``training, learning rate`` and its value. Lists are one value."""
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield from _settings(part, f"{path}, {name}" if path else name)
+    else:
+        yield path.replace("_", " "), _shown(value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value)) or "none"
+    return value if isinstance(value, str) else NOTHING if value is None else json.dumps(value)
+
+
+def _trained_on(session: Session) -> Iterator[tuple[str, str]]:
+    for stage in range(session.spec.stages):
+        drawn = session.environment(stage)
+        config = drawn.config if drawn is not None else session.spec.initial_config if stage == 0 and not session.spec.ask_first else None
+        if config is None:
+            continue
+        family = family_of(config.family)
+        for cell, own in config.cells.items():
+            for knob, value in own.settings().items():
+                yield f"stage {stage + 1}, {cell_label(cell)}, {family.setting_label(knob)}", share(value)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The results of a run's last measured stage."""
+
+    session: Session
+    name: str
+    """As the page calls the run; no other has the same."""
+    stage: int | None
+    """0-based; None: only the base was measured."""
+    table: pd.DataFrame
+
+    @property
+    def after(self) -> str:
+        return "before training" if self.stage is None else f"after stage {self.stage + 1}"
+
+
+def measured(session: Session, name: str) -> Measured | None:
+    """The run's last results; None before the first."""
+    for stage in (*reversed(range(session.spec.stages)), None):
+        table = session.results(stage)
+        if table is not None:
+            return Measured(session, name, stage, table)
+    return None
+
+
+def shared(runs: Sequence[Measured]) -> list[pd.DataFrame]:
+    """The rows of the boards that all runs were measured on, in the same order; empty tables where there is none.
+
+    Suites name boards by their place, so the same id may be another board: the board itself has to be the same too.
+    """
+    family = runs[0].session.spec.tasks
+    if any(run.session.spec.tasks is not family for run in runs):
+        return [run.table.iloc[:0] for run in runs]
+    same = ["board_id", *family.task_columns]
+    common = reduce(lambda left, right: left.merge(right, on=same), [run.table[same].drop_duplicates() for run in runs])
+    # each board once, as a damaged table may not have it
+    return [common[["board_id"]].drop_duplicates().merge(run.table.drop_duplicates("board_id"), on="board_id") for run in runs]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs on the boards that both were measured on."""
+
+    first: Measured
+    second: Measured
+    result: BoardByBoard
+    """``gained`` are boards that only the second solves, ``lost`` those that only the first does."""
+
+
+def pairs(runs: Sequence[Measured]) -> list[Pair]:
+    """Each two of the runs, in their order."""
+    found = []
+    for place, first in enumerate(runs):
+        for second in runs[place + 1 :]:
+            before, after = shared([first, second])
+            found.append(Pair(first, second, board_by_board(before, after)))
+    return found
+
+
+def disagreed(tables: Sequence[pd.DataFrame]) -> pd.Series:
+    """Whether some runs solve a board and others do not, for each row of the shared tables."""
+    solved = pd.concat([table["valid"].reset_index(drop=True) for table in tables], axis=1).sum(axis=1)
+    return (solved > 0) & (solved < len(tables))

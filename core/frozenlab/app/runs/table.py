@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
+from pydantic import ValidationError
 
 from frozenlab.app.bundles.exporting import export_button
+from frozenlab.app.bundles.imported import imported_note
 from frozenlab.app.bundles.importing import import_button, what_came
-from frozenlab.app.runs.one_run import one_run
-from frozenlab.app.runs.trash import trash
-from frozenlab.app.ui import markup, refusals, sessions
-from frozenlab.base.errors import LabError
+from frozenlab.app.ui import markup, nav, refusals, sessions
+from frozenlab.app.ui.sessions import origin_lines
+from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import Interval, decimals_of, number
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.shelf import shelf
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.glance import Rated
+from frozenlab.session.labels import Labels
 from frozenlab.session.runs import ORDERS, Run, Wanted, runs
-from frozenlab.session.session import Session
-from frozenlab.session.store import SessionStore
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.store import OFFERED, SessionStore
 
 Deed = Literal["archived", "listed", "deleted", "restored"]
 WORDS: dict[Deed, str] = {
@@ -30,6 +33,14 @@ WORDS: dict[Deed, str] = {
     "deleted": "in the trash",
     "restored": "back",
 }
+DONE = "runs_done"
+"""Session-state entry: a :class:`Done`."""
+MOST_COMPARED = 6
+ROWS = 200
+"""Rows that the browser gets at a time."""
+USUAL = ("before", "after", "95 % interval", "n", "status", "engineer", "method", "began", "tags")
+ERROR = "trash_error"
+"""Session-state entry: why something could not be restored."""
 
 
 class Done(NamedTuple):
@@ -38,13 +49,6 @@ class Done(NamedTuple):
     what: Deed
     titles: dict[str, str]
     refused: tuple[str, ...]
-
-
-DONE = "runs_done"
-"""Session-state entry: a :class:`Done`."""
-MOST_COMPARED = 6
-ROWS = 200
-"""Rows that the browser gets at a time."""
 
 
 def bounds(rate: Rated | None) -> str:
@@ -75,7 +79,6 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "id": ("The name of its folder", lambda run: run.id),
 }
 """Name -> help, and the value of a run; all but the run's name, which is always shown."""
-USUAL = ("before", "after", "95 % interval", "n", "status", "engineer", "method", "began", "tags")
 
 
 def all_runs(store: SessionStore) -> None:
@@ -258,3 +261,82 @@ def holding(done: Done, every: Sequence[Run], store: SessionStore) -> dict[str, 
     else:
         there = {run.id for run in every if done.what == "restored" or run.labels.archived == (done.what == "archived")}
     return {session_id: title for session_id, title in done.titles.items() if session_id in there}
+
+
+def one_run(session: Session) -> None:
+    about, form = st.columns([1, 1.4], gap="large")
+    with about:
+        st.markdown(f"**{markup.plain(session.title)}**")
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · `{session.id}`")
+        with st.container(horizontal=True):
+            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
+            st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
+        imported_note("session", session.dir)
+        origin_lines(session)
+    with form:
+        if session.why_read_only:
+            st.caption(f"It {session.why_read_only}: it keeps its name, and has no tags or notes.")
+        else:
+            labels_form(session)
+
+
+def labels_form(session: Session) -> None:
+    labels, allowed = session.labels, refusals.changes()
+    fixed = allowed["disabled"]
+    with st.form(f"labels-{session.id}", border=False):
+        left, right = st.columns(2)
+        title = left.text_input("Name", labels.title, max_chars=120, placeholder=session.spec.title or session.id, disabled=fixed)
+        tags = right.multiselect(
+            "Tags", list(labels.tags), list(labels.tags), accept_new_options=True, placeholder="type a tag, Enter", disabled=fixed
+        )
+        notes = st.text_area("Notes", labels.notes, max_chars=4000, height=90, disabled=fixed)
+        if not st.form_submit_button("Save", key="save-labels", **allowed):
+            return
+    try:
+        shelf.label(session, Labels(title=title, tags=tuple(tags), notes=notes, archived=labels.archived))
+    except ValidationError as error:
+        st.error(f"Not saved: {markup.plain(one_line(error))}.")
+    except LabError as error:
+        st.error(f"Not saved: {markup.plain(str(error))}.")
+    else:
+        st.rerun()
+
+
+def trash(store: SessionStore) -> None:
+    """A button with the number of deleted runs, replays, studies and so on; nothing where there is none."""
+    found = shelf.in_trash(store)
+    count = len(found)
+    gone = {one.name: one for one in found[:OFFERED]}
+    refusals.show_reason(ERROR)
+    if not gone:
+        return
+    with st.popover(f"Trash ({count:,})", icon=":material/delete:"):
+        last = f"Deleted, the last {OFFERED}" if count > OFFERED else "Deleted"
+        chosen = gone[st.selectbox(last, list(gone), key="trashed", format_func=lambda name: label(gone[name]))]
+        with st.container(horizontal=True):
+            if st.button("Restore", key="restore", icon=":material/undo:", **refusals.changes()):
+                with refusals.keeping_reason(ERROR, "Not restored"):
+                    shelf.restore(chosen.id, store, chosen.kind)
+                st.rerun()
+            empties = refusals.changes()
+            if st.button("Empty the trash", key="empty-trash", icon=":material/delete_forever:", **empties):
+                ask(count, store)
+
+
+def label(gone: shelf.Trashed) -> str:
+    """A run by its title and figures, others by their kind and id."""
+    if gone.kind == "session":
+        with suppress(SessionError):
+            return sessions.describe(Session(gone.folder))
+    return f"{gone.kind} {gone.id}"
+
+
+@st.dialog("Delete for good?")
+def ask(count: int, store: SessionStore) -> None:
+    st.write(f"{'What is' if count == 1 else f'All {count:,}'} in the trash will be gone, with checkpoints and tables.")
+    with st.container(horizontal=True):
+        if st.button("Delete for good", key="empty-now", type="primary"):
+            shelf.empty_trash(store)
+            st.rerun()
+        if st.button("Keep", key="keep-trash"):
+            st.rerun()

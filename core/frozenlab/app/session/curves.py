@@ -10,8 +10,17 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, BAND_BLUE, BAND_COLOR, CHECK_COLOR, REWARD_COLOR, Series, common_layout, percent_axis
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    BAND_BLUE,
+    BAND_COLOR,
+    CHECK_COLOR,
+    REWARD_COLOR,
+    Chart,
+    Series,
+    common_layout,
+    percent_axis,
+)
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval, percent, percents, rates
 from frozenlab.tasks.labels import cell_label, cells_noun

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from frozenlab.app.session import evidence
-from frozenlab.app.session.answers import raw_answers, repairs
-from frozenlab.app.session.claims_table import claims_table
-from frozenlab.app.session.config_rows import knob_rows
-from frozenlab.app.session.config_tables import config_table, layouts_table
+from frozenlab.app.session.claims import claims_table
+from frozenlab.app.session.proposals import config_table, knob_rows, layouts_table, raw_answers, repairs
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components.cited import cited

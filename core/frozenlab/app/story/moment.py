@@ -1,4 +1,4 @@
-"""The moment of a session that the Story page shows."""
+"""The moment of a session that the Story page shows, and the one that it opens with."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from frozenlab.app.session.claim_outcomes import ClaimOutcome, claim_outcomes
-from frozenlab.app.ui.components.timeline import stage_name
+from frozenlab.app.session.claims import ClaimOutcome, claim_outcomes
+from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
 from frozenlab.app.ui.figures import Series
 from frozenlab.app.ui.once import once
 from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.session.session import Session
+from frozenlab.session.state import State
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,15 @@ def moment_of(session: Session, stage: int | None) -> Moment | None:
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
     outcomes = once(lambda: claim_outcomes(claims, after, following, read), "story claims", revision, stage)
     return Moment(session, revision, stage, after, read, before, session.context(stage), record, outcomes)
+
+
+def first_judged(session: Session, state: State) -> int | None:
+    """The stage (0-based) that the page opens with: one that waits for a person, else the first with a proposal that changed the config and
+    was tested by the next stage. None: no such stage."""
+    if state.status == "waiting":
+        return state.stage
+    measured = rates_by_stage(state)
+    for stage in range(session.spec.stages - 1):
+        if stage in measured and stage + 1 in measured and (record := session.proposal(stage)) is not None and record.changes:
+            return stage
+    return None

@@ -8,18 +8,17 @@ from frozenlab.app.bundles.exporting import export_button
 from frozenlab.app.bundles.imported import imported_note
 from frozenlab.app.session import evidence
 from frozenlab.app.session.ledger import own_predictions, show_ledger
-from frozenlab.app.session.origin import origin_details
+from frozenlab.app.story.decide import what_if, your_turn
 from frozenlab.app.story.engineer import what_it_changed, what_it_said, what_it_saw
 from frozenlab.app.story.headline import headline, was_right
-from frozenlab.app.story.moment import Moment, moment_of
-from frozenlab.app.story.opening import first_judged
+from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.story.results import boards, results
-from frozenlab.app.story.what_if import what_if, your_turn
 from frozenlab.app.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.contents import contents
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.components.timeline import Mark, marks, stage_name, timeline
+from frozenlab.app.ui.sessions import origin_details
 from frozenlab.app.views.views import view_of
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.session.session import Session

@@ -12,8 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, interval, percents, points, signed
 from frozenlab.experiments.studies.effect_words import units_in_words

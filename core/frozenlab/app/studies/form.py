@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.session.obstacles import obstacles
+from frozenlab.app.train.preview import obstacles
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.errors import one_line
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer

@@ -6,8 +6,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.app.studies.figures import Ink
-from frozenlab.app.ui.chart import Chart
-from frozenlab.app.ui.figures import ARM_COLORS, GRID_COLOR, common_layout
+from frozenlab.app.ui.figures import ARM_COLORS, GRID_COLOR, Chart, common_layout
 from frozenlab.base.cells import in_order
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable, in_words

@@ -1,20 +1,23 @@
-"""Train: start a session and watch it."""
+"""Train: start a session, watch, stop and resume it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.app.bundles.imported import imported_note
 from frozenlab.app.queue import LOOK, waiting_view
-from frozenlab.app.session.origin import origin_details
-from frozenlab.app.train.control import controls
-from frozenlab.app.train.first_config import FROM_DESIGN
 from frozenlab.app.train.form import new_session_form
 from frozenlab.app.train.preview import NEW
-from frozenlab.app.train.student import about_student
+from frozenlab.app.train.student import FROM_DESIGN, about_student
 from frozenlab.app.train.watch import session_view
-from frozenlab.app.ui import markup, sessions, theme
+from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
+from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.sessions import origin_details
 from frozenlab.app.views.views import view_of
+from frozenlab.jobs import launcher
+from frozenlab.session import launch
 from frozenlab.session.session import Session
+from frozenlab.session.state import State
 from frozenlab.session.store import OFFERED
 
 LEAD = "It practises in stages, and after each it is tested on tasks that it has never seen."
@@ -67,3 +70,47 @@ def show_session(session: Session) -> None:
             return
     st.fragment(session_view)(session.id, sessions.status_words(session, state), live)
     origin_details(session)
+
+
+def controls(session: Session, state: State) -> bool:
+    """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
+    ended = state.status in ("stopped", "failed", "crashed") and not session.read_only
+    may = api_form.may_ask([session.spec.engineer.server] if ended else [], "resume")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        sessions.status_badge(session, state)
+        began = "" if state.live else f" · began {sessions.ago(session.created)}"
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
+        live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
+        stops, may_stop = refusals.changes(), state.live and not session.read_only and not session.stop_asked
+        if may_stop and st.button("Stop", key="stop", icon=":material/stop:", **stops):
+            confirm_stop(session)
+        if ended:
+            allowed = refusals.changes(disabled=not may)
+            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
+        st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
+        if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):
+            st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
+    shortcuts({"p": "train-present"}, key="train-keys")
+    refusals.show_reason("train_error")
+    imported_note("session", session.dir)
+    return live
+
+
+@st.dialog("Stop this session?")
+def confirm_stop(session: Session) -> None:
+    st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
+    yes, no = st.columns(2)
+    if yes.button("Stop it", type="primary", key="stop-yes", width="stretch", on_click=try_stop, args=(session,)):
+        st.rerun()
+    if no.button("Let it run", key="stop-no", width="stretch"):
+        st.rerun()
+
+
+def try_stop(session: Session) -> None:
+    with refusals.keeping_reason("train_error"):
+        launcher.stop(session)
+
+
+def try_resume(session: Session) -> None:
+    with refusals.keeping_reason("train_error"):
+        launch.resume(session, sessions.store())

@@ -1,18 +1,20 @@
-"""What would run, how long it would take, and the button that starts it."""
+"""What would run, what stands in its way, how long it would take, and the button that starts it."""
 
 from __future__ import annotations
 
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.session.obstacles import obstacles
 from frozenlab.app.train import language_form
-from frozenlab.app.train.preset import chosen_name, chosen_preset
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.engineer.engineers import who_is
 from frozenlab.jobs.queue.look import look
+from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.methods import title_of
+from frozenlab.session.footprint import shortfalls
 from frozenlab.session.model_shape import shape_of
+from frozenlab.session.presets import PRESETS as SESSION_PRESETS
+from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 
@@ -104,3 +106,21 @@ def command(spec: SessionSpec) -> str | None:
     if spec.seed != plain.seed:
         words += ["--seed", str(spec.seed)]
     return " ".join(words)
+
+
+def chosen_name() -> str:
+    return st.session_state.get("form_preset", next(iter(SESSION_PRESETS)))
+
+
+def chosen_preset() -> SessionSpec:
+    return preset_spec(chosen_name(), method=st.session_state["form_method"])
+
+
+def obstacles(spec: SessionSpec) -> list[str]:
+    """Why the session would fail: cells that cannot be drawn, tasks that the model has no words for, a machine that lacks something."""
+    found = [f"{reason[0].upper()}{reason[1:]}." for reason in shortfalls(spec)] if spec.language else []
+    config, family = spec.initial_config, spec.tasks
+    if spec.policy == "lab-model" or spec.policy.startswith(STUDENT):
+        engineer = "model" in spec.engineer.author.needs
+        found += family.lab.obstacles(config, engineer) if family.lab else [f"The lab model has no words for the tasks of {family.name}."]
+    return found + [reason for name in config.cells if (reason := family.undrawable(config, name))]

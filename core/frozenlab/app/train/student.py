@@ -1,10 +1,11 @@
-"""Planted students on the Train page: as the model that trains, and what is known about them."""
+"""What a new session begins with: the lab model or a planted student, and the environment config of the first stage."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
+from frozenlab.app.session.proposals import config_list
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import LabError
@@ -15,6 +16,7 @@ from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 
+FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 LAB_MODEL, KEY, ERROR = "lab-model", "form_student", "student_error"
 CONFIG_KEY, FROM_STUDENT = "form_source", "the student, every cell as often"
 """Session-state entry with the source of the first config, and the source that is the student."""
@@ -22,6 +24,47 @@ HELP = (
     "A student is a copy of the lab model with a planted weakness: it practised everything but some cells. The weakness is made, not "
     "grown. The command frozenlab students makes them."
 )
+
+
+def pick_config(found: list[Session], begun: SessionSpec, student: Student | None = None) -> Config | None:
+    """The config of the first stage: from the student that trains, from the preset session, from Design, from a file, or the last one of a
+    session of the same family. None: not chosen yet."""
+    family = begun.tasks
+    designed = st.session_state.get("design_config")
+    ready_made = {f"the preset {name}": config for name, config in family.ready_made().items()}
+    sessions = {session.id: session for session in found if session.spec.tasks is family}
+    sources = [*([FROM_STUDENT] if student else []), FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *sessions]
+    titles = {session.id: f"{session.title}, its last config" for session in sessions.values()}
+    if "form_source" not in st.session_state and designed:
+        st.session_state["form_source"] = FROM_DESIGN
+    source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
+    config: Config | None = begun.initial_config
+    try:
+        if source == FROM_STUDENT:
+            config = config_of(student) if student else None
+        elif source == FROM_DESIGN:
+            config = family.config_of((designed or "").encode(), "design.json")
+        elif source == FROM_FILE:
+            upload = st.file_uploader(
+                "Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.", max_upload_size=1
+            )
+            config = family.config_of(upload.getvalue(), upload.name) if upload else None
+        elif source in ready_made:
+            config = ready_made[source]
+        elif source != FROM_PRESET:
+            config = last_config(sessions[source])
+    except LabError as error:
+        st.error(markup.plain(f"This is not a config: {error}"))
+        return None
+    if config is not None:
+        st.html(config_list(config))
+    return config
+
+
+def last_config(session: Session) -> Config:
+    """The newest config of a session: what its engineer proposed last."""
+    records = [session.proposal(stage) for stage in range(session.spec.stages)]
+    return next((record.config_after for record in reversed(records) if record is not None), session.spec.initial_config)
 
 
 def pick_student(begun: SessionSpec) -> Student | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.chart import Chart
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval, percent, percents, rates
 from frozenlab.tasks.knobs import Outcome
@@ -31,10 +31,24 @@ GRID_COLOR = "rgba(128, 148, 170, 0.22)"
 BAND_COLOR = "rgba(86, 180, 233, 0.10)"
 BAND_BLUE = "rgba(36, 132, 198, 0.20)"
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
-
-"""Best first, then the faults as the theme orders them: the stacking order everywhere."""
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Patterns that distinguish faults of similar colours."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with the text alternative for readers who cannot see it."""
+
+    figure: go.Figure
+    alt: str
+
+    @cached_property
+    def settled(self) -> go.Figure:
+        """The figure, to be shown and not to be changed any more. Streamlit asks it for its data at every run of every viewer; it has them
+        ready."""
+        data = self.figure.to_dict()
+        self.figure.to_dict = lambda: data
+        return self.figure
 
 
 @dataclass(frozen=True)

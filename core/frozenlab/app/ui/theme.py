@@ -13,12 +13,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.app.ui.chart import Chart
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.components.connection import connection
 from frozenlab.app.ui.components.figure_data import figure_data
 from frozenlab.app.ui.components.link import copy_link
 from frozenlab.app.ui.components.shortcuts import shortcut_sheet
+from frozenlab.app.ui.figures import Chart
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.places import ASSETS
 

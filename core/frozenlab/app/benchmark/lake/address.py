@@ -1,21 +1,19 @@
-"""Where the choice of the Benchmark page stands: in its address, all of it, so that a link shows the same to somebody else.
-
-Widgets show what the address says and write to it when they are changed; what it does not say is filled in and written down. Every change
-is one write, so that the browser's Back undoes it in one step.
-"""
+"""Where the choice of the Benchmark page stands: in its address, all of it, so that a link shows the same to somebody else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
-from frozenlab.app.benchmark.lake.behind import ALL, FILTERS, GAINED, LOST
 from frozenlab.app.benchmark.lake.lines import METRICS, MOST_RESULTS, PAPER_SUITE, Metric, first_choice, in_order, paper_models
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.lake.suites import SUITES
+from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.lake.words import OUTCOMES
 
 NOBODY = "none"
 """Stands for a choice of several that was emptied on purpose."""
@@ -25,6 +23,18 @@ MOST_BESIDE = 4
 """The most other plans next to the chosen one: with the optimal plan they are six boards in two rows."""
 Asked = Mapping[str, Sequence[str]]
 """An address: name -> its values."""
+ALL, FAILED, GAINED, LOST = "all", "failed", "gained", "lost"
+FILTERS = (ALL, "valid", "optimal", FAILED, *(name for name in OUTCOMES if name not in ("valid", "optimal")), GAINED, LOST)
+"""Ways to narrow boards down: by what became of them, or by who else solves them."""
+FILTER_WORDS = {name: outcome.label for name, outcome in OUTCOMES.items()} | {
+    ALL: "all boards",
+    "valid": "solved",
+    "optimal": "solved optimally",
+    FAILED: "not solved",
+}
+Change = Callable[..., None]
+"""Changes parts of the address, given by name; for callbacks."""
+state = st.session_state
 
 
 @dataclass(frozen=True)
@@ -166,3 +176,63 @@ def follow(code: str) -> None:
 def leave() -> None:
     """Goes back from boards to figures."""
     st.query_params.pop("boards", None)
+
+
+def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metric: Metric, other: pd.DataFrame | None) -> pd.DataFrame:
+    """The boards of a figure, small ones first.
+
+    Args:
+        rows: the judged answers of the result that the figure is about.
+        size: None for all map sizes.
+        outcome: one of FILTERS. ``gained`` are those that ``rows`` has right (by ``metric``) and ``other`` has not; ``lost`` the reverse.
+        other: the answers of the result it is compared with.
+    """
+    found = rows[rows["agents"] == agents]
+    if size is not None:
+        found = found[found["size"] == size]
+    if outcome in (GAINED, LOST):
+        held = set() if other is None else set(other.loc[other[metric], "board_id"])
+        there = found["board_id"].isin(held)
+        found = found[found[metric] & ~there] if outcome == GAINED else found[~found[metric] & there]
+    elif outcome == FAILED:
+        found = found[~found["valid"]]
+    elif outcome in ("valid", "optimal"):
+        found = found[found[outcome]]
+    elif outcome != ALL:
+        found = found[found["outcome"] == outcome]
+    return found.sort_values(["size", "hole_ratio"], kind="stable")
+
+
+def choose_suite(view: View, reports: Sequence[LakeReport], change: Change) -> None:
+    state["bench-suite"] = view.suite
+    st.selectbox(
+        "Suite", suites(reports), key="bench-suite", format_func=LAKE.suite_label,
+        on_change=lambda: change(suite=[state["bench-suite"]], result=[]),
+        help="A fixed set of held-out boards. Only results on the same suite are compared.",
+    )  # fmt: skip
+
+
+def choose_results(view: View, here: Mapping[str, LakeReport], paper: PaperResults, change: Change) -> None:
+    """The results and rows of the paper to compare, and the rate."""
+    rows = view.suite == PAPER_SUITE
+    ours, theirs, rate = st.columns([1.9, 1.9, 1] if rows else [3.8, 0.01, 1], vertical_alignment="top")
+    titles = {name: report.title for name, report in here.items()}
+    double = {title for title in titles.values() if list(titles.values()).count(title) > 1}
+    state["bench-results"] = list(view.results)
+    ours.multiselect(
+        "Results", list(titles), key="bench-results", max_selections=MOST_RESULTS, placeholder="choose checkpoints",
+        format_func=lambda name: f"{titles[name]} ({name})" if titles[name] in double else titles[name],
+        on_change=lambda: change(result=state["bench-results"] or [NOBODY]),
+        help="Checkpoints that have been measured on this suite. Measure others with the button at the upper right.",
+    )  # fmt: skip
+    if rows:
+        state["bench-paper"] = list(view.paper)
+        theirs.multiselect(
+            "Rows of the paper", paper_models(paper), key="bench-paper", placeholder="none",
+            on_change=lambda: change(paper=state["bench-paper"] or [NOBODY]),
+        )  # fmt: skip
+    state["bench-metric"] = view.metric
+    rate.segmented_control(
+        "Rate", METRICS, key="bench-metric", required=True, on_change=lambda: change(metric=[state["bench-metric"]]),
+        help="Valid: every agent arrives and no rule is broken. Optimal: that, in the fewest steps possible.",
+    )  # fmt: skip

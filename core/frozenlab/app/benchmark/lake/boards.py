@@ -12,8 +12,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.app.benchmark.lake.address import MOST_BESIDE, Boards, follow
-from frozenlab.app.benchmark.lake.behind import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, behind
+from frozenlab.app.benchmark.lake.address import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, MOST_BESIDE, Boards, behind, follow
 from frozenlab.app.benchmark.lake.lines import Line, Metric
 from frozenlab.app.benchmark.lake.tables import team_title
 from frozenlab.app.ui import markup, nav, theme

@@ -9,8 +9,7 @@ import streamlit as st
 
 from frozenlab.app.benchmark import measure
 from frozenlab.app.benchmark.lake import boards
-from frozenlab.app.benchmark.lake.address import View, add, asked_now, go, leave, read, write
-from frozenlab.app.benchmark.lake.choose import Change, choose_results, choose_suite
+from frozenlab.app.benchmark.lake.address import Change, View, add, asked_now, choose_results, choose_suite, go, leave, read, write
 from frozenlab.app.benchmark.lake.lines import in_order, line_of, looks, paper_line
 from frozenlab.app.benchmark.lake.results import show_results
 from frozenlab.app.ui import markup, refusals, theme

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from frozenlab.app.benchmark.lake.address import Boards
-from frozenlab.app.benchmark.lake.behind import ALL, GAINED, LOST
-from frozenlab.app.benchmark.lake.changes import Change
+import pandas as pd
+
+from frozenlab.app.benchmark.lake.address import ALL, GAINED, LOST, Boards
 from frozenlab.app.benchmark.lake.lines import METRICS, Line, Metric, ranked
+from frozenlab.app.session.board_by_board import board_by_board
 from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table
 from frozenlab.app.ui.figures import size_label
-from frozenlab.base.numbers import Interval, number, percent, points
+from frozenlab.base.numbers import ComparisonError, Interval, number, paired_change, percent, points
 
 METRIC_HINTS = {
     "valid": "Plans that break no rule and bring every agent to its goal: the mean over the map sizes (the paper's Sum).",
     "optimal": "Valid plans of the fewest steps possible: the mean over the map sizes (the paper's Sum).",
 }
+MORE_HEADS = (
+    Head(""),
+    Head("all on goal", "CSR: boards on which every agent ends on its goal, whatever rule its way breaks"),
+    Head("agents on goal", "ISR: mean share of a board's agents that end on their goals, whatever rule their ways break"),
+    Head("sum of costs", "How far the sum of costs of valid plans lies above the optimum, on average"),
+    Head("makespan", "How far the number of steps of valid plans lies above the optimum, on average"),
+    Head("tokens", "Mean length of an answer, in the model's own tokens"),
+)
 
 
 def team_title(agents: int) -> str:
@@ -81,16 +91,6 @@ def cell_of(line: Line, agents: int, size: int, metric: Metric) -> Cell:
     return Cell(rate.percent, bounds(rate), f"95 % interval {rate.percents}, n = {rate.n}", lead_to(line, agents, size), rate.value)
 
 
-MORE_HEADS = (
-    Head(""),
-    Head("all on goal", "CSR: boards on which every agent ends on its goal, whatever rule its way breaks"),
-    Head("agents on goal", "ISR: mean share of a board's agents that end on their goals, whatever rule their ways break"),
-    Head("sum of costs", "How far the sum of costs of valid plans lies above the optimum, on average"),
-    Head("makespan", "How far the number of steps of valid plans lies above the optimum, on average"),
-    Head("tokens", "Mean length of an answer, in the model's own tokens"),
-)
-
-
 def more_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
     """Further counts; the paper reports none of them."""
     rows = []
@@ -135,3 +135,42 @@ def changes_table(found: Sequence[Change], before: Line, after: Line) -> Table:
         Head("won", "Boards that only the second solves"), Head("lost", "Boards that only the first solves"),
     )  # fmt: skip
     return Table("", heads, tuple(rows), wide=True)
+
+
+@dataclass(frozen=True)
+class Change(Interval):
+    """How two results differ on the boards of one team size."""
+
+    agents: int = field(kw_only=True)
+    before: float = field(kw_only=True)
+    after: float = field(kw_only=True)
+    gained: int = field(kw_only=True)
+    """Boards that only the second solves."""
+    lost: int = field(kw_only=True)
+
+
+def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[Change]:
+    """The paired change for each team size that both tables have. Raises ComparisonError if they share no board."""
+    found = []
+    for agents in sorted({*before["agents"]} & {*after["agents"]}):
+        old, new = (table[table["agents"] == agents] for table in (before, after))
+        pairs = board_by_board(old, new, metric)
+        change = paired_change(old, new, metric)
+        found.append(
+            Change(
+                change.value, change.low, change.high, change.n, agents=int(agents), before=pairs.before, after=pairs.after,
+                gained=pairs.gained, lost=pairs.lost,
+            )
+        )  # fmt: skip
+    if not found:
+        raise ComparisonError("the two results share no board")
+    return found
+
+
+def in_words(change: Change, before: str, after: str, metric: Metric) -> str:
+    """``After stage 3 solves 41 more of 1,200 boards than the base: +3.4 points (+1.9 to +4.9).``"""
+    verb = "solves" if metric == "valid" else "optimally solves"
+    net = change.gained - change.lost
+    how = f"{abs(net):,} {'more' if net > 0 else 'fewer'} of {change.n:,} boards than" if net else f"as many of {change.n:,} boards as"
+    sentence = f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {change.points}."
+    return sentence if change.clear else f"{sentence} Chance could explain that."
