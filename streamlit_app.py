@@ -8,7 +8,7 @@ import sys
 import streamlit as st
 
 from frozenlab.app.ui import nav, server, theme
-from frozenlab.app.ui.live.route import routes
+from frozenlab.app.ui.live import routes
 from frozenlab.base.errors import LabError
 from frozenlab.tasks import background
 

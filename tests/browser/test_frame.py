@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from frozenlab.app.ui.components.connection import UNREACHABLE
+from frozenlab.app.ui.components.frame import UNREACHABLE
 from frozenlab.app.ui.nav import PAGES
 from tests.browser.conftest import AT_REST
 

@@ -7,7 +7,7 @@ import time
 
 from playwright.sync_api import Page, WebSocket, expect
 
-from frozenlab.app.ui.live.route import PATH
+from frozenlab.app.ui.live import PATH
 from frozenlab.base.files import append_line, write_text
 from frozenlab.jobs.state import own_process
 from frozenlab.session.session import Session

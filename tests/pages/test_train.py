@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.app.session.curves import training_curves
 from frozenlab.app.train.language_form import TRANSFORMERS
 from frozenlab.app.train.watch import WAITED, steps
-from frozenlab.app.ui.live.route import address
+from frozenlab.app.ui.live import address
 from frozenlab.base.files import append_line, write_text
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.jobs import launcher

@@ -9,8 +9,7 @@ from PIL import Image
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.app.views.lake import tracks
 from frozenlab.app.views.lake.editor import _read_edit
-from frozenlab.app.views.lake.gif import board_gif
-from frozenlab.app.views.lake.pictures import board_svg
+from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk

@@ -12,11 +12,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
-from frozenlab.app.ui import server
-from frozenlab.app.ui.live import feed as feeds
-from frozenlab.app.ui.live import route
-from frozenlab.app.ui.live.feed import DRAW, DRAWS_A_SECOND, Crowd, Feed, Seen, Told, files_of, revision_of
-from frozenlab.app.ui.live.route import UNKNOWN, address, revision, routes
+from frozenlab.app.ui import live, server
+from frozenlab.app.ui import live as feeds
+from frozenlab.app.ui.live import DRAW, DRAWS_A_SECOND, UNKNOWN, Crowd, Feed, Seen, Told, address, files_of, revision, revision_of, routes
 from frozenlab.base.files import append_line
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.session.session import Session
@@ -39,7 +37,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(feeds, "DRAW", 0.05)
     with TestClient(Starlette(routes=routes(), middleware=server.middleware()), base_url="http://127.0.0.1:8501") as client:
         yield client
-    route._feeds.clear()  # they belong to the loop of this client
+    live._feeds.clear()  # they belong to the loop of this client
 
 
 def test_a_viewer_is_told_of_the_session_and_of_its_changes(client: TestClient, session: Session) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from frozenlab.app.ui.components.shortcuts import SHORTCUTS
+from frozenlab.app.ui.components.frame import SHORTCUTS
 from frozenlab.base import places
 
 SIGNS = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.app.views.countdown.card import answer_card
-from frozenlab.app.views.countdown.view import CountdownView
+from frozenlab.app.views.countdown import CountdownView, answer_card
 from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
 from frozenlab.tasks.countdown.drawing import CountdownTask

@@ -6,8 +6,8 @@ import streamlit as st
 
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.components.cited import cited
 from frozenlab.app.ui.figures import Series, overall_by_cell, rates_by_cell
+from frozenlab.app.ui.markup import cited
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order

@@ -17,8 +17,7 @@ from frozenlab.app.ui import nav, theme
 from frozenlab.app.ui.plain import plain
 from frozenlab.app.ui.qr import qr_code
 from frozenlab.app.views.lake.desk import board_desk
-from frozenlab.app.views.lake.gif import board_gif
-from frozenlab.app.views.lake.pictures import board_svg
+from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.lake.board import START_LETTERS, Board, BoardError

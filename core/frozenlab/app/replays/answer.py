@@ -10,8 +10,8 @@ from frozenlab.app.session import evidence
 from frozenlab.app.session.claims import claim_outcomes, claims_table
 from frozenlab.app.session.proposals import config_table, knob_rows, raw_answers, repairs, what_changed
 from frozenlab.app.ui import markup
-from frozenlab.app.ui.components.cited import cited
 from frozenlab.app.ui.figures import overall_by_cell
+from frozenlab.app.ui.markup import cited
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.schema import Context, ProposalRecord

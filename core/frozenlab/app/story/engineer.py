@@ -11,9 +11,9 @@ from frozenlab.app.session.claims import claims_table
 from frozenlab.app.session.proposals import config_table, knob_rows, layouts_table, raw_answers, repairs
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav
-from frozenlab.app.ui.components.cited import cited
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall_by_cell
+from frozenlab.app.ui.markup import cited
 from frozenlab.base.numbers import counted
 from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is

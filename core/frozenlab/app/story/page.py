@@ -15,9 +15,8 @@ from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.story.results import boards, results
 from frozenlab.app.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.app.ui import markup, nav, sessions, theme
-from frozenlab.app.ui.components.contents import contents
 from frozenlab.app.ui.components.keys import shortcuts
-from frozenlab.app.ui.components.timeline import Mark, marks, stage_name, timeline
+from frozenlab.app.ui.components.timeline import Mark, contents, marks, stage_name, timeline
 from frozenlab.app.ui.sessions import origin_details
 from frozenlab.app.views.views import view_of
 from frozenlab.experiments.bundles.found import Found

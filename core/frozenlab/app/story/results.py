@@ -9,7 +9,7 @@ import streamlit as st
 
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import nav, theme
-from frozenlab.app.ui.components.contents import PART
+from frozenlab.app.ui.components.timeline import PART
 from frozenlab.app.ui.figures import faults_by_cell, rates_by_cell
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from html import escape
 from typing import Literal
 
@@ -15,6 +15,16 @@ from frozenlab.base.numbers import typeset
 from frozenlab.engineer.schema import Context, Evidence
 
 RECORDS = text_of(__file__, "records.css")
+Head = tuple[str, str]
+"""The name of a column, and its help on hover (empty: none)."""
+StepState = Literal["done", "now", "next"]
+STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to come"}
+_cited = st.components.v2.component(
+    "frozenlab_cited",
+    html='<div class="cited"></div>',
+    css=RECORDS + text_of(__file__, "components/cited.css"),
+    js=text_of(__file__, "components/cited.js"),
+)
 
 
 def styles() -> None:
@@ -44,10 +54,6 @@ def evidence_line(line: Evidence, cited: bool = False) -> str:
     return f'<div class="{kind}">{chips([line.id])}<span>{escape(typeset(line.text))} {mark}</span></div>'
 
 
-Head = tuple[str, str]
-"""The name of a column, and its help on hover (empty: none)."""
-
-
 def table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = "", numbers: Collection[str] = ()) -> str:
     """A table of finished ``<tr>`` rows; columns named in ``numbers`` are right-aligned."""
     cells = "".join(
@@ -64,10 +70,6 @@ def cell(label: str, html: str, kind: str = "") -> str:
     return f'<td class="{kind}" data-label="{escape(label)}">{html}</td>'
 
 
-StepState = Literal["done", "now", "next"]
-STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to come"}
-
-
 def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
     """Steps in order: the title, explanation, state and clock of each."""
     lines = (
@@ -82,3 +84,12 @@ def log(events: Sequence[tuple[float, str]]) -> str:
     """Lines of a log with their local time; the keyboard can scroll a long one."""
     lines = (f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(words)}</div>" for moment, words in events)
     return f'<div class="fl-log" role="log" aria-label="Log" tabindex="0">{"".join(lines)}</div>'
+
+
+def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
+    """Show a piece of :mod:`frozenlab.app.ui.markup`; ``on_pick`` is called with the clicked evidence id."""
+
+    def picked() -> None:
+        on_pick(str(st.session_state[key].picked))
+
+    _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")

@@ -14,10 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.components.connection import connection
-from frozenlab.app.ui.components.figure_data import figure_data
-from frozenlab.app.ui.components.link import copy_link
-from frozenlab.app.ui.components.shortcuts import shortcut_sheet
+from frozenlab.app.ui.components.frame import connection, copy_link, figure_data, shortcut_sheet
 from frozenlab.app.ui.figures import Chart
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.places import ASSETS
@@ -159,7 +156,7 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
 
 def chart(drawn: Chart, key: str, **options: Any) -> None:
     """A figure with a text alternative. The only tools of its toolbar are Plotly's camera, which saves the figure as shown as SVG, and the
-    buttons that save it as PNG and its data as CSV (:mod:`frozenlab.app.ui.components.figure_data`)."""
+    buttons that save it as PNG and its data as CSV (:mod:`frozenlab.app.ui.components.frame`)."""
     size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 1}
     config: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
     config |= {"toImageButtonOptions": {"format": "svg", "filename": f"frozenlab-{key}"} | size}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from frozenlab.app.views.countdown.view import CountdownView
+from frozenlab.app.views.countdown import CountdownView
 from frozenlab.app.views.lake.view import LakeView
-from frozenlab.app.views.mixed.view import MixedView
+from frozenlab.app.views.mixed import MixedView
 from frozenlab.app.views.view import View
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.family import Family

@@ -21,8 +21,8 @@ from frozenlab.app.ui.figures import size_label
 from frozenlab.app.ui.scripts import TO_THE_TOP
 from frozenlab.app.views.lake import share
 from frozenlab.app.views.lake.gallery import board_gallery
-from frozenlab.app.views.lake.optimum import optimal_paths
 from frozenlab.app.views.lake.player import board_player
+from frozenlab.app.views.lake.preparing import optimal_paths
 from frozenlab.app.views.lake.recorded import answer_of
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.base.numbers import Interval, percent

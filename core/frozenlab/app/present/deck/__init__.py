@@ -12,7 +12,7 @@ import streamlit as st
 
 from frozenlab.app.present.scenes import Scene
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.components.shortcuts import SHORTCUTS
+from frozenlab.app.ui.components.frame import SHORTCUTS
 from frozenlab.app.ui.theme import DARK, LIGHT
 from frozenlab.app.views.view import Player
 from frozenlab.app.views.views import VIEWS, view_of

@@ -1,4 +1,4 @@
-"""UI components, a folder each: Python, and the JavaScript, CSS and HTML that it shows in the browser (plain, without a build step)."""
+"""The components of all pages: JavaScript, CSS and HTML that Python shows in the browser (plain, without a build step)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,10 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app.views.lake.share import decode
 from frozenlab.lake.kernels.cache import Group, Progress, progress
+from frozenlab.lake.rules import Paths, walk
+from frozenlab.lake.solvers.solver import solve
 
 WORDS: dict[Group, str] = {
     "solver": "The solver",
@@ -71,3 +74,19 @@ def _announcement(groups: tuple[Group, ...], what: str) -> None:
     if found is None:
         st.rerun()
     st.caption(f"{what} {words(*found)}")
+
+
+def optimal_paths(code: str) -> Paths | None:
+    """The paths of an optimal plan for the board of a code (:mod:`frozenlab.app.views.lake.share`); None if none was found, or if
+    the solver is still being compiled, which is announced."""
+    if not ready("solver"):
+        announce("solver", what="The optimal plan is still to come.")
+        return None
+    return _optimal_paths(code)
+
+
+@st.cache_data(max_entries=256, show_spinner="Solving the board")
+def _optimal_paths(code: str) -> Paths | None:
+    board = decode(code)
+    plan = solve(board).plan
+    return None if plan is None else walk(board, plan)

@@ -12,17 +12,19 @@ import streamlit as st
 from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.figures import Series, size_label
 from frozenlab.app.views.lake import drawing, player, share
-from frozenlab.app.views.lake.optimum import optimal_paths
 from frozenlab.app.views.lake.player import board_player, played
+from frozenlab.app.views.lake.preparing import optimal_paths
 from frozenlab.app.views.lake.recorded import answer_of, showcase
-from frozenlab.app.views.lake.rules import crossing
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.app.views.view import Player, Shown, View
-from frozenlab.lake.board import Board
-from frozenlab.lake.rules import judge_paths
+from frozenlab.lake.board import Board, read_board
+from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.tasks.lake.words import OUTCOMES
 
 ALONE, BEFORE, EVERY = "this stage", "also before", "every stage"
+CROSSING = read_board("F s F\nS F G\nF g F")
+BEST = 3
+"""Steps of the optimal plan on CROSSING."""
 
 
 def cheaper_than_last(tracks: Sequence[Track]) -> bool:
@@ -101,3 +103,22 @@ class LakeView(View):
             st.caption("The optimal plan takes the fewest steps. Its sum of costs need not be the smallest: here another plan is cheaper.")
         with st.expander("The model's answer, word by word"):
             st.code(row["completion"] or " ", language=None, wrap_lines=True)
+
+
+def crossing() -> None:
+    """The rules next to a collision on CROSSING and the plan that avoids it."""
+    words, boards = st.columns([1, 1.3], gap="large", vertical_alignment="center")
+    words.markdown(
+        "- Each agent (a disc) has a goal: the square with its number.\n"
+        "- All agents move at the same time. In one step each goes to a neighbouring cell, or waits.\n"
+        "- An agent on its goal stays there, and still blocks the cell.\n"
+        "- On some boards cells have an *arrow*, the only way to leave them, or are a *door*, which opens only for the agent with its "
+        "number.\n"
+        "- A plan is **valid** if every agent ends on its goal and nothing below goes wrong. It is **optimal** if no valid plan has fewer "
+        "steps; the exact solver proves that.\n\n"
+        "On this board both agents want the cell in the middle. At the left they collide; at the right one of them waits for a step."
+    )
+    plans = (("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD")))
+    tracks = [Track(label, walk(CROSSING, plan), judge(CROSSING, plan, BEST)) for label, plan in plans]
+    with boards:
+        board_player(CROSSING, tracks, key="help-board", height=260, autoplay=True)

@@ -1,4 +1,4 @@
-"""The view of tasks of several families: each is shown by the view of its own."""
+"""How pages show tasks of several families."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.live.route import address, revision
+from frozenlab.app.ui.live import address, revision
 from frozenlab.jobs.job import Job
 
 JS = text_of(__file__, "live.js")
@@ -34,7 +34,7 @@ def keep_current(job: Job, *, every: float | None = None) -> None:
 
 
 def live_beat(job: Job, drawn: str, beat: dict[str, Any], *, live: bool, every: float | None = None) -> None:
-    """The bar and the words of a session that runs (:func:`frozenlab.app.ui.live.beat.beat`), changed by its feed: no page runs.
+    """The bar and the words of a session that runs (:func:`frozenlab.app.ui.live.beat`), changed by its feed: no page runs.
 
     Args:
         drawn: the revision of the session from before the fragment read its files.

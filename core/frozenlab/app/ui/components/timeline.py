@@ -1,18 +1,17 @@
 """The thread of stages: the same timeline along the top of every page that speaks of a session.
 
 Clicking a stage keeps you on the page and moves all its views; the choice stands in the address (``?stage=``), 0 for before training,
-1 for the first stage.
-"""
+1 for the first stage."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 import streamlit as st
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import NODES, text_of
 from frozenlab.base.numbers import Interval
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, State
@@ -22,6 +21,17 @@ _thread = st.components.v2.component(
     html='<div class="thread" role="tablist"></div>',
     css=text_of(__file__, "timeline.css"),
     js=text_of(__file__, "timeline.js"),
+)
+UNFINISHED: dict[str, Literal["running", "waiting", "stopped", "failed"]] = {
+    "running": "running", "stalled": "running", "stopped": "stopped", "failed": "failed", "crashed": "failed",
+}  # fmt: skip
+PART = "part"
+"""The part of the page that is shown, in the address."""
+_contents = st.components.v2.component(
+    "frozenlab_contents",
+    html='<nav class="contents"></nav>',
+    css=text_of(__file__, "contents.css"),
+    js=NODES + text_of(__file__, "contents.js"),
 )
 
 
@@ -44,11 +54,6 @@ class Mark:
 def stage_name(stage: int | None) -> str:
     """The name of a stage for people: ``stages/00`` is Stage 1; None is the time before training."""
     return "Before training" if stage is None else f"Stage {stage + 1}"
-
-
-UNFINISHED: dict[str, Literal["running", "waiting", "stopped", "failed"]] = {
-    "running": "running", "stalled": "running", "stopped": "stopped", "failed": "failed", "crashed": "failed",
-}  # fmt: skip
 
 
 def rates_by_stage(state: State) -> dict[int | None, Interval]:
@@ -105,3 +110,35 @@ def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default:
         height="content",
     )
     return chosen
+
+
+def contents(parts: Mapping[str, str], before: Mark | None, chosen: Mark, after: Mark | None, *, key: str, default: str) -> str:
+    """Draw the bar; return the part that is shown: the one in the address, else ``default``.
+
+    A click on a part or a stage puts it into the address (``?part=``, ``?stage=``), as the thread of stages does.
+
+    Args:
+        parts: name in the address -> title.
+    """
+    asked = st.query_params.get(PART)
+    shown = asked if asked is not None and asked in parts else default
+
+    def picked() -> None:
+        st.query_params["stage"] = str(int(st.session_state[key].picked))
+
+    def opened() -> None:
+        st.query_params[PART] = str(st.session_state[key].opened)
+
+    with st.container(key=f"{key}-place"):
+        _contents(
+            key=key,
+            data={
+                "stages": [{"id": mark.id, "title": mark.title} if mark else None for mark in (before, chosen, after)],
+                "parts": [{"id": part, "title": title} for part, title in parts.items()],
+                "open": shown,
+            },
+            on_picked_change=picked,
+            on_opened_change=opened,
+            height="content",
+        )
+    return shown

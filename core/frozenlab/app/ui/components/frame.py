@@ -1,4 +1,4 @@
-"""The sheet of keyboard shortcuts, which ``?`` opens on every page."""
+"""The frame of every page: the link to the view, the sheet of shortcuts, the message of a lost connection, the buttons of figures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ import streamlit as st
 
 from frozenlab.app.ui.components import FOCUS, NODES, text_of
 
+_link = st.components.v2.component(
+    "frozenlab_link",
+    html='<button type="button" aria-label="Copy link to this view" title="Copy link to this view"></button><span role="status"></span>',
+    css=text_of(__file__, "link.css"),
+    js=text_of(__file__, "link.js"),
+)
+UNREACHABLE = {
+    "title": "The lab's server does not answer",
+    "text": "Sessions that are training go on without it, and nothing is lost. This page connects again by itself as soon as the server is "
+    "back. If it has ended, start it again with frozenlab app.",
+}
+"""Shown in place of Streamlit's question about the internet."""
+_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=text_of(__file__, "connection.js"))
 SHORTCUTS: dict[str, dict[str, str]] = {
     "Everywhere": {"?": "Show or hide this sheet"},
     "Boards that play": {
@@ -50,16 +63,33 @@ SHORTCUTS: dict[str, dict[str, str]] = {
     },
 }
 """Where a key works -> key -> what it does. One place for all pages; the components that listen name the same keys on their buttons."""
-
 _shortcuts = st.components.v2.component(
     "frozenlab_shortcuts",
     html='<dialog aria-label="Keyboard shortcuts"></dialog>',
     css=text_of(__file__, "shortcuts.css"),
     js=FOCUS + NODES + text_of(__file__, "shortcuts.js"),
 )
+_figure_data = st.components.v2.component("frozenlab_figure_data", html="<span></span>", js=text_of(__file__, "figure_data.js"))
+
+
+def copy_link() -> None:
+    """Draw the button. The address is read when it is pressed, with all that the page has written into it by then."""
+    _link(key="copy-link", data={}, height="content", width="content")
+
+
+def connection() -> None:
+    """Watch the connection. Called once per page, by its frame."""
+    with st.container(key="connection"):
+        _connection(key="connection-words", data=UNREACHABLE)
 
 
 def shortcut_sheet() -> None:
     """Makes the sheet ready. Once a page, by the frame."""
     with st.container(key="shortcuts"):
         _shortcuts(key="shortcut-sheet", data={"groups": SHORTCUTS})
+
+
+def figure_data() -> None:
+    """Give every figure of the page its buttons. Called once per page, by its frame."""
+    with st.container(key="figure-data"):
+        _figure_data(key="figure-data-buttons", data={})

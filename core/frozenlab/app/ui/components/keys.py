@@ -1,20 +1,30 @@
-"""The button that lets the browser tell the reader when a job is done, also while another tab is in front."""
+"""Keys that press buttons, and the button that lets the browser tell when a job is done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import streamlit as st
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import FOCUS, text_of
 
+_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FOCUS + text_of(__file__, "keys.js"))
 _notice = st.components.v2.component(
     "frozenlab_notice",
     html='<button type="button" hidden></button>',
     css=text_of(__file__, "notice.css"),
     js=text_of(__file__, "notice.js"),
 )
+
+
+def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:
+    """Let each key (a small letter) press the button with this ``key``, unless the focus is in a text input.
+
+    Shift makes no difference. A key does nothing while its button is disabled or not on the page.
+    """
+    with st.container(key=key):
+        _keys(key=f"{key}-listener", data={"keys": dict(buttons)})
 
 
 class DoneJob(TypedDict):

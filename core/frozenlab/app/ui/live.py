@@ -1,8 +1,9 @@
-"""A job's folder, looked at once for all who watch it.
+"""A job's folder, looked at once for all who watch it, and ``/live/<kind>/<id>``, the WebSocket that tells each of them.
 
 A feed tells of two things. Its *beat*, what changes with every step, is computed once a change and goes to every viewer at once. That the
 page is to be *drawn* again, which costs a run of its script for each viewer, is said to all in a round, one after the other; the more are
-watching, the more time is between two rounds.
+watching, the more time is between two rounds. The route is behind the same middleware as all else that the server answers. Messages to the
+browser are JSON: ``{"beat": {...}}`` or ``{"draw": revision}``. What a browser sends is ignored.
 """
 
 from __future__ import annotations
@@ -10,15 +11,38 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
+from dataclasses import asdict
 from hashlib import sha256
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from frozenlab.base.errors import LabError
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from frozenlab.app.ui import sessions
+from frozenlab.app.ui.components.timeline import marks
+from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import percent
+from frozenlab.jobs.folders import find_folder
+from frozenlab.jobs.job import KINDS, Job
+from frozenlab.jobs.state import read_state
+from frozenlab.session.session import Session
+from frozenlab.session.state import BEFORE_TRAINING, PHASE_WORDS, State
+from frozenlab.session.store import SessionStore
+
+PATH = "live"
+MOST = 200
+"""Feeds that are kept."""
+UNKNOWN = 4404
+"""The code with which a feed of no job is closed."""
+
+_feeds: OrderedDict[Path, Feed] = OrderedDict()
+LATEST = 5
+"""Training steps over which the newest figures are averaged."""
 LOOK = 0.2
 """Seconds between looks at a folder, at least; a look takes at most one part in SHARE of the time."""
 SHARE = 20
@@ -32,6 +56,107 @@ DEPTH = 5
 """Levels of a job's folder that are looked at."""
 UNSEEN = {"policy", "report", "evidence"}
 """Folders of a job that no page shows while it runs."""
+
+
+def address(job: Job) -> str:
+    """The address of a job's feed, as seen from a page."""
+    return f"{PATH}/{job.kind}/{job.id}"
+
+
+def revision(job: Job) -> str:
+    """The present revision of a job, as its feed tells it."""
+    state = job.state()
+    return revision_of(job.dir, f"{state.status} {isinstance(job, Session) and job.stop_asked}")
+
+
+def look_at(kind: str, job_id: str, root: Path) -> Callable[[], Seen]:
+    """What looks at a job. Raises LabError if there is none of this kind and id in the sessions folder."""
+    if kind == "session":
+        session = SessionStore(root).open(job_id)
+
+        def look() -> Seen:
+            now = Session(session.dir)
+            found = revision(now)
+            return Seen(found, beat(now, now.state()))
+
+        return look
+    place = next((known.place for known in KINDS if known.name == kind), None)
+    if place is None:
+        raise LabError(f"there is no kind of job {kind!r}")
+    folder = find_folder(root / place, job_id, kind=kind, error=LabError)
+    return lambda: Seen(revision_of(folder, f"{read_state(folder).status} False"), None)
+
+
+def feed_of(kind: str, job_id: str, root: Path) -> Feed:
+    """The feed of a job, the same for all viewers. Raises LabError if there is no such job."""
+    look, key = look_at(kind, job_id, root), root / kind / job_id
+    if key not in _feeds:
+        _feeds[key] = Feed(look)
+        for old in [old for old, feed in _feeds.items() if not feed.viewers and old != key][: max(0, len(_feeds) - MOST)]:
+            del _feeds[old]
+    return _feeds[key]
+
+
+async def tell(socket: WebSocket) -> None:
+    """Tells one viewer of one job until it goes away."""
+    await socket.accept()
+    try:
+        feed = feed_of(socket.path_params["kind"], socket.path_params["id"], SessionStore().root)
+    except LabError:
+        await socket.close(UNKNOWN)
+        return
+    telling = asyncio.create_task(_tell(socket, feed, socket.query_params.get("drawn", "")))
+    try:
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass
+    finally:
+        telling.cancel()
+
+
+async def _tell(socket: WebSocket, feed: Feed, drawn: str) -> None:
+    try:
+        async with aclosing(feed.follow(drawn)) as news:
+            async for told in news:
+                await socket.send_json({"draw": told.draw} if told.draw else {"beat": told.beat})
+        await socket.close(UNKNOWN)
+    except WebSocketDisconnect:
+        pass
+
+
+def routes() -> list[WebSocketRoute]:
+    """The routes that the server needs beside Streamlit's own."""
+    return [WebSocketRoute(f"/{PATH}/{{kind}}/{{id}}", tell)]
+
+
+def beat(session: Session, state: State) -> dict[str, Any]:
+    """``{"progress": 0..1, "words", "began", "age", "marks"}``: the bar and the words below it, seconds since the session began and since
+    its worker last reported (None: never), and the marks of the timeline."""
+    now = time.time()
+    return {
+        "progress": min(max(state.progress, 0.0), 1.0),
+        "words": words(session, state),
+        "began": now - session.created,
+        "age": None if state.heartbeat is None else max(0.0, now - state.heartbeat),
+        "marks": [asdict(mark) for mark in marks(session, state)],
+    }
+
+
+def words(session: Session, state: State) -> str:
+    """``Stage 1 of 3: training, step 7 of 40 · 62 % of the newest plans valid · 12 % of the session · about 3 min left``."""
+    now = PHASE_WORDS[state.phase]
+    where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in BEFORE_TRAINING else now.capitalize()
+    parts = []
+    if state.phase == "training":
+        where += f", step {state.step} of {state.steps}"
+        valid = [figures["valid"] for figures in session.figures(state.stage)[-LATEST:] if figures.get("valid") is not None]
+        if valid:
+            parts.append(f"{percent(sum(valid) / len(valid))} of the newest plans valid")
+    if state.live and session.stop_asked:
+        where = f"Stopping after this step. {where}"
+    parts = [where, *parts, f"{percent(state.progress)} of the session"]
+    if state.seconds_left is not None and state.status == "running" and not session.stop_asked:
+        parts.append(f"about {sessions.duration(state.seconds_left)} left")
+    return " · ".join(parts)
 
 
 class Seen(NamedTuple):
