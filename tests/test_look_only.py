@@ -17,7 +17,7 @@ import pytest
 
 from frozenlab.app.design import drafts
 from frozenlab.app.learn import records
-from frozenlab.app.present import talks
+from frozenlab.app.present import scenes
 from frozenlab.base import files, look_only
 from frozenlab.base.look_only import LookOnlyError
 from frozenlab.engineer import hosts
@@ -134,7 +134,7 @@ REFUSED: dict[str, Callable[[Lab], object]] = {
     "make an imported job one's own": lambda lab: make_own(lab.store.root / "theirs"),
     "allow a server": lambda lab: hosts.allow("api.example"),
     "edit a config": lambda lab: drafts.save(lab.store, "mine", EnvironmentConfig.uniform((3,), agents=2)),
-    "edit a talk": lambda lab: talks.prepare(lab.done, lab.store, talks.Preparation()),
+    "edit a talk": lambda lab: scenes.prepare(lab.done, lab.store, scenes.Preparation()),
     "hide a student": lambda lab: secret.hide(lab.store),
     "write text": lambda lab: files.write_text(lab.done.dir / "a.json", "{}"),
     "write a folder": lambda lab: files.write_folder(lab.store.root / "new", {"a.json": "{}"}),

@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.app.present.deck import html_file, talk
-from frozenlab.app.present.scenes import PARTS, scenes_of
-from frozenlab.app.present.talks import Preparation, prepare, prepared
+from frozenlab.app.present.scenes import PARTS, Preparation, prepare, prepared, scenes_of
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
 from tests.browser.axe import violations

@@ -10,8 +10,7 @@ import pytest
 
 from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.page import preparation_of
-from frozenlab.app.present.scenes import PARTS, TalkError, chosen, scenes_of
-from frozenlab.app.present.talks import NAMES, Preparation, file_of, prepare, prepared
+from frozenlab.app.present.scenes import NAMES, PARTS, Preparation, TalkError, chosen, file_of, prepare, prepared, scenes_of
 from frozenlab.app.ui.figures import overall
 from frozenlab.base.numbers import typeset
 from frozenlab.cli.main import main

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.present.talks import Preparation, prepare
+from frozenlab.app.present.scenes import Preparation, prepare
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.pages.apptest import open_page, words

@@ -20,8 +20,7 @@ def add_present(parser: argparse.ArgumentParser) -> None:
 
 def run_present(options: argparse.Namespace) -> None:
     from frozenlab.app.present.deck import html_file, talk
-    from frozenlab.app.present.scenes import chosen, scenes_of
-    from frozenlab.app.present.talks import prepared
+    from frozenlab.app.present.scenes import chosen, prepared, scenes_of
     from frozenlab.base.files import write_text
     from frozenlab.session.store import SessionStore
 

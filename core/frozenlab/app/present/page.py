@@ -7,9 +7,19 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from frozenlab.app.present.deck import deck, html_file, talk
-from frozenlab.app.present.fallback import kept_scenes, recorded
-from frozenlab.app.present.scenes import PARTS, Scene, TalkError, chosen
-from frozenlab.app.present.talks import LONGEST_NOTE, NAMES, Preparation, prepare, prepared
+from frozenlab.app.present.scenes import (
+    LONGEST_NOTE,
+    NAMES,
+    PARTS,
+    Preparation,
+    Scene,
+    TalkError,
+    chosen,
+    kept_scenes,
+    prepare,
+    prepared,
+    recorded,
+)
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.plain import plain

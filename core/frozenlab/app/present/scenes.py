@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from frozenlab.app.session.board_by_board import board_by_board
 from frozenlab.app.session.claims import predictions_of, was_it_right
 from frozenlab.app.session.proposals import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.figures import overall
+from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
+from frozenlab.base.files import read_text, regular, write_text
 from frozenlab.base.numbers import share, typeset
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.session.session import Session
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
 
@@ -31,6 +36,7 @@ EVIDENCE_SHOWN, CLAIMS_SHOWN, KNOBS_SHOWN = 5, 3, 9
 """What can be read from the last row of a room."""
 SHOWN_WORDS = {1: "This is one of them.", 2: "These are two of them, of two kinds.", 3: "These are three of them, of three kinds."}
 """How many boards a scene shows of those that failed."""
+LONGEST_NOTE = 4000
 
 
 class TalkError(LabError, ValueError):
@@ -291,3 +297,54 @@ def chosen(scenes: list[Scene], names: list[str]) -> Iterator[Scene]:
     if unknown:
         raise TalkError(f"there is no scene {', '.join(unknown)}; choose from {', '.join(part.name for part in PARTS)}")
     yield from scenes if not names else (by_name[name] for name in names if name in by_name)
+
+
+def recorded(found: Iterable[Session]) -> Session | None:
+    """The first of the sessions that has a story, recorded ones before all others."""
+    for session in sorted(found, key=lambda one: not one.read_only):
+        try:
+            kept_scenes(session)
+        except TalkError:
+            continue
+        return session
+    return None
+
+
+def kept_scenes(session: Session) -> list[Scene]:
+    """Made once as long as the session's files stay as they are. Raises TalkError as :func:`scenes_of` does."""
+    return once(lambda: scenes_of(session), "talk scenes", session.revision(), session.state().status)
+
+
+NAMES = tuple(part.name for part in PARTS)
+
+
+class Preparation(BaseModel):
+    """``talks/<session>.json``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    scenes: tuple[str, ...] = NAMES
+    """Names of the scenes, in their order."""
+    notes: dict[str, str] = Field(default_factory=dict)
+    """Scene name -> what the speaker wants to say."""
+
+
+def file_of(session: Session, store: SessionStore) -> Path:
+    """Recorded sessions cannot be changed, so it is not in the session's folder."""
+    return store.root / "talks" / f"{session.id}.json"
+
+
+def prepared(session: Session, store: SessionStore) -> Preparation:
+    """What was prepared for the session; the whole story without notes if that is nothing, or cannot be read."""
+    path = file_of(session, store)
+    try:
+        return Preparation.model_validate_json(read_text(regular(path))) if path.exists() else Preparation()
+    except (ValidationError, OSError, ValueError):
+        return Preparation()
+
+
+def prepare(session: Session, store: SessionStore, preparation: Preparation) -> None:
+    path = file_of(session, store)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, preparation.model_dump_json(indent=1))

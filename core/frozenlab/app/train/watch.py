@@ -10,7 +10,7 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from frozenlab.app.present.fallback import recorded
+from frozenlab.app.present.scenes import recorded
 from frozenlab.app.queue import done_since
 from frozenlab.app.session.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.app.ui import markup, nav, sessions, theme

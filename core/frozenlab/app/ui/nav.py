@@ -1,8 +1,7 @@
 """The pages of the app and their order.
 
 A directory called ``pages`` next to the entry point makes Streamlit run a page file *without* the entry point when the first
-request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back.
-"""
+request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back."""
 
 from __future__ import annotations
 
@@ -33,6 +32,10 @@ PAGES = {
     "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),
 }
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
+TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)"""
+"""Scrolls to the top, for readers who come from far down another page."""
+INLINE = (TO_THE_TOP,)
+"""All scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
 
 
 def path(name: str) -> str:

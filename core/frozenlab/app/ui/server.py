@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, file_util, net_util
 
 from frozenlab.app.ui.door import Door, password
-from frozenlab.app.ui.scripts import INLINE
+from frozenlab.app.ui.nav import INLINE
 from frozenlab.base import look_only
 from frozenlab.lake.kernels.cache import cache_folder
 

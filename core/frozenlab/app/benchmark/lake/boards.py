@@ -18,7 +18,7 @@ from frozenlab.app.benchmark.lake.tables import team_title
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table, scoreboard
 from frozenlab.app.ui.figures import size_label
-from frozenlab.app.ui.scripts import TO_THE_TOP
+from frozenlab.app.ui.nav import TO_THE_TOP
 from frozenlab.app.views.lake import share
 from frozenlab.app.views.lake.gallery import board_gallery
 from frozenlab.app.views.lake.player import board_player
