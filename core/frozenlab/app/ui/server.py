@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -27,7 +28,9 @@ from streamlit import config, file_util, net_util
 from frozenlab.app.ui.door import Door, password
 from frozenlab.app.ui.nav import INLINE
 from frozenlab.base import look_only
+from frozenlab.base.errors import LabError
 from frozenlab.lake.kernels.cache import cache_folder
+from frozenlab.tasks import background
 
 HEADERS = {
     "X-Frame-Options": "DENY",  # what frame-ancestors says, for older browsers
@@ -35,9 +38,19 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 """Headers of every response that brings no other ones, next to the Content-Security-Policy."""
-
-
 ONLY_HERE = "this server answers its own machine only; 'frozenlab app --host' lets others in"
+
+
+def begin() -> list[Middleware]:
+    """What a server does before it answers: it looks nothing up on the network, and has compiled in the background what tasks need.
+    Returns its middleware; ends the process, with the reason, if others could reach it and it has no password."""
+    look_nothing_up()
+    try:
+        chain = middleware()
+    except LabError as error:
+        sys.exit(f"frozenlab: {error}")
+    background.start()
+    return chain
 
 
 def middleware() -> list[Middleware]:
