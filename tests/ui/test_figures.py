@@ -41,7 +41,7 @@ def test_rates_by_cell_draws_before_and_after_with_their_intervals(session: Sess
     after = session.validation(2)
     assert valid_after.y[0] == after[after["size"] == 3]["valid"].mean()
     for trace in (valid_before, valid_after):
-        for (cell, n, rate, bounds, label), y in zip(trace.customdata, trace.y, strict=True):
+        for (cell, label, rate, bounds, n), y in zip(trace.customdata, trace.y, strict=True):
             assert n == 12
             assert (rate, bounds) == ((found := Interval.of(round(12 * y), 12)).percent, found.percents)
             assert cell in ("3", "4", "5", "6") and label == f"{cell}×{cell}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
-from frozenlab.base.numbers import percent
+from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
+from frozenlab.base.numbers import Interval, percent
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, shown_words
 
 SYMBOLS = ("circle", "circle-open", "square-open", "diamond-open", "triangle-up-open")
@@ -23,6 +23,7 @@ def diagnosis_figure(report: DiagnosisReport, color: str, size: int) -> Chart:
     figure = go.Figure()
     for lane, choice in enumerate(choices):
         own = [found for found in report.found if found.shown == choice]
+        rates = [Interval(rate.mean, rate.low, rate.high, rate.n) for rate in (found.rate for found in own)]
         offset = (lane - (len(choices) - 1) / 2) * 0.7 / max(len(choices), 1)
         ink = ARM_COLORS[lane % len(ARM_COLORS)] if lane < len(choices) - 1 or len(choices) == 1 else BEFORE_COLOR
         figure.add_trace(
@@ -32,15 +33,7 @@ def diagnosis_figure(report: DiagnosisReport, color: str, size: int) -> Chart:
                 mode="markers",
                 name=shown_words(choice),
                 marker=dict(size=10, color=ink, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=ink)),
-                error_x=dict(
-                    type="data",
-                    symmetric=False,
-                    array=[found.rate.high - found.rate.mean for found in own],
-                    arrayminus=[found.rate.mean - found.rate.low for found in own],
-                    thickness=1.5,
-                    width=0,
-                    color=ink,
-                ),
+                error_x=whiskers(rates, ink, thickness=1.5, width=0),
                 customdata=[[found.engineer, found.words, found.rate.students, found.rate.n] for found in own],
                 hovertemplate="%{customdata[0]}, "
                 + shown_words(choice)
@@ -58,5 +51,5 @@ def diagnosis_figure(report: DiagnosisReport, color: str, size: int) -> Chart:
         tickvals=list(range(len(engineers))), ticktext=engineers, range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,
         ticklabelstandoff=8, tickfont=dict(size=size, color=color),
     )  # fmt: skip
-    rates = "; ".join(f"{found.engineer}, {shown_words(found.shown)}, {found.words}" for found in report.found)
-    return Chart(figure, f"How often engineers find the planted weakness; chance is {percent(report.chance)}: {rates}.")
+    said = "; ".join(f"{found.engineer}, {shown_words(found.shown)}, {found.words}" for found in report.found)
+    return Chart(figure, f"How often engineers find the planted weakness; chance is {percent(report.chance)}: {said}.")

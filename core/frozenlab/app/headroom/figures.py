@@ -7,8 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from frozenlab.app.studies.figures import Ink, named
-from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
+from frozenlab.app.studies.figures import Ink, cell_shape, map_of_numbers
+from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, whiskers
 from frozenlab.base.numbers import MANY, UNKNOWN, number, points, signed
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.studies.pictures import shade
@@ -27,7 +27,7 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
     """
     seen = [place for place, visible in enumerate(matrix.seen) if visible]
     labels = [cell_label(matrix.cells[place]) for place in seen]
-    figure, shapes = go.Figure(), []
+    shapes = []
     for x, column in enumerate(seen):
         for y, row in enumerate(seen):
             value = matrix.cosine[row][column]
@@ -39,27 +39,15 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
             if value < 0:
                 look = {"fillcolor": "rgba(0, 0, 0, 0)", "line": {"width": 2.5, "color": REWARD_COLOR}}
             shapes.append({"type": "rect", "x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half, "layer": "below", **look})
-    figure.update_layout(shapes=shapes)
-    places = [(x, y) for y in range(len(seen)) for x in range(len(seen)) if x != y]
-    figure.add_trace(
-        go.Scatter(
-            x=[x for x, _ in places],
-            y=[y for _, y in places],
-            mode="markers+text",
-            marker={"size": 30, "opacity": 0},
-            text=[short(matrix.cosine[seen[y]][seen[x]]) for x, y in places],
-            textfont={"size": ink.size - 1, "color": ink.color},
-            hovertext=[pair_words(matrix, seen[y], seen[x]) for x, y in places],
-            hoverinfo="text",
-            showlegend=False,
-        )
-    )
-    side = max(48 * len(seen), 220)
-    common_layout(figure, height=side + 110, top=90)
+    spots = [
+        (x, y, short(matrix.cosine[seen[y]][seen[x]]), pair_words(matrix, seen[y], seen[x]))
+        for y in range(len(seen))
+        for x in range(len(seen))
+        if x != y
+    ]
+    figure = map_of_numbers(labels, labels, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size, tickangle=-45)
+    common_layout(figure, height=max(48 * len(seen), 220) + 110, top=90)
     figure.update_layout(margin_r=50)  # the last slanted name reaches beyond its column
-    ticks, ends = list(range(len(seen))), len(seen) - 0.5
-    figure.update_xaxes(tickvals=ticks, ticktext=labels, side="top", tickangle=-45, range=[-0.5, ends], **named(ink))
-    figure.update_yaxes(tickvals=ticks, ticktext=labels, range=[ends, -0.5], **named(ink))
     said = "; ".join(f"{labels[y]} and {labels[x]} {short(matrix.cosine[seen[y]][seen[x]])}" for y in range(len(seen)) for x in range(y))
     return Chart(figure, f"Cosines of the policy gradients of {matrix.student}, corrected for noise: {said or 'fewer than two cells'}.")
 
@@ -93,34 +81,15 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
     order = sorted(range(len(configs)), key=lambda config: -means[config])
     reach = max(0.02, *(abs(value) for row in changes for value in row))
     columns = [*map(cell_label, cells), "<b>mean</b>"]
-    figure, shapes, spots = go.Figure(), [], []
+    spots, shapes = [], []
     for y, config in enumerate(order):
         for x, value in enumerate([*changes[config], means[config]]):
-            shapes.append(
-                dict(
-                    type="rect", x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45, layer="below", fillcolor=shade(value, reach),
-                    line={"width": 1, "color": GRID_COLOR},
-                )
-            )  # fmt: skip
-            spots.append((x, y, value, configs[config]))
-    figure.update_layout(shapes=shapes)
-    figure.add_trace(
-        go.Scatter(
-            x=[spot[0] for spot in spots],
-            y=[spot[1] for spot in spots],
-            mode="markers+text",
-            marker={"size": 30, "opacity": 0},
-            text=[f"<b>{signed(value, MANY)}</b>" if x == len(cells) else signed(value, MANY) for x, _, value, _ in spots],
-            textfont={"size": ink.size - 1, "color": ink.color},
-            hovertext=[f"{name}, {columns[x]}<br><b>{points(value, MANY)}</b>" for x, _, value, name in spots],
-            hoverinfo="text",
-            showlegend=False,
-        )
-    )
+            shown = f"<b>{signed(value, MANY)}</b>" if x == len(cells) else signed(value, MANY)
+            spots.append((x, y, shown, f"{configs[config]}, {columns[x]}<br><b>{points(value, MANY)}</b>"))
+            shapes.append(cell_shape(x, y, shade(value, reach)))
+    rows = [configs[config] for config in order]
+    figure = map_of_numbers(columns, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
     common_layout(figure, height=34 * len(configs) + 60, top=44)
-    rows = list(range(len(configs)))
-    figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=columns, side="top", range=[-0.5, len(columns) - 0.5], **named(ink))
-    figure.update_yaxes(tickvals=rows, ticktext=[configs[config] for config in order], range=[len(rows) - 0.5, -0.5], **named(ink))
     said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
 
@@ -161,8 +130,6 @@ def dose_figure(doses: Sequence[DosePoint]) -> Chart:
     """The gain against the distance from the kept config in the direction of the best one, with 95 % intervals."""
     figure = go.Figure()
     gains = [point.gain for point in doses]
-    above = [100 * (gain.high - gain.value) if gain.known else 0.0 for gain in gains]
-    below = [100 * (gain.value - gain.low) if gain.known else 0.0 for gain in gains]
     figure.add_trace(
         go.Scatter(
             x=[point.dose for point in doses],
@@ -170,7 +137,7 @@ def dose_figure(doses: Sequence[DosePoint]) -> Chart:
             mode="lines+markers",
             line={"color": AFTER_COLOR, "width": 2.6},
             marker={"size": 10},
-            error_y={"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 0, "thickness": 2},
+            error_y=whiskers(gains, scale=100, thickness=2, width=0),
             customdata=[points(gain.value, MANY) for gain in gains],
             hovertemplate="dose %{x:g}<br><b>%{customdata}</b><extra></extra>",
             showlegend=False,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, percent_axis
+from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, percent_axis, whiskers
 from frozenlab.session.session import Session
 
 Axis = Literal["step", "stage", "boards"]
@@ -59,22 +59,13 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
                 row=row, col=1,
             )  # fmt: skip
         rates = list(checks.values())
-        figure.add_trace(
-            go.Scatter(
-                x=[place(session, axis, -1 if stage is None else stage, session.spec.training.steps) for stage in checks],
-                y=[rate.value for rate in rates], mode="lines+markers", name=name, legendgroup=str(number),
-                line=dict(color=color, width=1.2, dash=DASHES[number]),
-                marker=dict(symbol=SYMBOLS[number], size=11, color=color, line=dict(width=1.2, color="white")),
-                error_y=dict(
-                    type="data", symmetric=False, array=[rate.high - rate.value for rate in rates],
-                    arrayminus=[rate.value - rate.low for rate in rates], thickness=1.6, width=4, color=color,
-                ),
-                customdata=[[rate.percents, rate.n, rate.percent] for rate in rates],
-                hovertemplate=f"{name}<br><b>%{{customdata[2]}}</b> valid on held-out boards<br>95 % interval %{{customdata[0]}}, "
-                "n = %{customdata[1]}<extra></extra>",
-            ),
-            row=1, col=1,
+        checked = dots(
+            (place(session, axis, -1 if stage is None else stage, session.spec.training.steps) for stage in checks), rates,
+            name, "valid on held-out boards", error_y=whiskers(rates, color),
+            mode="lines+markers", name=name, legendgroup=str(number), line=dict(color=color, width=1.2, dash=DASHES[number]),
+            marker=dict(symbol=SYMBOLS[number], size=11, color=color, line=dict(width=1.2, color="white")),
         )  # fmt: skip
+        figure.add_trace(checked, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
     end = max(place(session, axis, session.spec.stages - 1, session.spec.training.steps) for _, session in runs)
     figure.update_xaxes(showgrid=False, range=[-0.02 * end, 1.02 * end])

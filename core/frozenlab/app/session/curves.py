@@ -12,17 +12,20 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.figures import (
     AFTER_COLOR,
-    BAND_BLUE,
     BAND_COLOR,
     CHECK_COLOR,
     REWARD_COLOR,
     Chart,
     Series,
+    band,
     common_layout,
+    dots,
+    overall_by_cell,
     percent_axis,
+    whiskers,
 )
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import Interval, percent, percents, rates
+from frozenlab.base.numbers import Interval, percent
 from frozenlab.tasks.labels import cell_label, cells_noun
 
 
@@ -90,22 +93,14 @@ def training_curves(
         if stage.check is not None:
             checks.append((offset, f"after {stage.label.lower()}", stage.check))
     if checks:
-        figure.add_trace(
-            go.Scatter(
-                x=[x for x, _, _ in checks], y=[check.value for _, _, check in checks], mode="markers+lines",
-                name="validation, held-out boards",
-                marker=dict(symbol="diamond", size=12, color=CHECK_COLOR, line=dict(width=1.5, color="white")),
-                line=dict(color=CHECK_COLOR, width=1.2, dash="dot"),
-                error_y=dict(
-                    type="data", symmetric=False, array=[check.high - check.value for _, _, check in checks],
-                    arrayminus=[check.value - check.low for _, _, check in checks], thickness=2, width=5, color=CHECK_COLOR,
-                ),
-                customdata=[[label, check.percent, check.percents, check.n] for _, label, check in checks],
-                hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b> valid<br>95 % interval %{customdata[2]}<br>"
-                "n = %{customdata[3]}<extra></extra>",
-            ),
-            row=1, col=1,
+        measured = [check for _, _, check in checks]
+        validations = dots(
+            (x for x, _, _ in checks), measured, "%{customdata[0]}", lead=[(label,) for _, label, _ in checks],
+            error_y=whiskers(measured, CHECK_COLOR, thickness=2, width=5),
+            mode="markers+lines", name="validation, held-out boards", line=dict(color=CHECK_COLOR, width=1.2, dash="dot"),
+            marker=dict(symbol="diamond", size=12, color=CHECK_COLOR, line=dict(width=1.5, color="white")),
         )  # fmt: skip
+        figure.add_trace(validations, row=1, col=1)
     figure.update_xaxes(range=[-0.02 * max(offset, 1), max(offset, 1) * 1.02], showgrid=False)
     figure.update_xaxes(title_text="training step", row=2, col=1)
     known = [value for stage in stages if below in stage.metrics for value in stage.metrics[below].dropna()]
@@ -120,46 +115,27 @@ def training_curves(
 def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart:
     """Small multiples, one a cell, always in their order: the rate at each moment of the session with its interval as a band."""
     cells = in_order(cell for moment in moments for cell in moment.validation["config_cell"])
-    tables = [rates(moment.validation, by=["config_cell"]).set_index("config_cell") for moment in moments]
+    tables = [overall_by_cell(moment.validation, metric) for moment in moments]
     columns = min(len(cells), 8)
     rows = -(-len(cells) // columns)
     figure = make_subplots(
-        rows=rows,
-        cols=columns,
-        shared_yaxes=True,
-        shared_xaxes=True,
-        horizontal_spacing=0.012,
+        rows=rows, cols=columns, shared_yaxes=True, shared_xaxes=True, horizontal_spacing=0.012,
         subplot_titles=list(map(cell_label, cells)),
-    )
+    )  # fmt: skip
     words = []
     for place, cell in enumerate(cells):
-        present = [(i, table.loc[cell]) for i, table in enumerate(tables) if cell in table.index]
-        x = [i for i, _ in present]
-        at = dict(row=place // columns + 1, col=place % columns + 1)
-        lows, highs, middle = ([float(line[f"{metric}{suffix}"]) for _, line in present] for suffix in ("_low", "_high", ""))
-        figure.add_trace(
-            go.Scatter(
-                x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip"
-            ),
-            **at,
-        )
-        figure.add_trace(
-            go.Scatter(
-                x=x, y=middle, mode="lines+markers", line=dict(color=AFTER_COLOR, width=2.4), marker=dict(size=8),
-                customdata=[
-                    [moments[i].label, n := int(line["n"]), percent(line[metric], n), 
-                     percents(line[f"{metric}_low"], line[f"{metric}_high"], n)]
-                    for i, line in present
-                ],
-                hovertemplate=f"{cell_label(cell)}, %{{customdata[0]}}<br><b>%{{customdata[2]}}</b> {metric}"
-                "<br>95 % interval %{customdata[3]}<br>n = %{customdata[1]}<extra></extra>",
-            ),
-            **at,
+        x = [i for i, table in enumerate(tables) if cell in table]
+        found = [tables[i][cell] for i in x]
+        line = dots(
+            x, found, f"{cell_label(cell)}, %{{customdata[0]}}", metric, [(moments[i].label,) for i in x],
+            mode="lines+markers", line=dict(color=AFTER_COLOR, width=2.4), marker=dict(size=8),
         )  # fmt: skip
-        words.append(f"{cell_label(cell)} {' to '.join(percent(line[metric], line['n']) for _, line in (present[0], present[-1]))}")
+        for trace in band(x, [rate.low for rate in found], [rate.high for rate in found]), line:
+            figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
+        words.append(f"{cell_label(cell)} {found[0].percent} to {found[-1].percent}")
     ticks = ["0"] + [str(i) for i in range(1, len(moments))]
     figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
-    percent_axis(figure, lowest=min(float(table[f"{metric}_low"].min()) for table in tables))
+    percent_axis(figure, lowest=min(rate.low for table in tables for rate in table.values()))
     common_layout(figure, height=190 * rows + 20, top=30)
     figure.update_layout(showlegend=False)
     return Chart(figure, f"{metric} rate over the session by {cells_noun(cells)}: " + ", ".join(words) + ".")

@@ -14,7 +14,17 @@ from frozenlab.app.session.proposals import what_changed
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import theme
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, overall, tick_label
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    BEFORE_COLOR,
+    GRID_COLOR,
+    REWARD_COLOR,
+    Chart,
+    common_layout,
+    overall,
+    tick_label,
+    whiskers,
+)
 from frozenlab.app.ui.glossary import explained
 from frozenlab.app.ui.once import once
 from frozenlab.base.numbers import decimals_of, number, percent, points, signed
@@ -98,10 +108,7 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
     figure.add_trace(
         go.Scatter(
             x=places, y=[100 * change.value for change in came], mode="markers", name="measured",
-            error_y=dict(
-                type="data", symmetric=False, array=[100 * (change.high - change.value) for change in came],
-                arrayminus=[100 * (change.value - change.low) for change in came], thickness=1.6, width=4, color=AFTER_COLOR,
-            ),
+            error_y=whiskers(came, AFTER_COLOR, scale=100),
             marker=dict(color=AFTER_COLOR, size=10),
             customdata=[(change.bounds, change.n, points(change.value, change.n)) for change in came],
             hovertemplate="%{x}, measured <b>%{customdata[2]}</b><br>95 % interval %{customdata[0]}, n = %{customdata[1]}<extra></extra>",

@@ -20,7 +20,7 @@ from frozenlab.app.session.proposals import config_rows
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, dots, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.base.cells import Config, Settings, in_order
 from frozenlab.base.numbers import number, percent, share
@@ -202,23 +202,12 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
         measured = {-1 if stage is None else stage: rate for stage, rate in rates_by_stage(branch.state).items()}
         stages = [stage for stage in sorted(measured) if branch.stage is None or thick or stage >= branch.stage]
         rates = [measured[stage] for stage in stages]
-        figure.add_trace(
-            go.Scatter(
-                x=[stage + 1 for stage in stages],
-                y=[rate.value for rate in rates],
-                error_y=dict(
-                    type="data", symmetric=False, array=[rate.high - rate.value for rate in rates],
-                    arrayminus=[rate.value - rate.low for rate in rates], thickness=1.4, width=4, color=color,
-                ),
-                mode="lines+markers",
-                name=branch.name,
-                line=dict(color=color, width=4 if thick else 2, dash="solid" if branch.stage is None or thick else "dash"),
-                marker=dict(size=11 if thick else 8, symbol="circle" if thick else "diamond-open"),
-                customdata=[(rate.percents, rate.n, rate.percent) for rate in rates],
-                hovertemplate=f"{branch.name}<br><b>%{{customdata[2]}}</b> valid, %{{customdata[0]}}, "
-                "n = %{customdata[1]}<extra></extra>",
-            )
+        trace = dots(
+            (stage + 1 for stage in stages), rates, branch.name, error_y=whiskers(rates, color, thickness=1.4),
+            mode="lines+markers", name=branch.name, marker=dict(size=11 if thick else 8, symbol="circle" if thick else "diamond-open"),
+            line=dict(color=color, width=4 if thick else 2, dash="solid" if branch.stage is None or thick else "dash"),
         )  # fmt: skip
+        figure.add_trace(trace)
         spoken.append(f"{branch.name}: " + ", ".join(rate.percent for rate in rates))
     last = max(branch.session.spec.stages for branch in branches)
     figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)

@@ -12,10 +12,12 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, band, common_layout, whiskers
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import MANY, interval, percents, points, signed
+from frozenlab.base.numbers import MANY, Interval, interval, percents, points, signed
 from frozenlab.experiments.studies.effect_words import units_in_words
+from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.main_table import MainTable, in_words
 from frozenlab.experiments.studies.pictures import (
     between,
     curves_in_words,
@@ -114,15 +116,7 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
                 y=[row.name],
                 mode="markers",
                 showlegend=False,
-                error_x=dict(
-                    type="data",
-                    symmetric=False,
-                    array=[100 * (bounds[1] - row.mean)],
-                    arrayminus=[100 * (row.mean - bounds[0])],
-                    thickness=2.5,
-                    width=0,
-                    color=color,
-                ),
+                error_x=whiskers([Interval(row.mean, *bounds, 0)], color, scale=100, thickness=2.5, width=0),
                 marker=dict(size=11, color=color, symbol="circle" if row.clear else "circle-open", line=dict(width=2)),
                 hovertemplate=f"{row.name}<br><b>{points(row.mean, MANY)}</b> {measure}, {interval(*bounds, MANY)}<br>"
                 f"{row.units}<extra></extra>",
@@ -165,7 +159,7 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
     units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
     quiet = dict(mode="lines", hoverinfo="skip")
     return [
-        go.Scatter(x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, line=dict(width=0), **quiet),
+        band(x, lows, highs),
         *(
             go.Scatter(
                 x=[point.trained for point in curve.points if unit in point.by_unit],
@@ -205,38 +199,72 @@ def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> 
     return "<br>".join(lines)
 
 
-def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
-    """A number for each comparison and cell, on a colour that says how far it is from 0; what is clear of chance is bold and framed."""
-    names, cells, reach = list(dict.fromkeys(row.name for row in rows)), in_order(row.cell for row in rows), reach_of(rows)
-    places = [(cells.index(row.cell), names.index(row.name)) for row in rows]
+def cell_shape(x: int, y: int, fill: str, edge: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The coloured field behind a number of :func:`map_of_numbers`."""
+    place = dict(x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45)
+    return dict(type="rect", **place, fillcolor=fill, line=edge or dict(width=1, color=GRID_COLOR), layer="below")
+
+
+def map_of_numbers(
+    columns: Sequence[str],
+    rows: Sequence[str],
+    spots: Sequence[tuple[int, int, str, str]],
+    shapes: Sequence[dict[str, Any]],
+    ink: Ink,
+    *,
+    names_size: int,
+    **across: Any,
+) -> go.Figure:
+    """Numbers in columns and rows, each on a shape.
+
+    Args:
+        spots: column, row, number and hover text of each.
+        ink: of the numbers; ``names_size`` is that of columns and rows.
+        across: more about the axis with the columns.
+    """
+    x, y, numbers, hints = zip(*spots, strict=True) if spots else ((), (), (), ())
     figure = go.Figure(
         go.Scatter(
-            x=[x for x, _ in places],
-            y=[y for _, y in places],
+            x=x,
+            y=y,
             mode="markers+text",
             marker=dict(size=36, opacity=0),
-            text=[f"<b>{signed(row.mean, MANY)}</b>" if row.clear else signed(row.mean, MANY) for row in rows],
-            textfont=dict(size=ink.size + 4, color=ink.color),
-            hovertext=[
-                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean, MANY)}</b> {measure}, {row.units}"
-                f"<br>95 % over seeds: {between(row.low, row.high)}"
-                + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}")
-                for row in rows
-            ],
+            text=numbers,
+            textfont=dict(size=ink.size, color=ink.color),
+            hovertext=hints,
             hoverinfo="text",
             showlegend=False,
         )
     )
-    shapes = []
-    for row, (x, y) in zip(rows, places, strict=True):
-        edge = dict(width=3, color=ink.color) if row.clear else dict(width=1, color=GRID_COLOR)
-        place = dict(x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45)
-        shapes.append(dict(type="rect", **place, fillcolor=shade(row.mean, reach), line=edge, layer="below"))
     figure.update_layout(shapes=shapes)
+    look = named(Ink(ink.color, names_size))
+    ends = len(columns) - 0.5, len(rows) - 0.5
+    figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=columns, side="top", range=[-0.5, ends[0]], **look, **across)
+    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, range=[ends[1], -0.5], **look)
+    return figure
+
+
+def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
+    """A number for each comparison and cell, on a colour that says how far it is from 0; what is clear of chance is bold and framed."""
+    names, cells, reach = list(dict.fromkeys(row.name for row in rows)), in_order(row.cell for row in rows), reach_of(rows)
+    places = [(cells.index(row.cell), names.index(row.name)) for row in rows]
+    spots = [
+        (
+            x,
+            y,
+            f"<b>{signed(row.mean, MANY)}</b>" if row.clear else signed(row.mean, MANY),
+            f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean, MANY)}</b> {measure}, {row.units}"
+            f"<br>95 % over seeds: {between(row.low, row.high)}"
+            + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}"),
+        )
+        for row, (x, y) in zip(rows, places, strict=True)
+    ]
+    shapes = [
+        cell_shape(x, y, shade(row.mean, reach), dict(width=3, color=ink.color) if row.clear else None)
+        for row, (x, y) in zip(rows, places, strict=True)
+    ]
+    figure = map_of_numbers(list(map(cell_label, cells)), names, spots, shapes, Ink(ink.color, ink.size + 4), names_size=ink.size)
     common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 44, top=34)
-    columns, lines = list(range(len(cells))), list(range(len(names)))
-    figure.update_xaxes(tickvals=columns, ticktext=list(map(cell_label, cells)), side="top", range=[-0.5, len(cells) - 0.5], **named(ink))
-    figure.update_yaxes(tickvals=lines, ticktext=names, range=[len(names) - 0.5, -0.5], **named(ink))
     return Chart(figure, f"Change of the final {measure} rate by {cells_noun(cells)}: {sizes_in_words(rows)}")
 
 
@@ -259,31 +287,18 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
         )
     for place, arm in enumerate(arms):
         own, color = [row for row in rows if row.arm == arm], ARM_COLORS[place % len(ARM_COLORS)]
-        whiskers = dict(
-            type="data",
-            symmetric=False,
-            array=[100 * (row.high - row.measured) for row in own],
-            arrayminus=[100 * (row.measured - row.low) for row in own],
-            thickness=1,
-            width=0,
-        )
+        measured = [Interval(row.measured, row.low, row.high, row.n) for row in own]
         figure.add_trace(
             go.Scatter(
                 x=[100 * row.predicted for row in own],
                 y=[100 * row.measured for row in own],
                 mode="markers",
                 name=arm,
-                error_y=whiskers if len(rows) <= MOST_WHISKERS else None,
+                error_y=whiskers(measured, scale=100, thickness=1, width=0) if len(rows) <= MOST_WHISKERS else None,
                 marker=dict(size=9, color=color, symbol=place, opacity=0.8),
                 customdata=[
-                    (
-                        cell_label(row.cell),
-                        points(row.predicted, row.n),
-                        signed(row.measured, row.n),
-                        interval(row.low, row.high, row.n),
-                        row.n,
-                    )
-                    for row in own
+                    (cell_label(row.cell), points(row.predicted, row.n), came.signed, came.bounds, row.n)
+                    for row, came in zip(own, measured, strict=True)
                 ],
                 hovertemplate=f"{arm}, %{{customdata[0]}}<br>predicted %{{customdata[1]}}, measured <b>%{{customdata[2]}}</b> "
                 "(%{customdata[3]}, n = %{customdata[4]} boards)<extra></extra>",
@@ -299,3 +314,46 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
         for own in [[row for row in rows if row.arm == arm]]
     )
     return Chart(figure, f"Predicted against measured changes of the valid rate: {in_words}.")
+
+
+def main_figure(table: MainTable, measure: Measure, ink: Ink) -> Chart:
+    """A panel for each team: the rate by map size, a line for each arm with its 95 % t interval as whiskers."""
+    groups, rates = table.groups, table.of(measure, None) or table.of(measure)
+    figure = make_subplots(
+        rows=1,
+        cols=len(groups),
+        shared_yaxes=True,
+        horizontal_spacing=0.02,
+        subplot_titles=[f"{group} {table.columns[0]}" for group in groups],
+    )
+    for place, arm in enumerate(table.arms):
+        color = ARM_COLORS[place % len(ARM_COLORS)]
+        for column, group in enumerate(groups, 1):
+            own = [one for one in rates if (one.arm, one.group) == (arm, group)]
+            bounds = [
+                Interval(one.mean, one.mean if one.low is None else one.low, one.mean if one.high is None else one.high, 0) for one in own
+            ]
+            figure.add_trace(
+                go.Scatter(
+                    x=[one.place or one.group for one in own],
+                    y=[one.mean for one in own],
+                    mode="lines+markers",
+                    name=arm,
+                    legendgroup=arm,
+                    showlegend=column == 1,
+                    error_y=whiskers(bounds, thickness=1, width=0),
+                    line=dict(color=color, width=2.4),
+                    marker=dict(size=8, color=color, symbol=place),
+                    customdata=[in_words(one) for one in own],
+                    hovertemplate=f"{arm}, {group} {table.columns[0]}, %{{x}}<br><b>%{{customdata}} %</b> {measure}<extra></extra>",
+                ),
+                row=1,
+                col=column,
+            )
+    common_layout(figure, height=340, top=34)
+    names = in_order(one.place or one.group for one in rates)
+    figure.update_xaxes(type="category", categoryorder="array", categoryarray=names, title=(*table.columns, "")[1], showgrid=False)
+    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_annotations(font=dict(size=ink.size, color=ink.color))
+    said = "; ".join(f"{one.arm}, {one.group} {table.columns[0]}: {in_words(one)} per cent" for one in table.of(measure))
+    return Chart(figure, f"{measure.capitalize()} rate on the suite {table.suite}. {said}.")

@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.app.session.ledger import HELP, scores_table
-from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
-from frozenlab.app.studies.main_figure import main_figure
+from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, main_figure, sizes_figure
 from frozenlab.app.ui import markup, sessions, theme
 from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, points, signed
 from frozenlab.experiments.headroom.known import Finding, measured_before

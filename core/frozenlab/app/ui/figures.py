@@ -6,17 +6,18 @@ colour-vision deficiencies and read on light and dark; where two faults share a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import Interval, percent, percents, rates
+from frozenlab.base.numbers import Interval, percent
 from frozenlab.tasks.knobs import Outcome
 from frozenlab.tasks.labels import cell_label, cells_noun
 
@@ -77,9 +78,80 @@ def overall(validation: pd.DataFrame, column: str = "valid") -> Interval:
     return Interval.of(int(validation[column].sum()), len(validation))
 
 
-def overall_by_cell(validation: pd.DataFrame) -> dict[str, Interval]:
-    """The valid rate on each cell."""
-    return {str(cell): overall(rows) for cell, rows in validation.groupby("config_cell")}
+def overall_by_cell(validation: pd.DataFrame, column: str = "valid") -> dict[str, Interval]:
+    """The rate on each cell."""
+    return {str(cell): overall(rows, column) for cell, rows in validation.groupby("config_cell")}
+
+
+# --- what figures are made of ----------------------------------------------------------------------------------------
+
+
+def whiskers(
+    rates: Iterable[Interval], color: str | None = None, *, scale: float = 1.0, thickness: float = 1.6, width: int = 4
+) -> dict[str, Any]:
+    """The 95 % intervals of a trace, as its ``error_x`` or ``error_y``; nothing where bounds are not known.
+
+    Args:
+        scale: of the axis; 100 where it counts points.
+    """
+    known = [(rate.value - rate.low, rate.high - rate.value) if rate.known else (0.0, 0.0) for rate in rates]
+    return dict(
+        type="data", symmetric=False, array=[scale * above for _, above in known], arrayminus=[scale * below for below, _ in known],
+        thickness=thickness, width=width, color=color,
+    )  # fmt: skip
+
+
+def dots(
+    x: Iterable[float], rates: Sequence[Interval], title: str, measure: str = "valid", lead: Sequence[Sequence[object]] = (), **look: Any
+) -> go.Scatter:
+    """Rates at the places ``x``; on hover, each below ``title`` with its interval and n.
+
+    Args:
+        lead: what the ``customdata`` of each dot begins with, for ``title`` and for clicks.
+    """
+    told = [[*(lead[i] if lead else ()), rate.percent, rate.percents, rate.n] for i, rate in enumerate(rates)]
+    at = len(lead[0]) if lead else 0
+    return go.Scatter(
+        x=list(x), y=[rate.value for rate in rates], customdata=told,
+        hovertemplate=f"{title}<br><b>%{{customdata[{at}]}}</b> {measure}<br>95 % interval %{{customdata[{at + 1}]}}"
+        f"<br>n = %{{customdata[{at + 2}]}}<extra></extra>",
+        **look,
+    )  # fmt: skip
+
+
+def band(x: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> go.Scatter:
+    """The area between two lines."""
+    around, ends = [*x, *reversed(x)], [*highs, *reversed(lows)]
+    return go.Scatter(x=around, y=ends, fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip")
+
+
+def outcome_look(name: str, outcome: Outcome) -> dict[str, Any]:
+    """The ``marker`` of an outcome's bars: its colour, with a pattern where a fault of a similar colour needs one to be told apart."""
+    pattern = dict(shape=OUTCOME_PATTERNS.get(name, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25)
+    return dict(color=outcome.color, line=dict(width=0.5, color=SEAM_COLOR), pattern=pattern)
+
+
+def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
+    """A scale to 100 %, of all panels or of the one at ``row`` and ``col``.
+
+    Args:
+        lowest: what has to be on it; it begins at the quarter below.
+    """
+    begin = floor(4 * lowest) / 4
+    step = 0.25 if begin < 0.5 else 0.1
+    ticks = [round(1 - step * i, 2) for i in range(5) if 1 - step * i >= begin - 0.01]
+    figure.update_yaxes(range=[begin - 0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
+
+
+def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
+    """The common layout of figures: legend above, small margins, a bare toolbar, stable zoom."""
+    figure.update_layout(
+        height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
+        legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),
+    )  # fmt: skip
+
+
+# --- the held-out boards of one moment and another ---------------------------------------------------------------------
 
 
 def rates_by_cell(before: Series | None, after: Series) -> Chart:
@@ -90,41 +162,32 @@ def rates_by_cell(before: Series | None, after: Series) -> Chart:
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=("valid", "optimal"))
     drawn = [(before, BEFORE_COLOR, "circle-open", -0.13)] if before else []
     drawn.append((after, AFTER_COLOR, "circle", 0.13 if before else 0.0))
-    cells = in_order([*after.validation["config_cell"], *(before.validation["config_cell"] if before else ())])
-    tables = [rates(series.validation, by=["config_cell"]) for series, *_ in drawn]
-    for (series, color, symbol, shift), table in zip(drawn, tables, strict=True):
+    cells = in_order(cell for series, *_ in drawn for cell in series.validation["config_cell"])
+    lowest = 1.0
+    for series, color, symbol, shift in drawn:
         for column, metric in enumerate(("valid", "optimal"), start=1):
-            figure.add_trace(
-                go.Scatter(
-                    x=[cells.index(cell) + shift for cell in table["config_cell"]],
-                    y=table[metric],
-                    error_y=dict(
-                        type="data", symmetric=False, array=table[f"{metric}_high"] - table[metric],
-                        arrayminus=table[metric] - table[f"{metric}_low"], thickness=1.6, width=4, color=color,
-                    ),
-                    mode="markers",
-                    cliponaxis=False,
-                    marker=dict(color=color, size=10, symbol=symbol, line=dict(width=2, color=color)),
-                    name=series.label,
-                    legendgroup=series.label,
-                    showlegend=column == 1,
-                    customdata=[
-                        [row["config_cell"], row["n"], percent(row[metric], row["n"]),
-                         percents(row[f"{metric}_low"], row[f"{metric}_high"], row["n"]), cell_label(row["config_cell"])]
-                        for row in table.to_dict("records")
-                    ],
-                    hovertemplate="%{customdata[4]}, " + series.label + "<br><b>%{customdata[2]}</b> " + metric
-                    + "<br>95 % interval %{customdata[3]}<br>n = %{customdata[1]}<extra></extra>",
-                ),
-                row=1,
-                col=column,
+            found = overall_by_cell(series.validation, metric)
+            lowest = min(lowest, *(rate.low for rate in found.values()))
+            trace = dots(
+                [cells.index(cell) + shift for cell in found], list(found.values()), f"%{{customdata[1]}}, {series.label}", metric,
+                [(cell, cell_label(cell)) for cell in found],
+                error_y=whiskers(found.values(), color), mode="markers", cliponaxis=False,
+                marker=dict(color=color, size=10, symbol=symbol, line=dict(width=2, color=color)),
+                name=series.label, legendgroup=series.label, showlegend=column == 1,
             )  # fmt: skip
+            figure.add_trace(trace, row=1, col=column)
     figure.update_xaxes(
         tickvals=list(range(len(cells))), ticktext=list(map(tick_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False
     )
-    percent_axis(figure, lowest=min(float(table[["valid_low", "optimal_low"]].min(axis=None)) for table in tables))
+    percent_axis(figure, lowest)
     common_layout(figure, height=300)
-    return Chart(figure, f"Valid and optimal rate by {cells_noun(cells)}. " + _rates_in_words(before, after))
+    return Chart(figure, f"Valid and optimal rate by {cells_noun(cells)}. " + " ".join(map(_in_words, (series for series, *_ in drawn))))
+
+
+def _in_words(series: Series) -> str:
+    found = overall_by_cell(series.validation)
+    line = ", ".join(f"{cell_label(cell)} {found[cell].percent}" for cell in in_order(found))
+    return f"{series.label}: valid {line} (n = {len(series.validation)})."
 
 
 def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
@@ -155,13 +218,7 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
                     legendgroup=outcome,
                     legendrank=order.index(outcome),
                     showlegend=outcome not in named,
-                    marker=dict(
-                        color=outcomes[outcome].color,
-                        line=dict(width=0.5, color=SEAM_COLOR),
-                        pattern=dict(
-                            shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
-                        ),
-                    ),
+                    marker=outcome_look(outcome, outcomes[outcome]),
                     customdata=[
                         [cell, outcome, had := int(boards[cell]), of := int(totals[cell]), cell_label(cell), percent(had / of, of)]
                         for cell in counts.index
@@ -184,32 +241,3 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
     common_layout(figure, height=320)
     noun = cells_noun(cell for panel in panels for cell in panel.validation["config_cell"].unique())
     return Chart(figure, f"What became of the boards by {noun}. " + "; ".join(worst_faults) + ".")
-
-
-def _rates_in_words(before: Series | None, after: Series) -> str:
-    parts = []
-    for series in ([before] if before else []) + [after]:
-        table = rates(series.validation, by=["config_cell"]).set_index("config_cell")
-        line = ", ".join(f"{cell_label(cell)} {percent(table.loc[cell, 'valid'], table.loc[cell, 'n'])}" for cell in in_order(table.index))
-        parts.append(f"{series.label}: valid {line} (n = {len(series.validation)}).")
-    return " ".join(parts)
-
-
-def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
-    """A scale to 100 %, of all panels or of the one at ``row`` and ``col``.
-
-    Args:
-        lowest: what has to be on it; it begins at the quarter below.
-    """
-    begin = floor(4 * lowest) / 4
-    step = 0.25 if begin < 0.5 else 0.1
-    ticks = [round(1 - step * i, 2) for i in range(5) if 1 - step * i >= begin - 0.01]
-    figure.update_yaxes(range=[begin - 0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
-
-
-def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
-    """The common layout of figures: legend above, small margins, a bare toolbar, stable zoom."""
-    figure.update_layout(
-        height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
-        legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),
-    )  # fmt: skip

@@ -1,7 +1,8 @@
 """The pages of the app and their order.
 
 A directory called ``pages`` next to the entry point makes Streamlit run a page file *without* the entry point when the first
-request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back."""
+request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from frozenlab.app.benchmark.lake.lines import PAPER_SUITE, Line, Metric, as_tab
 from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_table, in_words, lead_to, leaderboard, more_table, team_title
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.components.scoreboard import scoreboard
-from frozenlab.app.ui.figures import GRID_COLOR, OUTCOME_PATTERNS, SEAM_COLOR, Chart, common_layout, percent_axis, size_label
+from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.results import Result
@@ -185,30 +185,16 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
         for place, line in enumerate(shown):
             shift = min(APART, SPREAD / len(shown)) * (place - (len(shown) - 1) / 2)
             rates = {size: line.cells[agents, size, metric] for size in line.sizes(agents)}
-            figure.add_trace(
-                go.Scatter(
-                    x=[sizes.index(size) + shift for size in rates],
-                    y=[rate.value for rate in rates.values()],
-                    error_y=dict(
-                        type="data", symmetric=False, array=[rate.high - rate.value for rate in rates.values()],
-                        arrayminus=[rate.value - rate.low for rate in rates.values()], thickness=1.3, width=0, color=line.color,
-                    ),
-                    mode="lines+markers",
-                    line=dict(color=line.color, width=2 if line.ours else 1.4, dash=line.dash),
-                    marker=dict(color=line.color, size=9, symbol=line.symbol, line=dict(width=1.6, color=line.color)),
-                    name=line.name,
-                    legendgroup=line.id,
-                    showlegend=line.id not in named,
-                    customdata=[
-                        [lead_to(line, agents, size), size_label(size), rate.percents, rate.n, rate.percent]
-                        for size, rate in rates.items()
-                    ],
-                    hovertemplate=f"{line.name} ({line.method})<br>{team_title(agents)}, %{{customdata[1]}}<br>"
-                    f"<b>%{{customdata[4]}}</b> {metric}"
-                    "<br>95 % interval %{customdata[2]}<br>n = %{customdata[3]}<extra></extra>",
-                ),
-                row=1, col=column,
+            trace = dots(
+                (sizes.index(size) + shift for size in rates), list(rates.values()),
+                f"{line.name} ({line.method})<br>{team_title(agents)}, %{{customdata[1]}}", metric,
+                [(lead_to(line, agents, size), size_label(size)) for size in rates],
+                error_y=whiskers(rates.values(), line.color, thickness=1.3, width=0), mode="lines+markers",
+                line=dict(color=line.color, width=2 if line.ours else 1.4, dash=line.dash),
+                marker=dict(color=line.color, size=9, symbol=line.symbol, line=dict(width=1.6, color=line.color)),
+                name=line.name, legendgroup=line.id, showlegend=line.id not in named,
             )  # fmt: skip
+            figure.add_trace(trace, row=1, col=column)
             named.add(line.id)
         figure.update_xaxes(
             tickvals=list(range(len(sizes))), ticktext=[size_label(size) for size in sizes], range=[-0.6, len(sizes) - 0.4],
@@ -240,10 +226,7 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
                 x=[had / of for had, of in zip(boards, n, strict=True)],
                 orientation="h",
                 name=words,
-                marker=dict(
-                    color=OUTCOMES[outcome].color, line=dict(width=0.5, color=SEAM_COLOR),
-                    pattern=dict(shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25),
-                ),
+                marker=outcome_look(outcome, OUTCOMES[outcome]),
                 customdata=[
                     [lead_to(line, agents, outcome=outcome), had, of, percent(had / of, of)]
                     for line, had, of in zip(shown, boards, n, strict=True)

@@ -1,7 +1,8 @@
 """The thread of stages: the same timeline along the top of every page that speaks of a session.
 
 Clicking a stage keeps you on the page and moves all its views; the choice stands in the address (``?stage=``), 0 for before training,
-1 for the first stage."""
+1 for the first stage.
+"""
 
 from __future__ import annotations
 
