@@ -17,7 +17,7 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.glossary import explained, glossary
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import percent
+from frozenlab.base.numbers import counted, percent
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.state import PHASE_WORDS
@@ -115,7 +115,7 @@ def what_training_did(session: Session) -> None:
     if before is None or after is None:
         return
     was, now, change = overall(before), overall(after), board_by_board(before, after)
-    plural = f"{len(stages)} stage{'s' if len(stages) > 1 else ''} of training"
+    plural = f"{counted(len(stages), 'stage')} of training"
     intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}."
     words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
     with words:

@@ -12,7 +12,7 @@ from frozenlab.app.diagnosis.figure import diagnosis_figure
 from frozenlab.app.ui import markup, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.base.errors import LabError
-from frozenlab.base.numbers import percent, percents
+from frozenlab.base.numbers import counted, percent, percents
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
@@ -51,7 +51,7 @@ def diagnosis_section() -> None:
                 delete_button(shown, "diagnosis-delete", ERROR, lambda: go_to(None))
             if planted:
                 st.button(
-                    f"Ask engineers about {len(planted)} student{'s' if len(planted) > 1 else ''}", key="diagnosis-start",
+                    f"Ask engineers about {counted(len(planted), 'student')}", key="diagnosis-start",
                     icon=":material/troubleshoot:", on_click=start, args=(planted,), **refusals.changes(),
                 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.glossary import explained
-from frozenlab.base.numbers import typeset
+from frozenlab.base.numbers import counted, typeset
 from frozenlab.experiments.headroom.report import REPORT, read_report
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.store import Headroom
@@ -69,7 +69,7 @@ def everything() -> dict[str, Headroom]:
 def label(name: str, measurement: Headroom) -> str:
     spec = measurement.spec
     kind = "recorded" if name.startswith(experiment.RECORDED) else measurement.state().status
-    return f"{spec.title} · {len(spec.students)} student{'s' if len(spec.students) > 1 else ''} · {kind}"
+    return f"{spec.title} · {counted(len(spec.students), 'student')} · {kind}"
 
 
 def report_of(measurement: Headroom) -> HeadroomReport | None:
@@ -82,7 +82,7 @@ def show_report(report: HeadroomReport) -> None:
     """The verdict in words, the targets, and the chosen view."""
     spec = report.spec
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
-    parts = [f"{len(report.students)} student{'s' if len(report.students) > 1 else ''}"]
+    parts = [counted(len(report.students), "student")]
     if spec.forks:
         parts.append(f"{len(spec.forks.menu)} configs × {spec.forks.replicates} replicates")
     if spec.probes:

@@ -15,6 +15,7 @@ from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import BY_HAND, steer
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, names
+from frozenlab.base.numbers import counted
 from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.rules import judge, judge_paths
 from frozenlab.lake.solvers.cbs import Objective
@@ -152,7 +153,7 @@ class Searching(OnBoard):
 
     def mark(self, solved: Solved) -> Mark:
         best = solution_of(encode(self.board), True).sum_of_costs
-        slips = "without a wrong choice" if not solved.wrong else f"with {solved.wrong} wrong choice{'s' if solved.wrong > 1 else ''}"
+        slips = "without a wrong choice" if not solved.wrong else f"with {counted(solved.wrong, 'wrong choice')}"
         return Mark(
             solved.cost == best,
             f"Your tree of {solved.nodes} nodes ends {slips} in a plan with a {COSTS[self.objective]} of {solved.cost}; "

@@ -11,7 +11,7 @@ from frozenlab.app.ui import markup
 from frozenlab.app.ui.figures import Series
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import typeset
+from frozenlab.base.numbers import counted, typeset
 from frozenlab.engineer.dialects.lab import words_of_sections
 from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
@@ -91,7 +91,7 @@ def section_tokens(context: Context, record: ProposalRecord | None) -> dict[str,
     if context.prompt is None:
         return {}
     if counts := words_of_sections(context.prompt):
-        words = {name: f"{count} token{'s' if count != 1 else ''}" for name, count in counts.items()}
+        words = {name: counted(count, "token") for name, count in counts.items()}
         return dict.fromkeys(context.sections, "the lab model has no words for it") | words
     read = record.attempts[0].prompt_tokens if record is not None and record.attempts else None
     if not read:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from frozenlab.app.ui.markup import Head, cell, table
 from frozenlab.base.cells import Config, in_order
-from frozenlab.base.numbers import Interval, listed, number, share
+from frozenlab.base.numbers import Interval, counted, listed, number, share
 from frozenlab.engineer.schema import GuardReport, ProposalRecord, Repair
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.family import Family
@@ -201,5 +201,5 @@ def raw_answers(record: ProposalRecord) -> None:
 def repairs(guard: GuardReport, family: Family) -> None:
     """What the guard repaired, folded away; nothing if it did not."""
     if guard.repairs:
-        with st.expander(f"The guard repaired {len(guard.repairs)} value{'s' if len(guard.repairs) > 1 else ''}"):
+        with st.expander(f"The guard repaired {counted(len(guard.repairs), 'value')}"):
             st.html(repairs_table(guard.repairs, family))

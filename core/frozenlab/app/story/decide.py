@@ -16,6 +16,7 @@ from frozenlab.app.ui import api_form, markup, nav, refusals, sessions
 from frozenlab.app.ui.figures import overall, overall_by_cell
 from frozenlab.base.cells import Config, Settings, diff
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, who_is
 from frozenlab.engineer.engineers.human import decided, proposal_of
 from frozenlab.engineer.guard import GuardSettings, guard
@@ -260,5 +261,5 @@ def tell_guard(desk: Desk, after: Config, report: GuardReport) -> None:
     if abs(total - 100) > 0.5:
         st.caption(f"The shares sum to {total:.0f} %; they are scaled to 100 %.")
     if report.repairs:
-        st.warning(f"The guard will repair {len(report.repairs)} value{'s' if len(report.repairs) > 1 else ''}:", icon=":material/shield:")
+        st.warning(f"The guard will repair {counted(len(report.repairs), 'value')}:", icon=":material/shield:")
         st.html(repairs_table(report.repairs, family_of(after.family)))

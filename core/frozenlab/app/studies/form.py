@@ -10,6 +10,7 @@ from frozenlab.app import experiment
 from frozenlab.app.train.preview import obstacles
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.errors import one_line
+from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.known import measured_before
@@ -144,7 +145,7 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
 def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     """What would run, what it would cost, and the button that starts it."""
     first, *others = [arm.name for arm in spec.arms]
-    stages = f"{spec.session.stages} stage{'s' if spec.session.stages > 1 else ''}"
+    stages = counted(spec.session.stages, "stage")
     st.markdown(
         f"**{len(spec.cells)} sessions** of {stages}: {spec.size_in_words}. Arms of a seed share base and boards; their engineers are "
         "asked before the first stage too."

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from frozenlab.app.train import language_form
 from frozenlab.app.ui import api_form, markup, refusals, sessions
+from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import who_is
 from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
@@ -26,7 +27,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     training = spec.training
     boards = training.steps * training.boards_per_step
     plans = f"{boards * training.completions_per_board:,} sampled plans"
-    stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
+    stages = counted(spec.stages, "stage")
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
         f"then a validation on held-out boards of {spec.tasks.suite_scope(spec.suite)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frozenlab.base.numbers import counted
 from frozenlab.experiments.bundles.archive import shown
 from frozenlab.experiments.bundles.layout import JobEntry, Need
 from frozenlab.session.listing import RECORDED
@@ -76,7 +77,7 @@ class JobReport:
             )
         if self.entry.changed:
             n = len(self.entry.changed)
-            parts.append(f"what named the machine it comes from was taken out of {n} file{'s' if n > 1 else ''}")
+            parts.append(f"what named the machine it comes from was taken out of {counted(n, 'file')}")
         return ", ".join(parts)
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import counted
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.environment import KEEPER
 from frozenlab.jobs.job import STOP_FILE
@@ -81,7 +82,7 @@ class RayWorkers:
         signal.signal(signal.SIGTERM, on_terminate)  # Ray installs its own handler
         rooms = {node["NodeID"]: self.room(node["Resources"]) for node in ray.nodes() if node["Alive"]}
         if not any(rooms.values()):
-            needs = " and ".join(f"{n} {what}{'s' if n > 1 else ''}" for what, n in self.needs.items() if n)
+            needs = " and ".join(counted(n, what) for what, n in self.needs.items() if n)
             raise ClusterError(f"no node of the Ray cluster at {self.address} has the {needs} that a session of this study needs")
         self.ask([node for node, room in rooms.items() if room])
         self.task = ray.remote(run_worker).options(max_retries=0, num_cpus=self.needs["CPU"], num_gpus=self.needs["GPU"])

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
+from frozenlab.base.numbers import counted
 from frozenlab.engineer.controls.schedule import ScheduleEngineer
 from frozenlab.engineer.sections import SectionName
 from frozenlab.engineer.server import Server
@@ -162,7 +163,7 @@ class StudySpec(BaseModel):
     @property
     def size_in_words(self) -> str:
         """``5 arms × 4 students × 6 seeds``."""
-        students = f" × {len(self.students)} student{'s' if len(self.students) > 1 else ''}" if self.students else ""
+        students = f" × {counted(len(self.students), 'student')}" if self.students else ""
         return f"{len(self.arms)} arms{students} × {len(self.seeds)} seeds"
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from frozenlab.base.numbers import counted
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suite_sources import PREFIX, check_suite, open_suite
@@ -26,7 +27,7 @@ class LakeSuites:
         return len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
 
     def suite_scope(self, suite: SuiteSpec) -> str:
-        return f"{len(suite.sizes)} map size{'s' if len(suite.sizes) > 1 else ''} with {words.teams_title(suite.agents)}"
+        return f"{counted(len(suite.sizes), 'map size')} with {words.teams_title(suite.agents)}"
 
     def named_suites(self) -> Mapping[str, SuiteSpec]:
         return SUITES
