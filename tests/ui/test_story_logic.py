@@ -3,8 +3,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from frozenlab.app.session.board_by_board import board_by_board, sign_test
 from frozenlab.app.session.claims import claim_outcomes, judgement, was_it_right
+from frozenlab.app.session.curves import board_by_board, sign_test
 from frozenlab.app.session.proposals import config_rows, what_changed
 from frozenlab.app.views.lake.recorded import showcase
 from frozenlab.base.cells import diff

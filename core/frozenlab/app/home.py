@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.loop_picture import complete_stage, loop_picture
 from frozenlab.app.queue import queue_line
-from frozenlab.app.session.board_by_board import board_by_board
+from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.components.timeline import rates_by_stage

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from frozenlab.app.session.board_by_board import board_by_board
 from frozenlab.app.session.claims import predictions_of, was_it_right
+from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.session.proposals import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.figures import overall

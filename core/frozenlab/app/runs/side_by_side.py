@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.app.runs.overlay import AXES, COLORS, overlay
-from frozenlab.app.session.board_by_board import BoardByBoard, board_by_board
+from frozenlab.app.session.curves import BoardByBoard, board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.once import once

@@ -8,8 +8,8 @@ from html import escape
 import plotly.graph_objects as go
 import streamlit as st
 
-from frozenlab.app.session.board_by_board import board_by_board
 from frozenlab.app.session.claims import ClaimOutcome, boards_of, judgement, predictions_of, was_it_right
+from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.session.proposals import what_changed
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import theme

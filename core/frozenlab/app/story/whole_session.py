@@ -14,8 +14,7 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from frozenlab.app.session import evidence
-from frozenlab.app.session.board_by_board import board_by_board
-from frozenlab.app.session.curves import rates_over_stages
+from frozenlab.app.session.curves import board_by_board, rates_over_stages
 from frozenlab.app.session.proposals import config_rows
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, sessions, theme
