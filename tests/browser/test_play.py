@@ -355,8 +355,10 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, pag
     page.get_by_role("radio", name="Draw").click()
     expect(page.locator(".grid")).to_be_visible()
     cells = page.locator('.cell:not([aria-label*="agent"])')
+    place = page.locator(".grid").bounding_box()
     for n in range(20):
         cells.nth(n).click(no_wait_after=True)
+    assert page.locator(".grid").bounding_box() == place, "the board stays where it is, also where it cannot be solved any more"
     holes = page.locator('.cell[aria-label$="hole"]')
 
     def changes() -> int:

@@ -22,6 +22,11 @@ COSTS_OPEN = (
     "The best sum of costs is open: the search for it is sure to end on boards up to 10×10 with 5 agents, and gave up on this one. "
     "The best makespan is proven."
 )
+WARNINGS = {
+    "unsolvable": "This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.",
+    "undecided": "The solver found no plan within its budget, and no proof that there is none. Plans are still judged.",
+}
+"""By the status of a solution."""
 MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
 
 
@@ -75,29 +80,30 @@ def show_facts(board: Board, solution: Solution | None) -> None:
 
 
 def solution_facts(solution: Solution | None) -> list[tuple[str, str, str]]:
-    """Value, name and help of each figure."""
+    """Value, name and help of three figures, the same three whatever is known: the board under them stays in its place."""
     if solution is None:
-        return [("…", "optimal plan", "The solver is looking for it")]
-    if solution.status == "solved":
-        return [
-            (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
-            (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
-            (MUST_WAIT[solution.needs_wait], "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
-        ]
-    if solution.bounds:
-        least, most = solution.bounds
-        return [(f"{least} to {most}", "best makespan", f"A plan of {most} steps is known; none can have fewer than {least}")]
-    return [("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found")]
+        makespan, costs, waits = "…", "…", "…"
+    elif solution.status == "solved":
+        makespan, costs, waits = str(solution.makespan), str(solution.sum_of_costs or "–"), MUST_WAIT[solution.needs_wait]
+    elif solution.bounds:
+        makespan, costs, waits = "{} to {}".format(*solution.bounds), "–", "–"
+    else:
+        makespan, costs, waits = "none" if solution.status == "unsolvable" else "unknown", "–", "–"
+    return [
+        (makespan, "best makespan", "The fewest steps after which all agents can be on their goals for good"),
+        (costs, "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
+        (waits, "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
+    ]
 
 
-def show_warnings(solution: Solution | None) -> None:
-    if solution is None:
-        return
-    if solution.status == "solved" and solution.sum_of_costs is None:
+def show_open_costs(solution: Solution | None) -> None:
+    """Why the best sum of costs is not among the facts."""
+    if solution is not None and solution.status == "solved" and solution.sum_of_costs is None:
         if preparing.ready("costs"):
             st.caption(COSTS_OPEN)
         preparing.announce("costs", what="The best sum of costs is still to come.")
-    if solution.status == "unsolvable":
-        st.warning("This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.")
-    elif solution.status == "undecided":
-        st.warning("The solver found no plan within its budget, and no proof that there is none. Plans are still judged.")
+
+
+def warning_of(solution: Solution | None) -> str:
+    """Why no plan of the solver is shown; empty where one is."""
+    return WARNINGS.get(solution.status, "") if solution is not None else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.app.play.board_controls import choose_board
-from frozenlab.app.play.optimum import known_solution, show_facts, show_warnings, solve_now, solver_track
+from frozenlab.app.play.optimum import known_solution, show_facts, show_open_costs, solve_now, solver_track, warning_of
 from frozenlab.app.play.planner import ask, choose_planner, load, your_plan
 from frozenlab.app.play.player import broken_rule, raw_answer, show_board, take_along
 from frozenlab.app.play.search import search_toggle, show_search
@@ -34,15 +34,18 @@ def page() -> None:
     optimum = solution.makespan if solution else None
     with places.facts:
         show_facts(board, solution)
-    with places.stage:
-        show_warnings(solution)
+    drawing = state.play_mode == "draw"
+    if (warning := warning_of(solution)) and not drawing:
+        places.stage.warning(warning)
+    with places.below if drawing else places.stage:  # nothing may move the board while the reader draws on it
+        show_open_costs(solution)
 
     planned = choose_planner(board, optimum, store, places)
     write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
     tracks = [*others, *your_plan(board, optimum), *solver_track(board, solution)]
     with places.stage:
-        show_board(board, tracks, planned, solution)
+        show_board(board, tracks, planned, solution, warning)
     with places.below:
         broken_rule(tracks)
         row = st.container(horizontal=True, vertical_alignment="center")

@@ -29,7 +29,7 @@ from frozenlab.tasks.lake.words import OUTCOMES
 FIRST_PLAN = "The model plans"
 
 
-def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None) -> None:
+def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None, warning: str) -> None:
     """The board to watch, plan and draw on, with all plans under one timeline, and a choice among several answers."""
     busy = SOLVING if solution is None else FIRST_PLAN if planned.request else ""
     board_desk(
@@ -46,6 +46,7 @@ def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution
         height=600,
         autoplay=len(tracks) > 1 and not busy,
         busy=busy,
+        warning=warning,
     )
     if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)

@@ -36,6 +36,7 @@ def board_desk(
     height: int = 460,
     autoplay: bool = False,
     busy: str = "",
+    warning: str = "",
 ) -> None:
     """Draws the board, for the reader to do with it what ``mode`` says, or what the switch on it says.
 
@@ -48,6 +49,7 @@ def board_desk(
         on_mode: called when the reader has switched; :func:`mode_of` tells to what.
         base, revision: what drawing began from, as for :func:`frozenlab.app.views.lake.editor.drawn`.
         optimum: the best makespan, which the score of the reader's plan is counted from; None if it is not known.
+        warning: what is wrong with the board, shown over it while the reader draws.
     """
     _desk(
         key=key,
@@ -56,7 +58,7 @@ def board_desk(
             "mode": mode,
             "watch": player.played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy},
             "plan": steer.planned_on(board, optimum=optimum, ghost=ghost, height=height),
-            "draw": editor.drawn_from(base, revision, key=key, height=height),
+            "draw": editor.drawn_from(base, revision, key=key, height=height, warning=warning),
         },
         default={"mode": None, "plan": None, "edit": None},
         on_mode_change=on_mode,

@@ -21,8 +21,8 @@ CODE = text_of(__file__, "editor.js")
 """JavaScript; that of the player has to stand before it."""
 
 
-def drawn_from(board: Board, revision: int, *, key: str, height: int) -> dict[str, Any]:
-    """What the browser's part takes, as for :func:`drawn`; ``height`` as for :func:`frozenlab.app.views.lake.player.board_player`."""
+def drawn_from(board: Board, revision: int, *, key: str, height: int, warning: str) -> dict[str, Any]:
+    """What the browser's part takes, as for :func:`drawn`; ``height`` and ``warning`` as for the desk."""
     return {
         "base": base_of(board, revision),
         "board": drawing.plain_board(drawn(board, revision, key=key)),
@@ -30,6 +30,7 @@ def drawn_from(board: Board, revision: int, *, key: str, height: int) -> dict[st
         "doors": DOORS,
         "templates": {name: drawing.plain_board(template) for name, template in TEMPLATES.items()},
         "height": height,
+        "warning": warning,
         "colors": drawing.COLORS,
     }
 

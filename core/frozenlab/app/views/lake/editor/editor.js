@@ -1,5 +1,5 @@
 // Drawing on the board of a player: paint holes, one-way ice and doors, drag starts and goals, change the size and the team.
-// data: {base, board: {rows, agents}, sides: [least, most], doors, templates: {name: board}, height, colors}; sends edit = {base, seq, rows, agents}.
+// data: {base, board: {rows, agents}, sides: [least, most], doors, templates: {name: board}, height, warning, colors}; sends edit = {base, seq, rows, agents}.
 // While `base` stays the same the browser's own board is the truth; what the script echoes is older and is not looked at.
 
 const same = (a, b) => a[0] === b[0] && a[1] === b[1];
@@ -53,6 +53,7 @@ class Editor {
     this.data = data;
     this.player.isUsed = true;
     this.player.root.classList.add("drawn");
+    this.find(".warning").textContent = data.warning;
     this.player.laid = () => this.lay();
     this.grid = this.find(".grid");
     this.find(".overlay").onwheel = (event) => this.player.zoom.turn(event);
