@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from html import escape
@@ -30,7 +31,7 @@ from frozenlab.jobs.share import cores
 
 ERROR = experiment.error_of("study")
 FINDINGS = ASSETS / "findings.md"
-"""README holds the same text."""
+"""README holds the same table, with links that work there."""
 LEAD = (
     "An engineer decides what a model practises next. A study lets several of them decide for the same model, and compares "
     "what it has learned."
@@ -72,9 +73,9 @@ def page() -> None:
 
 
 def findings() -> None:
-    """What was found so far, in ten sentences."""
+    """Ten findings with their intervals."""
     with st.expander("What this lab can see, and what it found"):
-        st.markdown(FINDINGS.read_text(encoding="utf-8"))
+        st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
 
 
 def watch(study: Study) -> None:
