@@ -42,8 +42,7 @@ from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage import train_stage
-from frozenlab.session.footprint import GIB, checkpoints, footprint
-from frozenlab.session.model_shape import QWEN3, Shape
+from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint
 from frozenlab.session.spec import SessionSpec
 
 SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True)}

@@ -30,7 +30,7 @@ from trl import GRPOConfig, GRPOTrainer
 from benchmarks.gpu_stage import as_if_vllm_wrote, build_model, mixed_lengths
 from frozenlab.base import seeds
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
-from frozenlab.session.model_shape import Shape
+from frozenlab.session.footprint import Shape
 
 SHAPE = Shape(2, 128, 384, 4, 2, 32, 2048, True)
 PROMPT = "Which moves?"

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from frozenlab.base import places
-from frozenlab.session.index import INDEX
+from frozenlab.session.catalog import INDEX
 from frozenlab.session.store import SessionStore
 
 EXAMPLE = "example-quick"

@@ -39,7 +39,7 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     from frozenlab.models.folders import LAB_MODEL
     from frozenlab.models.lab.policy import LabPolicy
     from frozenlab.models.training import optimizers
-    from frozenlab.models.training.runs.imitation import ImitationRun
+    from frozenlab.models.training.runs.sft import ImitationRun
     from frozenlab.models.training.stage_run import Stage
     from frozenlab.session.presets import preset_spec
 

@@ -24,9 +24,8 @@ from frozenlab.base import seeds
 from frozenlab.base.cells import evenly
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.asking_itself import ASKED
-from frozenlab.engineer.engineers.base import BaseEngineer
-from frozenlab.engineer.engineers.policy import PolicyEngineer
-from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.engineers.own_model import BaseEngineer, PolicyEngineer
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
 from frozenlab.experiments.diagnosis.scoring import rate, score
 from frozenlab.experiments.students.menu import usual_config

@@ -16,7 +16,7 @@ from itertools import product
 from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import PAPER_SIZES, Placement
 from frozenlab.lake.config_cell import LAYOUTS, Layout
-from frozenlab.lake.draw.rates import RATES
+from frozenlab.lake.draw.feasible import RATES
 from frozenlab.lake.draw.stratum import Stratum, holes_of
 from frozenlab.lake.draw.stream import Solved, Stream
 

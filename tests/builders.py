@@ -12,11 +12,11 @@ from frozenlab.base.files import append_line, write_parquet, write_text
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers.rules import propose
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.experiments.benchmark.report import Measured
 from frozenlab.experiments.benchmark.results import Result, results_folder, save_result
@@ -32,12 +32,11 @@ from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.session.records import EnvironmentRecord
-from frozenlab.session.session import Session
+from frozenlab.session.session import EnvironmentRecord, Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State, ValidRate
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
+from frozenlab.tasks.lake.dialects import parse_plan, render_plan
 from frozenlab.tasks.lake.family import LAKE
 
 BEGAN = 1_780_000_000.0

@@ -24,7 +24,7 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.models.settings import LanguageSettings
-from frozenlab.session.records import EnvironmentRecord, Event
+from frozenlab.session.session import EnvironmentRecord, Event
 from frozenlab.session.spec import Parent, SessionSpec
 from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore

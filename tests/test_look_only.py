@@ -35,7 +35,7 @@ from frozenlab.jobs.queue.look import look
 from frozenlab.jobs.state import own_process
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session import launch
-from frozenlab.session.labels import Labels
+from frozenlab.session.catalog import Labels
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec

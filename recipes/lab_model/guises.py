@@ -7,8 +7,8 @@ import numpy as np
 from frozenlab.lake.board import MOVES, Agent, Board, Cell
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.rules import Paths
-from frozenlab.models.training.examples import Example, to_example
-from frozenlab.tasks.lake.dialects.lab import render_board, render_plan
+from frozenlab.models.training.runs.sft import Example, to_example
+from frozenlab.tasks.lake.dialects import render_board, render_plan
 from frozenlab.tasks.lake.teacher import vary
 
 STEPS = list(MOVES.values())[: len(ARROWS)]

@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.dialects.words import kind_words
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.tasks.countdown.config import COUNTS, CountdownCell, CountdownConfig, name_of
 from frozenlab.tasks.families import family_of
+from frozenlab.tasks.vocabulary import kind_words
 
 TABLE = Path(__file__).parent / "data" / "usual_rates.json"
 TEAMS = (2, 3, 4, 5)

@@ -26,8 +26,8 @@ from transformers.modeling_outputs import BaseModelOutputWithPast
 from frozenlab.base import seeds
 from frozenlab.models.lab.model import build_network, build_tokenizer, grown
 from frozenlab.models.lab.policy import LabPolicy
-from frozenlab.models.training.examples import Example
 from frozenlab.models.training.optimizers import MuonAndAdamW, fast_bfloat16
+from frozenlab.models.training.runs.sft import Example
 from frozenlab.tasks.vocabulary import WORDS
 from recipes.lab_model.auxiliary import IGNORED, InsightHead
 from recipes.lab_model.courses import NAMES, Course, Lesson, drawn

@@ -11,7 +11,7 @@ import pytest
 
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.server import Server as Address
+from frozenlab.engineer.hosts import Server as Address
 from frozenlab.experiments.benchmark.api_model import ApiModel
 from frozenlab.experiments.benchmark.measuring import measure
 from frozenlab.experiments.benchmark.results import report_type

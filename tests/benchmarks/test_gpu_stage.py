@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.gpu_stage import SHAPES, build_model, main, options_of, run_stage, spec_of
+from frozenlab.models.training.runs.grpo import Batch, teaches
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
-from frozenlab.models.training.runs.teaching import Batch, teaches
 
 pytestmark = pytest.mark.slow
 

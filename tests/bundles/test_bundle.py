@@ -27,8 +27,8 @@ from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.launcher import LaunchError, check_folder
 from frozenlab.jobs.worker import work_alone
 from frozenlab.models.training.checkpoints import SEAL, checksum, damage
+from frozenlab.session.catalog import Labels
 from frozenlab.session.forks import fork
-from frozenlab.session.labels import Labels
 from frozenlab.session.launch import check_resumable
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session

@@ -21,7 +21,7 @@ from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
 from frozenlab.lake.suites import SUITES
 from frozenlab.models.training.methods import NAMES as METHODS
-from frozenlab.models.training.schedule import SCHEDULES
+from frozenlab.models.training.stage_settings import SCHEDULES
 from frozenlab.session.presets import PRESETS
 from tests.builders import build_session, short_spec
 from tests.cli.calls import reason

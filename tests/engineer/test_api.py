@@ -19,9 +19,9 @@ from frozenlab.engineer.chat import MOST_CHARACTERS, ask_for_text
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
+from frozenlab.engineer.hosts import Server as Address
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.engineer.server import Server as Address
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
 from tests.engineer.builders import answer_to, of_sizes
 

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.controls.dose import DoseEngineer
-from frozenlab.engineer.controls.placebo import Misled, PlaceboEngineer, exchanged, places_of
-from frozenlab.engineer.controls.schedule import ScheduleEngineer
+from frozenlab.engineer.controls import DoseEngineer, Misled, PlaceboEngineer, ScheduleEngineer, exchanged, places_of
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, LearnabilityEngineer, RulesEngineer, UniformEngineer
 from frozenlab.engineer.guard import GuardSettings

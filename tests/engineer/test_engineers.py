@@ -17,8 +17,9 @@ from frozenlab.engineer.schema import Evidence, ProposalRecord
 from frozenlab.engineer.sections import behaviour, failures, history
 from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.config_cell import LAYOUTS
-from frozenlab.tasks.lake.evidence import statistics as of_cell
+from frozenlab.lake.config_cell import LAYOUTS, CellConfig
+from frozenlab.lake.draw.generator import Realised
+from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import MIXED, context_of, mixed_cell, of_sizes, one_cell
 
 CONTEXT, CONFIG = of_sizes(4)
@@ -139,9 +140,10 @@ def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
 
 
 def test_the_statistics_and_the_history_name_layouts() -> None:
-    drawn = {"boards": 10.0, "hole_ratio": 0.3, "wait_ratio": 0.5, "makespan": 7.0}
-    assert "boards; drawn" not in of_cell(one_cell(6), 1, 0.3, 0.5, drawn)[0]
-    mixed, _ = of_cell(one_cell(6), 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
+    drawn = Realised(boards=10, share=1, hole_ratio=0.3, wait_ratio=0.5, mean_makespan=7)
+    own = CellConfig(size=6, share=1, hole_ratio=0.3, wait_ratio=0.5)
+    assert "boards; drawn" not in LAKE.statistics(one_cell(6), own, drawn)[0]
+    mixed, _ = LAKE.statistics(one_cell(6), own.model_copy(update={"layouts": {"scatter": 0.25, "maze": 0.75}}), drawn)
     assert "wait ratio 0.50, 25% scatter, 75% maze boards; drawn 10 boards" in mixed
     assert "part of maze boards +0.20" in history.cell_line(one_cell(6), 0, {"maze": 0.2}, 0.5, 0.4, None).text
 

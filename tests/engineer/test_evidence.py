@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from frozenlab.base.cells import KnobChange
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import GuardReport, ProposalRecord
-from frozenlab.engineer.sections import NAMES, USUAL
+from frozenlab.engineer.sections import NAMES, USUAL, describe
 from frozenlab.engineer.sections.preserved import LUCK, Preserved, luck
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised

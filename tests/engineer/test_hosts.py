@@ -10,7 +10,7 @@ import pytest
 from frozenlab.engineer import hosts
 from frozenlab.engineer.chat import ask_for_text
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.server import Server as ServerSettings
+from frozenlab.engineer.hosts import Server as ServerSettings
 from tests.api_server import Server, redirects, says, serving
 
 KEY = "sk-not-for-strangers"

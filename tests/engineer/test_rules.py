@@ -8,7 +8,9 @@ from frozenlab.engineer import sections
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.lake.evidence import statistics as of_cell
+from frozenlab.lake.config_cell import CellConfig
+from frozenlab.lake.draw.generator import Realised
+from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import context_of, one_cell
 
 FEW_FAULTS = {"hole": 0.05}
@@ -28,8 +30,9 @@ def failures(valid: float, faults: dict[str, float]) -> Evidence:
 
 
 def statistics(hole_ratio: float = 0.2, wait_ratio: float = 0.2) -> Evidence:
-    drawn = {"boards": 10.0, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": 6.0}
-    return sections.statistics.cell_line(one_cell(5), *of_cell(one_cell(5), 1.0, hole_ratio, wait_ratio, drawn))
+    own = CellConfig(size=5, share=1, hole_ratio=hole_ratio, wait_ratio=wait_ratio)
+    drawn = Realised(boards=10, share=1, hole_ratio=hole_ratio, wait_ratio=wait_ratio, mean_makespan=6)
+    return sections.statistics.cell_line(one_cell(5), *LAKE.statistics(one_cell(5), own, drawn))
 
 
 def ratios(*evidence: Evidence) -> tuple[float, float]:

@@ -11,8 +11,7 @@ from frozenlab.app.session.evidence import boards_behind
 from frozenlab.base import places
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.dialects.plain import render_request
-from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.sections import BY_NAME, NAMES, USUAL, help_of
+from frozenlab.engineer.sections import BY_NAME, NAMES, USUAL, describe, help_of
 from frozenlab.engineer.sections.self import group_line, groups
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore

@@ -17,7 +17,7 @@ from frozenlab.cli import main
 from frozenlab.cli.main import parse
 from frozenlab.cli.replay import print_replay
 from frozenlab.cli.study import print_study
-from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import results
 from frozenlab.experiments.contests.store import Contest

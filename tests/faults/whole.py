@@ -11,8 +11,8 @@ import numpy as np
 from frozenlab.base.files import write_text
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.faithfulness import check
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.task import Task
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
@@ -36,7 +36,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.session.labels import Labels
+from frozenlab.session.catalog import Labels
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore

@@ -7,7 +7,7 @@ import pytest
 from frozenlab.experiments.headroom.menu import alone, menu_of
 from frozenlab.experiments.headroom.spec import HeadroomSpec, probes_of
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.between import between
+from frozenlab.tasks.families import between
 from frozenlab.tasks.lake.family import LAKE
 from tests.headroom.builders import CONFIG, SUITE, tiny_spec
 

@@ -11,10 +11,9 @@ from frozenlab.base.errors import GenerationError
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig, Placement
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig, Layout
-from frozenlab.lake.draw.feasible import infeasible
+from frozenlab.lake.draw.feasible import infeasible, measured_rates, natural_wait_rate
 from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
-from frozenlab.lake.draw.rates import measured_rates, natural_wait_rate
 from frozenlab.lake.draw.stratum import Stratum, holes_of
 from frozenlab.lake.draw.stream import Stream
 from frozenlab.lake.exits import ARROWS, DOORS

@@ -13,8 +13,7 @@ from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.formats.benchmark import question
 from frozenlab.lake.instance import Instance, write_instances
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.lake.suite_sources import SuiteError, check_suite, official, open_suite, solved
-from frozenlab.lake.suites import SUITES
+from frozenlab.lake.suites import SUITES, SuiteError, check_suite, official, open_suite, solved
 
 BOARDS = {
     "2ag_3x3_hr0.1_000": "S F g\nF H F\ns F G",

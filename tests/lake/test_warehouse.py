@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from frozenlab.engineer.dialects.lab import parse_proposal
 from frozenlab.engineer.schema import Context
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.lake.draw.feasible import natural_wait_rate, undrawable
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.draw.rates import natural_wait_rate
 from frozenlab.lake.draw.stratum import Stratum
 from frozenlab.lake.draw.stream import Stream
 from tests.lake.test_layouts import SEEDS, drawn, parts, picture

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate

@@ -12,8 +12,7 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.session import footprint as module
-from frozenlab.session.footprint import GIB, checkpoints, footprint, shortfalls
-from frozenlab.session.model_shape import QWEN3, Shape, shape_of
+from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint, shape_of, shortfalls
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 

@@ -8,7 +8,7 @@ import pytest
 from frozenlab.base.files import append_line
 from frozenlab.session import reading
 from frozenlab.session.reading import GrowingLines, sound_lines
-from frozenlab.session.records import Figures
+from frozenlab.session.session import Figures
 
 
 def test_of_a_growing_file_only_new_lines_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

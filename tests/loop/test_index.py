@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 
 from frozenlab.jobs.kept import signature
-from frozenlab.session import index
-from frozenlab.session.glance import FILES, glance
-from frozenlab.session.index import INDEX, Index
-from frozenlab.session.labels import LABELS_FILE
+from frozenlab.session import catalog
+from frozenlab.session.catalog import FILES, INDEX, LABELS_FILE, Index, glance
 
 opened: list[str] = []
 sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
@@ -40,8 +38,8 @@ def age(folder: Path) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(index, "FEWEST", 3)
-    monkeypatch.setattr(index, "SPARED", 0)
+    monkeypatch.setattr(catalog, "FEWEST", 3)
+    monkeypatch.setattr(catalog, "SPARED", 0)
     for number in range(6):
         make(tmp_path, f"run-{number}")
     return tmp_path

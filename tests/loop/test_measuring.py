@@ -11,7 +11,7 @@ import pytest
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.policy import GREEDY, Completion
 from frozenlab.models.settings import Launcher
-from frozenlab.session import measuring
+from frozenlab.session import loop
 from frozenlab.session.loop import suites_of
 from frozenlab.tasks.lake.family import LAKE
 from tests.language_sessions import tiny_spec
@@ -48,9 +48,9 @@ def test_each_process_answers_its_share_and_has_the_whole_table(of: int, tmp_pat
     tables = []
     for number in range(of):
         policy = Answers()
-        monkeypatch.setattr(measuring, "gather_object", lambda mine, number=number: [*shares[:number], *mine, *shares[number + 1 :]])
-        monkeypatch.setattr(measuring, "PartialState", lambda number=number: SimpleNamespace(process_index=number, num_processes=of))
-        tables.append(measuring.answers(policy, suite, spec, told.append))  # type: ignore[arg-type]
+        monkeypatch.setattr(loop, "gather_object", lambda mine, number=number: [*shares[:number], *mine, *shares[number + 1 :]])
+        monkeypatch.setattr(loop, "PartialState", lambda number=number: SimpleNamespace(process_index=number, num_processes=of))
+        tables.append(loop.answers(policy, suite, spec, told.append))  # type: ignore[arg-type]
         asked += policy.asked
     assert sorted(asked) == sorted(task.id for task in suite), "every board is answered once"
     for table in tables:
@@ -61,8 +61,8 @@ def test_each_process_answers_its_share_and_has_the_whole_table(of: int, tmp_pat
 
 def test_one_process_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = tiny_spec(tmp_path, "lora")
-    monkeypatch.setattr(measuring, "gather_object", None)
-    monkeypatch.setattr(measuring, "broadcast_object_list", None)
+    monkeypatch.setattr(loop, "gather_object", None)
+    monkeypatch.setattr(loop, "broadcast_object_list", None)
     suite, _ = suites_of(spec)
-    assert measuring.agreed(True, spec) and not measuring.agreed(False, spec)
-    assert len(measuring.answers(Answers(), suite, spec)) == len(suite)  # type: ignore[arg-type]
+    assert loop.agreed(True, spec) and not loop.agreed(False, spec)
+    assert len(loop.answers(Answers(), suite, spec)) == len(suite)  # type: ignore[arg-type]

@@ -24,8 +24,8 @@ from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.state import WorkerState
+from frozenlab.session.catalog import LABELS_FILE, Labels
 from frozenlab.session.forks import fork
-from frozenlab.session.labels import LABELS_FILE, Labels
 from frozenlab.session.runs import Wanted, runs
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore

@@ -15,7 +15,7 @@ from frozenlab.app.runs.side_by_side import disagreed, measured, pairs, shared, 
 from frozenlab.app.runs.table import DONE, Deed, Done
 from frozenlab.base.files import write_parquet
 from frozenlab.experiments.shelf.shelf import delete, label
-from frozenlab.session.labels import Labels
+from frozenlab.session.catalog import Labels
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from frozenlab.models.lab.decoder import ROOM, Decoder
+from frozenlab.models.lab.generation import ROOM, Decoder
 
 
 def network(queries: int, pairs: int) -> Qwen3ForCausalLM:

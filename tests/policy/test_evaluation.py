@@ -17,7 +17,7 @@ from frozenlab.models.evaluation import answer_row, evaluate, frame
 from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.policy import Completion, Sampling
-from frozenlab.tasks.lake.dialects.lab import parse_plan
+from frozenlab.tasks.lake.dialects import parse_plan
 from frozenlab.tasks.lake.family import LAKE
 
 
@@ -79,6 +79,6 @@ def test_evaluate_judges_every_board_in_order() -> None:
 
 
 def test_reading_rows_needs_no_torch() -> None:
-    modules = "frozenlab.models.evaluation, frozenlab.tasks.lake.dialects.lab"
+    modules = "frozenlab.models.evaluation, frozenlab.tasks.lake.dialects"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

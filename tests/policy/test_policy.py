@@ -16,7 +16,7 @@ from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError, Sampling
 from frozenlab.tasks.lake.answer import judge_answer
-from frozenlab.tasks.lake.dialects.lab import max_plan_words, parse_plan, render_board
+from frozenlab.tasks.lake.dialects import max_plan_words, parse_plan, render_board
 from frozenlab.tasks.vocabulary import CELLS, END, WORDS
 
 BOARDS = [

@@ -26,7 +26,7 @@ from frozenlab.models.training.checkpoints import checksum, damage
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.teacher import Attempt
+from frozenlab.tasks.task import Attempt
 from tests.builders import small_spec
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.engineer.controls.placebo import PlaceboEngineer
-from frozenlab.engineer.controls.schedule import ScheduleEngineer
+from frozenlab.engineer.controls import PlaceboEngineer, ScheduleEngineer
 from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.runner import Runner

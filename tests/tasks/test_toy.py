@@ -15,7 +15,7 @@ from frozenlab.models.training.reward import reward
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage import make_run, train_stage
 from frozenlab.tasks import families
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import ROW_COLUMNS
 from tests.tasks.toy import SUMS, Sum, SumConfig, Sums, SumSuite

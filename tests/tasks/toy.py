@@ -11,8 +11,8 @@ from pydantic import Field
 from frozenlab.base import seeds
 from frozenlab.tasks.configs import PlainCell, PlainConfig, PlainSuite
 from frozenlab.tasks.family import TaskFamily
-from frozenlab.tasks.knobs import SHARE, Knob, Outcome, by_name
 from frozenlab.tasks.task import ROW_COLUMNS, Dialect, Judged
+from frozenlab.tasks.words import SHARE, Knob, Outcome, by_name
 
 TOP = {"easy": 5, "hard": 50}
 TWINS = Knob("twins", "twins", "the part of the tasks that add a number to itself", 0, 1, 0.1, -1)

@@ -12,7 +12,7 @@ import torch
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.words.reasoning import reasoning
+from frozenlab.lake.words.answers import reasoning
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora, WarmStart
 from frozenlab.models.training.warm_start import WarmStartError, learnt, warm_start

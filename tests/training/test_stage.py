@@ -26,18 +26,16 @@ from frozenlab.models.lab.generation import sample
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training import stage as training_stage
 from frozenlab.models.training import stage_run
-from frozenlab.models.training.examples import ID_OF, Example
 from frozenlab.models.training.methods import BY_NAME as METHOD_OF
 from frozenlab.models.training.methods import NAMES as METHODS
-from frozenlab.models.training.runs.expert_iteration import ExpertIterationRun, best_plans
-from frozenlab.models.training.runs.imitation import ImitationRun
-from frozenlab.models.training.schedule import Schedule
+from frozenlab.models.training.runs.sft import ID_OF, Example, ExpertIterationRun, ImitationRun, best_plans
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage import make_run, train_stage
 from frozenlab.models.training.stage_run import Stage
+from frozenlab.models.training.stage_settings import Schedule
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.answer import judge_answer
-from frozenlab.tasks.lake.dialects.lab import CELL_OF, parse_plan
+from frozenlab.tasks.lake.dialects import CELL_OF, parse_plan
 from frozenlab.tasks.lake.teacher import Cut, cut
 from frozenlab.tasks.vocabulary import END, MOVES, WORDS
 

@@ -31,7 +31,7 @@ def run_app(options: argparse.Namespace) -> int:
     import webbrowser
 
     from frozenlab.base import look_only, places
-    from frozenlab.tasks import background
+    from frozenlab.lake.kernels import cache as kernel_cache
 
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     command = [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)]
@@ -42,7 +42,7 @@ def run_app(options: argparse.Namespace) -> int:
     if options.host or options.allowed_host:
         command += for_others(options)
         link = with_password(environment, f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
-    background.start()
+    kernel_cache.start()
     server = subprocess.Popen(command, cwd=places.workplace(), env=environment)
     url = f"http://{here(options.host)}:{options.port}"
     try:

@@ -9,7 +9,7 @@ from frozenlab.base.numbers import UNKNOWN, Interval, number, share
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 from frozenlab.tasks.lake.words import OUTCOMES, teams_title
 
 

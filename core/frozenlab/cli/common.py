@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from frozenlab.engineer.server import Server
+    from frozenlab.engineer.hosts import Server
     from frozenlab.experiments.replays.cost import Estimate
     from frozenlab.jobs.job import Job
     from frozenlab.session.session import Session

@@ -106,7 +106,7 @@ def find_job(name: str) -> Job:
 
 
 def add_label(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.session.labels import Labels
+    from frozenlab.session.catalog import Labels
 
     add_session_id(parser)
     add_fields(parser, Labels, "title", "tags", "notes", defaults=False)
@@ -128,7 +128,7 @@ def run_archive(options: argparse.Namespace, archived: bool) -> None:
 def label(name: str, options: argparse.Namespace, **changes: object) -> None:
     """Change labels of a session and print them."""
     from frozenlab.experiments.shelf.shelf import label
-    from frozenlab.session.labels import Labels
+    from frozenlab.session.catalog import Labels
 
     session = find_session(name)
     labels = Labels.model_validate(session.labels.model_dump() | changes)

@@ -23,7 +23,7 @@ from frozenlab.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from frozenlab.engineer.server import Server
+    from frozenlab.engineer.hosts import Server
 
 MODEL_HELP = "lab-model, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 API = "api:"
@@ -34,7 +34,7 @@ OF_SERVER = ("base_url", "key_variable", "timeout", "input_price", "output_price
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.server import Server
+    from frozenlab.engineer.hosts import Server
     from frozenlab.experiments.benchmark.task import Task
     from frozenlab.tasks.families import FAMILIES
 
@@ -98,7 +98,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
 def server_of(options: argparse.Namespace) -> Server:
     """The server of a model ``api:NAME``, as the options describe it."""
-    from frozenlab.engineer.server import Server
+    from frozenlab.engineer.hosts import Server
 
     if "base_url" not in options:
         raise InputError(f"{options.model} needs --base-url, the address of its server, such as https://api.openai.com/v1")

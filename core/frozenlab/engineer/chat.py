@@ -23,8 +23,8 @@ from frozenlab.base.errors import cut, one_line
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import without_bounds
+from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.schema import Written
-from frozenlab.engineer.server import Server
 
 RETRIES = 3
 """Of a request that finds no server, is one too many, or meets a server in trouble."""

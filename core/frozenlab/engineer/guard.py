@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from frozenlab.base.cells import Config, Settings
 from frozenlab.engineer.schema import GuardReport, Repair
 from frozenlab.tasks.families import family_of
-from frozenlab.tasks.family import Family
 
 
 class GuardSettings(BaseModel):
@@ -34,62 +33,46 @@ def guard(proposed: Config, previous: Config, settings: GuardSettings = USUAL, l
     dropped. Layouts change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage; a cell
     that the generator cannot draw keeps its previous ratios and layouts; shares stay above ``min_share`` and sum to 1.
     """
-    family, repairs = family_of(previous.family), list[Repair]()
-    cells = {}
+    family, repairs, cells = family_of(previous.family), list[Repair](), {}
     for cell in previous.described():
         name, old = cell.name, previous.cells[cell.name]
-        new = proposed.cells.get(name)
+        new, ratios = proposed.cells.get(name), family.ratios_of(old)
         if new is None:
             left_out = f"the proposal leaves {cell.words} out; it is kept"
             repairs.append(Repair(cell=name, knob="share", proposed=0.0, used=old.share, reason=left_out))
             new = old
-        new = with_allowed_parts(name, new, old, layouts, settings.max_step, family, repairs)
-        new = within_step(name, new, old, settings.max_step, family, repairs)
-        cells[name] = drawable(name, new, old, previous, family, repairs)
+        allowed, why = family.mixed(new, old, layouts, settings.max_step)
+        repairs += differences(name, new, allowed, family.parts, why)
+        used = within_step(allowed, old, ratios, settings.max_step)
+        repairs += differences(name, allowed, used, ratios, f"a ratio moves at most {settings.max_step:g} a stage")
+        if undrawable := family.undrawable(previous.with_cells({**previous.cells, name: used}), name):
+            wanted, used = used, old.model_copy(update={"share": used.share})
+            repairs += differences(name, wanted, used, (*ratios, *family.parts), undrawable)
+        cells[name] = used
     shares = floored({name: cell.share for name, cell in cells.items()}, settings.min_share, repairs)
-    used = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in cells.items()}
-    return previous.with_cells(used), GuardReport(repairs=tuple(repairs))
+    used_cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in cells.items()}
+    return previous.with_cells(used_cells), GuardReport(repairs=tuple(repairs))
 
 
-def with_allowed_parts(
-    name: str, new: Settings, old: Settings, allowed: Collection[str], max_step: float, family: Family, repairs: list[Repair]
-) -> Settings:
-    """The cell with the parts that the session allows it to be mixed of, such as layouts."""
-    used, reason = family.mixed(new, old, allowed, max_step)
-    proposed, kept = new.settings(), used.settings()
-    repairs += [
-        Repair(cell=name, knob=part, proposed=proposed.get(part, 0.0), used=kept.get(part, 0.0), reason=reason)
-        for part in family.parts
-        if abs(kept.get(part, 0.0) - proposed.get(part, 0.0)) > 1e-9
+def differences(name: str, proposed: Settings, used: Settings, knobs: Sequence[str], reason: str) -> list[Repair]:
+    """The repairs that lead from one form of a cell to another. A part that a cell lacks is 0."""
+    before, after = proposed.settings(), used.settings()
+    return [
+        Repair(cell=name, knob=knob, proposed=before.get(knob, 0.0), used=after.get(knob, 0.0), reason=reason)
+        for knob in knobs
+        if abs(after.get(knob, 0.0) - before.get(knob, 0.0)) > 1e-9
     ]
-    return used
 
 
-def within_step(name: str, new: Settings, old: Settings, max_step: float, family: Family, repairs: list[Repair]) -> Settings:
-    """The ratios, moved at most ``max_step`` away from the old ones."""
-    for knob in family.ratios_of(old):
-        before, wanted = old.settings()[knob], new.settings()[knob]
-        used = min(max(wanted, before - max_step), before + max_step)
-        if abs(used - wanted) > 1e-9:
-            used = round(used, 6)
-            repairs.append(Repair(cell=name, knob=knob, proposed=wanted, used=used, reason=f"a ratio moves at most {max_step:g} a stage"))
-            new = new.model_copy(update={knob: used})
-    return new
-
-
-def drawable(name: str, new: Settings, old: Settings, previous: Config, family: Family, repairs: list[Repair]) -> Settings:
-    """The cell with its old ratios and layouts where tasks of the new ones cannot be drawn."""
-    reason = family.undrawable(previous.with_cells({**previous.cells, name: new}), name)
-    if reason is None:
-        return new
-    kept = old.model_copy(update={"share": new.share})
-    proposed, used = new.settings(), kept.settings()
-    repairs += [
-        Repair(cell=name, knob=setting, proposed=proposed.get(setting, 0.0), used=used.get(setting, 0.0), reason=reason)
-        for setting in (*family.ratios_of(old), *family.parts)
-        if proposed.get(setting) != used.get(setting)
-    ]
-    return kept
+def within_step(new: Settings, old: Settings, ratios: Sequence[str], max_step: float) -> Settings:
+    """The cell with its ratios moved at most ``max_step`` away from the old ones."""
+    moved = {}
+    for ratio in ratios:
+        before, wanted = old.settings()[ratio], new.settings()[ratio]
+        nearest = min(max(wanted, before - max_step), before + max_step)
+        if abs(nearest - wanted) > 1e-9:
+            moved[ratio] = round(nearest, 6)
+    return new.model_copy(update=moved)
 
 
 def floored(shares: dict[str, float], min_share: float, repairs: list[Repair]) -> dict[str, float]:

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from frozenlab.base.cells import Config
+from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.schema import Attempt, Context, Proposal, Written
-from frozenlab.engineer.server import Server
 from frozenlab.models.policy import Policy
 from frozenlab.models.settings import LanguageSettings
 

@@ -15,8 +15,7 @@
 | see how Conflict-Based Search works | ``frozenlab.lake.solvers.cbs`` (``search``) |
 | describe an environment | ``frozenlab.lake.config`` (``EnvironmentConfig``), by name ``frozenlab.lake.presets`` |
 | draw certified boards from it | ``frozenlab.lake.draw.generator`` (``generate``) |
-| hold-out suites | ``frozenlab.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``) |
-| suites from files and the hub | ``frozenlab.lake.suite_sources`` |
+| suites, held out or from files and the hub | ``frozenlab.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``, ``open_suite``) |
 | train a language model with TRL or verifiers | ``frozenlab.lake.envs.rl``, ``frozenlab.lake.envs.verifiers_env`` |
 | train policies | ``frozenlab.lake.envs.parallel`` (PettingZoo, Gymnasium), ``frozenlab.lake.envs.vector`` |
 

@@ -10,28 +10,29 @@ import shutil
 
 import pandas as pd
 import torch
+from accelerate import PartialState
+from accelerate.utils import broadcast_object_list, gather_object
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import GenerationError
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers.human import Decision
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.protocol import Engineer
 from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
+from frozenlab.engineer.sections import describe
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
+from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
-from frozenlab.models.policy import Policy
+from frozenlab.models.policy import Policy, Progress
 from frozenlab.models.training.checkpoints import drop_resume_files
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.stage import make_run, train_stage
 from frozenlab.models.training.stage_run import StageRun
 from frozenlab.session.footprint import checkpoints
-from frozenlab.session.measuring import agreed, answers
 from frozenlab.session.recorder import Recorder
-from frozenlab.session.records import EnvironmentRecord
-from frozenlab.session.session import GIVEN_FILE, Session, SessionError
+from frozenlab.session.session import GIVEN_FILE, EnvironmentRecord, Session, SessionError
 from frozenlab.session.soundness import stages_to_train
 from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.task import Task
@@ -234,3 +235,36 @@ def check_trained_on(record: ProposalRecord, session: Session) -> None:
             f"{lost}/proposal.json is lost, and the engineer, asked again, chooses another config than stage {stage + 1} was given. "
             f"Put the file back, or delete {later} and what follows it, then resume"
         )
+
+
+def shared(spec: SessionSpec) -> bool:
+    """Whether several processes train together, and so answer together."""
+    return spec.language is not None and spec.language.launcher.processes > 1
+
+
+def agreed(lacking: bool, spec: SessionSpec) -> bool:
+    """What the first of the session's processes says: it alone keeps the tables, so it knows whether a measurement is lacking."""
+    if not shared(spec):
+        return lacking
+    [said] = broadcast_object_list([lacking])
+    return said
+
+
+def answers(policy: Policy, tasks: list[Task], spec: SessionSpec, on_progress: Progress | None = None) -> pd.DataFrame:
+    """One answer to each task, one row each, in their order; where answers are drawn, by the same seed at every stage.
+
+    Of N processes each answers every N-th task, so that each gets some of every size; all of them get the whole table.
+    ``on_progress`` is called with how many of all tasks are done, as far as this process knows.
+    """
+    if not shared(spec):
+        return evaluate(policy, tasks, policy.sampling(seeds.derive(spec.seed, "stage/measured")), on_progress)
+    processes = PartialState()
+    number, of = processes.process_index, processes.num_processes
+    own = evaluate(
+        policy,
+        tasks[number::of],
+        policy.sampling(seeds.derive(spec.seed, "stage/measured by several", number)),
+        None if on_progress is None else lambda done: on_progress(min(len(tasks), done * of)),
+    )
+    parts: list[pd.DataFrame] = gather_object([own])
+    return pd.concat([parts[i % of].iloc[[i // of]] for i in range(len(tasks))], ignore_index=True)

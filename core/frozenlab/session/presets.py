@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from frozenlab.base.errors import LabError
 from frozenlab.models.training.methods import BY_NAME, NAMES, title_of
-from frozenlab.models.training.schedule import Schedule
+from frozenlab.models.training.stage_settings import Schedule
 
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec
@@ -172,7 +172,7 @@ def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec
         EngineerError: there is no such engineer, or it needs settings.
     """
     from frozenlab.engineer.engineers import engineer_of  # these load much that a list of presets does not need
-    from frozenlab.engineer.own_model import ModelEngineer
+    from frozenlab.engineer.engineers.own_model import ModelEngineer
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.suites import SEED, SUITES
     from frozenlab.models.settings import LanguageSettings

@@ -17,9 +17,9 @@ from frozenlab.jobs.queue.notify import notify_alarm
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Alarm, Status, own_process
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
+from frozenlab.session.reading import columns_of
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, Phase, State, ValidRate
-from frozenlab.session.tables import columns_of
 from frozenlab.session.tracking import Tracking
 
 COMPLETIONS_EVERY = 5

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from frozenlab.jobs.state import read_state
-from frozenlab.session.glance import Rated
-from frozenlab.session.labels import Labels
-from frozenlab.session.listing import Listed
+from frozenlab.session.catalog import Labels, Listed, Rated
 
 
 class Run(NamedTuple):

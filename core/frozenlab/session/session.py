@@ -1,18 +1,15 @@
-"""A session folder, opened for reading.
-
-A session folder is portable and self-contained. Reading is tolerant: damaged files are listed in :attr:`Session.problems`, the rest is
-shown. Whatever a folder contains, reading it raises only SessionError, and only if there is no spec.
-"""
+"""A session folder, opened for reading."""
 
 from __future__ import annotations
 
 import sys
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
+from frozenlab.base.cells import CellName
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
@@ -21,19 +18,61 @@ from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.origin import ORIGIN_FILE, Origin
-from frozenlab.jobs.state import as_observed
+from frozenlab.jobs.state import Moment, as_observed
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.models.training.methods import BY_NAME
-from frozenlab.session.labels import LABELS_FILE, Labels
-from frozenlab.session.listing import RECORDED
+from frozenlab.session.catalog import LABELS_FILE, RECORDED, Labels
 from frozenlab.session.reading import FolderReader, model_at, table_of
-from frozenlab.session.records import EnvironmentRecord, Event, Figures
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State, ValidRate
+from frozenlab.tasks.families import AnyConfig, family_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class EnvironmentRecord(BaseModel):
+    """``environment.json``: the config of a stage and what was drawn from it."""
+
+    schema_version: int = 1
+    stage: int | None
+    """The stage; None if drawn before training, to ask the engineer about the initial config."""
+    seed: int
+    config: AnyConfig
+    realised: dict[CellName, Any]
+
+    @model_validator(mode="after")
+    def _read_realised(self) -> Self:
+        object.__setattr__(self, "realised", family_of(self.config.family).read_realised(self.config, self.realised))
+        return self
+
+
+class Event(BaseModel):
+    """A line of ``events.jsonl``."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, int | float | str | None] = Field(init=False)
+
+    time: Moment
+    kind: str
+    stage: int | None = None
+    step: int | None = None
+    valid: FiniteFloat | None = None
+    optimal: FiniteFloat | None = None
+
+
+class Figures(BaseModel):
+    """A line of ``metrics.jsonl``: a training step and its figures."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float | None] = Field(init=False)
+
+    step: Annotated[int, Field(ge=1, lt=2**31)]
+    reward: float | None = None
+    valid: float | None = None
+    optimal: float | None = None
+
 
 GIVEN_FILE = "given.json"
 """A person's proposal, in the folder of the stage before it."""

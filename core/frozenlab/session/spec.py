@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base.versions import Version2
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
+from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.engineer.guard import GuardSettings
-from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Setting
 from frozenlab.engineer.sections import USUAL, SectionName

@@ -13,7 +13,7 @@ from pathlib import Path
 from frozenlab.base import places
 from frozenlab.base.files import write_text
 from frozenlab.jobs.folders import check_id, fresh_name
-from frozenlab.session.listing import RECORDED, Listed, listed
+from frozenlab.session.catalog import RECORDED, Listed, listed
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State

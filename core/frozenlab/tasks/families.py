@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, SerializeAsAny, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
@@ -67,3 +67,44 @@ else:
     AnyConfig = Annotated[SerializeAsAny[EnvironmentConfig], _reader(lambda family: family.config_type)]
     AnySuite = Annotated[SerializeAsAny[SuiteSpec], _reader(lambda family: family.suite_type)]
 """The config and the suite of any family, as fields of models that are read from files."""
+
+
+def cell_label(name: str) -> str:
+    """A cell of a config in charts and tables, as the first family says it that knows cells of such a name.
+
+    >>> cell_label("3@6"), cell_label("easy")
+    ('3 on 6×6', 'easy')
+    """
+    labels = (family.cell_label(name) for family in FAMILIES)
+    return next((label for label in labels if label is not None), name)
+
+
+def cells_noun(names: Iterable[str]) -> str:
+    """What cells with these names are, in a word.
+
+    >>> cells_noun(["4", "6"]), cells_noun(["easy", "hard"])
+    ('map size', 'cell')
+    """
+    known = list(names)
+    nouns = (family.cells_noun(known) for family in FAMILIES)
+    return next((noun for noun in nouns if noun is not None), "cell")
+
+
+def between(kept: Config, best: Config, dose: float) -> Config:
+    """The config ``dose`` times as far from ``kept`` as ``best`` is, in the same direction: 0 is ``kept``, 1 is ``best``, -1 is as far in
+    the opposite direction.
+
+    Ratios stay within their bounds, and shares are scaled to sum to 1. Parts that a cell is mixed of stay those of ``kept``, and so does a
+    cell that ``best`` lacks.
+    """
+    family = family_of(kept.family)
+    aims = {name: best.cells.get(name, own) for name, own in kept.cells.items()}
+    shares = {name: max(0.0, own.share + dose * (aims[name].share - own.share)) for name, own in kept.cells.items()}
+    cells = {}
+    for name, own in kept.cells.items():
+        changes = {"share": shares[name] / sum(shares.values())}
+        for knob in (family.knobs[ratio] for ratio in family.ratios_of(own)):
+            was, aim = own.settings()[knob.name], aims[name].settings()[knob.name]
+            changes[knob.name] = min(max(was + dose * (aim - was), knob.low), knob.high)
+        cells[name] = own.model_copy(update=changes)
+    return kept.with_cells(cells)

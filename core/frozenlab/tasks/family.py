@@ -19,10 +19,8 @@ from pydantic import BaseModel, ConfigDict
 
 from frozenlab.base.cells import Settings, evenly, in_order
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.tasks.knobs import Knob, Outcome
-from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT
-from frozenlab.tasks.teacher import Teacher
-from frozenlab.tasks.words import FamilyWords
+from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT, Teacher
+from frozenlab.tasks.words import FamilyWords, Knob, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd

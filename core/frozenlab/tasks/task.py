@@ -1,10 +1,13 @@
-"""A task: how models are asked about it, how their answers are read, and what the judge says about an answer."""
+"""A task: how models are asked about it, how their answers are read and judged, and the teachers who mend them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 
 class Task(Protocol):
@@ -94,3 +97,39 @@ ROW_COLUMNS = {
     "tokens": "int64",
 }
 """Columns of every family's tables of judged answers: the task, its cell, what was written and how it was judged."""
+
+
+class Teacher(ABC, Generic[TaskT]):
+    """Shows the lab model how to mend its answers, from which imitation learns, and whole answers, from which practice learns."""
+
+    @abstractmethod
+    def mend(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None]:
+        """A good answer for each attempt, which keeps a part of what was written; None if there is none."""
+
+    def answers(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None]:
+        """A whole good answer to the task of each attempt, which may have no text yet. A teacher that knows the answer need not search."""
+        return self.mend(attempts)
+
+    def wrong_answers(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None] | None:
+        """A whole answer to the task of each attempt that overlooks what makes the task hard. None: this teacher knows no wrong answers."""
+        return None
+
+
+@dataclass(frozen=True)
+class Attempt(Generic[TaskT]):
+    """An answer to be mended."""
+
+    task: TaskT
+    text: str
+    """In the lab model's words, without the end token."""
+    rng: np.random.Generator
+    """Every draw of its mending comes from here."""
+
+
+class Mended(NamedTuple):
+    """A mended answer in the lab model's words."""
+
+    kept: str
+    """What the model wrote, up to some place before its first fault."""
+    learned: str
+    """How it should go on from there."""

@@ -19,8 +19,8 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
-from frozenlab.models.training.examples import Example, to_example
-from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
+from frozenlab.models.training.runs.sft import Example, to_example
+from frozenlab.tasks.lake.dialects import parse_plan, render_board
 from frozenlab.tasks.lake.teacher import padded, vary
 from frozenlab.tasks.vocabulary import END, WORDS
 from recipes.lab_model.courses import SolvedBoards, Texts

@@ -15,13 +15,11 @@ from frozenlab.base.errors import GenerationError, one_line
 from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
 from frozenlab.tasks.countdown.config import CountdownCell, CountdownConfig, CountdownSuite, name_of
-from frozenlab.tasks.countdown.dialects.lab import render_chain
-from frozenlab.tasks.countdown.dialects.plain import last_chain
+from frozenlab.tasks.countdown.dialects import last_chain, render_chain
 from frozenlab.tasks.countdown.drawing import NAMED, CountdownTask, held_out
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.countdown.steps import LARGEST, Step, fewest_steps, shortest_chains
-from frozenlab.tasks.task import ROW_COLUMNS
-from frozenlab.tasks.teacher import Attempt
+from frozenlab.tasks.task import ROW_COLUMNS, Attempt
 from frozenlab.tasks.vocabulary import ID_OF
 
 GIVEN = st.lists(st.integers(1, 20), min_size=2, max_size=4).map(tuple)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge_paths, walk
 from frozenlab.lake.words.answers import ACTIONS, read_answer
-from frozenlab.tasks.lake.dialects.reading import parse_answer
+from frozenlab.tasks.lake.reading import parse_answer
 
 BOARD = Board.from_text("S F F g\nF F H F\nF F F F\ns F F G")
 CASES = {

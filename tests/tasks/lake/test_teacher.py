@@ -8,9 +8,9 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.rules import walk
 from frozenlab.tasks.lake.answer import judge_answer
-from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
+from frozenlab.tasks.lake.dialects import parse_plan, render_plan
 from frozenlab.tasks.lake.teacher import Solver, cut, padded
-from frozenlab.tasks.teacher import Attempt
+from frozenlab.tasks.task import Attempt
 
 
 def test_optimal_plans_that_are_cut_anywhere_are_mended_to_optimal_plans() -> None:

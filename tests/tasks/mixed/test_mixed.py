@@ -17,11 +17,9 @@ from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.families import FAMILIES, family_with_suite
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.mixed.config import MixedConfig, MixedPart, MixedSuite
-from frozenlab.tasks.mixed.family import MIXED, rows_of
-from frozenlab.tasks.mixed.members import MEMBERS, members_of
-from frozenlab.tasks.mixed.task import of_family
-from frozenlab.tasks.teacher import Attempt
+from frozenlab.tasks.mixed.config import MEMBERS, MixedConfig, MixedPart, MixedSuite, members_of
+from frozenlab.tasks.mixed.family import MIXED, of_family, rows_of
+from frozenlab.tasks.task import Attempt
 
 CONFIG = MixedConfig(
     parts={

@@ -16,7 +16,7 @@ from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval
 from frozenlab.experiments.benchmark.report import CellTally, PlainReport
 from frozenlab.experiments.benchmark.results import Result, results
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 
 def page() -> None:

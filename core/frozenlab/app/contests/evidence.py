@@ -12,7 +12,7 @@ from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.experiments.contests.store import Contest
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 
 def what_it_does(contest: Contest) -> None:

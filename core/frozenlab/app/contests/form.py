@@ -15,8 +15,7 @@ from frozenlab.engineer.engineers.human import decided
 from frozenlab.engineer.guard import guard
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import Entry
-from frozenlab.tasks.families import family_of
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label, family_of
 
 ERROR, NAME, KNOWN_NAME = "contest-entry-error", "contest-name", "contest-known-name"
 ENTRY = "entry"

@@ -18,7 +18,7 @@ from frozenlab.base.numbers import percent, share, signed
 from frozenlab.experiments.contests.scores import Score, between, by_cell, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest, Numbered
 from frozenlab.session.state import PHASE_WORDS
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 SMOOTH = 5
 """Steps of the running mean of a curve."""

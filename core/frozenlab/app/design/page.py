@@ -17,12 +17,10 @@ from frozenlab.base.errors import LabError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS, MAX_AGENTS, BoardKind
 from frozenlab.lake.config_file import ConfigError
-from frozenlab.lake.draw.feasible import undrawable
-from frozenlab.lake.draw.rates import natural_wait_rate
+from frozenlab.lake.draw.feasible import natural_wait_rate, undrawable
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.labels import cell_label
-from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
-from frozenlab.tasks.lake.words import teams_title
+from frozenlab.tasks.families import cell_label
+from frozenlab.tasks.lake.words import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP, teams_title
 
 NAMES = {
     "share": ("Share", "The share of all training boards that are of this cell. The shares sum to 100 %."),

@@ -20,8 +20,8 @@ from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
-from frozenlab.tasks.labels import cell_label
-from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
+from frozenlab.tasks.families import cell_label
+from frozenlab.tasks.lake.words import LAYOUT_WORDS
 
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""

@@ -12,7 +12,7 @@ from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID
 from frozenlab.base.numbers import MANY, UNKNOWN, number, points, signed
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.studies.pictures import shade
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star", "x", "pentagon", "hexagon", "triangle-down")
 """Of students, beside their colours."""

@@ -14,7 +14,7 @@ from frozenlab.app.ui.glossary import explained, note
 from frozenlab.base.numbers import MANY, percent, signed
 from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.headroom.verdict import rank_words
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
 MARKS = {"pass": "✓ pass", "fail": "✗ fail", "not measured": "not measured"}

@@ -22,7 +22,7 @@ from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.rules import judge, walk
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.lake.dialects.lab import render_board
+from frozenlab.tasks.lake.dialects import render_board
 from frozenlab.tasks.lake.words import OUTCOMES
 
 MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")

@@ -19,7 +19,7 @@ from frozenlab.base.cells import Config, in_order
 from frozenlab.base.numbers import percent
 from frozenlab.models.training.methods import BY_NAME, title_of
 from frozenlab.session.session import Session
-from frozenlab.tasks.knobs import Outcome
+from frozenlab.tasks.words import Outcome
 
 FAULTS_SHOWN = 4
 CURVE_POINTS = 60

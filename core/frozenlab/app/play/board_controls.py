@@ -20,8 +20,7 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
 from frozenlab.session.store import OFFERED, SessionStore
-from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
-from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.tasks.lake.words import LAYOUT_WORDS, OUTCOMES
 
 SOURCES = ("Random", "Session", "Paste")
 SOLVING = "Solving"

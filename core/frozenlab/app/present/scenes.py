@@ -25,8 +25,7 @@ from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.families import family_of
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label, family_of
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""

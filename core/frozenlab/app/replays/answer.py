@@ -13,9 +13,8 @@ from frozenlab.app.ui import markup
 from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.app.ui.markup import cited
 from frozenlab.engineer.engineers import who_is
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.schema import Context, ProposalRecord
-from frozenlab.engineer.sections import USUAL, help_of
+from frozenlab.engineer.sections import USUAL, describe, help_of
 from frozenlab.experiments.replays.store import Answer, Replay
 from frozenlab.experiments.replays.task import spec_of
 from frozenlab.session.session import Session, SessionError

@@ -12,8 +12,7 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import percent, share
-from frozenlab.tasks.families import family_of
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
 """Pixels above the panels (the cells), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left

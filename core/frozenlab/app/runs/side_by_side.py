@@ -22,8 +22,7 @@ from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.numbers import share
 from frozenlab.session.session import Session
-from frozenlab.tasks.families import family_of
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label, family_of
 
 LEFT_OUT = ("schema_version", "title", "initial_config")
 """Fields of a spec that say nothing about a difference: the config of each stage is compared on its own."""

@@ -20,8 +20,7 @@ from frozenlab.base.numbers import Interval, decimals_of, number
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.shelf import shelf
 from frozenlab.models.training.methods import title_of
-from frozenlab.session.glance import Rated
-from frozenlab.session.labels import Labels
+from frozenlab.session.catalog import Labels, Rated
 from frozenlab.session.runs import ORDERS, Run, Wanted, runs
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import OFFERED, SessionStore

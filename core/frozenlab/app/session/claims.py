@@ -14,7 +14,7 @@ from frozenlab.base.numbers import Interval, decimals_of, number, paired_change,
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Claim
 from frozenlab.session.ledger import Accuracy
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from frozenlab.app.ui.figures import (
 )
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval, percent
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
 
 CLEAR = 0.05
 """A paired change is called clear below this p value."""

@@ -17,7 +17,7 @@ from frozenlab.engineer.engineers import who_is
 from frozenlab.session.ledger import Score, changes, ledger_of, predictions, score, scores, source
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
 
 NEWEST = 200
 """Sessions whose predictions are read on request, besides the recorded ones."""

@@ -12,9 +12,8 @@ from frozenlab.app.ui.markup import Head, cell, table
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.numbers import Interval, counted, listed, number, share
 from frozenlab.engineer.schema import GuardReport, ProposalRecord, Repair
-from frozenlab.tasks.families import family_of
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.labels import cell_label, cells_noun
 
 LAYOUT_HEAD: Head = ("layouts", "The fraction of the boards with this layout of holes; scatter is anywhere, by chance.")
 

@@ -24,9 +24,8 @@ from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
 from frozenlab.session import launch
 from frozenlab.session.forks import trains_again
-from frozenlab.tasks.families import family_of
-from frozenlab.tasks.knobs import Knob
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
+from frozenlab.tasks.words import Knob
 
 """Engineers of a fork that need no address."""
 Verdict = Literal["accept", "edit", "reject"]

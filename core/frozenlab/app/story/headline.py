@@ -30,7 +30,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.base.numbers import decimals_of, number, percent, points, signed
 from frozenlab.engineer.engineers import who_is
 from frozenlab.session.ledger import Accuracy
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
 
 SKILL_HELP = (
     "1 less the squared error of its predictions, divided by that of predicting that nothing changes. 1 is perfect, 0 is as good as "

@@ -26,8 +26,7 @@ from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import SECTIONS, help_of
 from frozenlab.engineer.sentences import capitalised
-from frozenlab.tasks.families import family_of
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
 
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
 

@@ -28,10 +28,9 @@ from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.families import family_of
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.knobs import Knob
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.words import Knob
 
 MOST_DIFFERENCES = 6
 """Differences between a fork's config and its parent's that are listed."""

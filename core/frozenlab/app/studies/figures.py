@@ -31,7 +31,7 @@ from frozenlab.experiments.studies.pictures import (
 )
 from frozenlab.experiments.studies.rows import ArmRates, CellRow, Curve, CurvePoint, EffectRow, Rates
 from frozenlab.session.ledger import Changed
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
 
 ROW, FEW_ROWS = 34, 280
 """Pixels a line at least, and of all lines together while they are few."""

@@ -19,8 +19,8 @@ from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
 from frozenlab.models.training.methods import titled
-from frozenlab.models.training.schedule import SCHEDULES, Schedule
 from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_settings import SCHEDULES, Schedule
 from frozenlab.session.health.rules import NAMES as HEALTH_RULES
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS
 from frozenlab.session.session import Session

@@ -7,11 +7,10 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app.ui.form import field
-from frozenlab.engineer.engineers.policy import PolicyEngineer
+from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.models.settings import LanguageSettings, Launcher, Lora, Vllm
-from frozenlab.session.footprint import GIB, footprint
-from frozenlab.session.model_shape import Shape
+from frozenlab.session.footprint import GIB, Shape, footprint
 from frozenlab.session.spec import SessionSpec
 
 VLLM_HERE, VLLM_SERVER, TRANSFORMERS = "vLLM, in the training process", "vLLM, a server on other GPUs", "transformers, slow"

@@ -12,8 +12,7 @@ from frozenlab.engineer.engineers import who_is
 from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.methods import title_of
-from frozenlab.session.footprint import shortfalls
-from frozenlab.session.model_shape import shape_of
+from frozenlab.session.footprint import shape_of, shortfalls
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session

@@ -29,7 +29,7 @@ from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_st
 from frozenlab.session.session import Session
 from frozenlab.session.state import Phase, State
 from frozenlab.session.store import OFFERED
-from frozenlab.tasks.labels import cells_noun
+from frozenlab.tasks.families import cells_noun
 
 SHOWN_EVENTS = 40
 WAITED = "train_waited"

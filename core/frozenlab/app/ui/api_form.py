@@ -11,7 +11,7 @@ import streamlit as st
 from frozenlab.app.ui import form, markup, refusals
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.engineer.server import Server
+from frozenlab.engineer.hosts import Server
 
 ERROR = "api_host_error"
 

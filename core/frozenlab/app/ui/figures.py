@@ -18,8 +18,8 @@ from plotly.subplots import make_subplots
 
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval, percent
-from frozenlab.tasks.knobs import Outcome
-from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.families import cell_label, cells_noun
+from frozenlab.tasks.words import Outcome
 
 ARM_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
 """Of the arms of a comparison: five Okabe-Ito colours."""

@@ -29,8 +29,8 @@ from frozenlab.app.ui.door import Door, password
 from frozenlab.app.ui.nav import INLINE
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
+from frozenlab.lake.kernels import cache as kernel_cache
 from frozenlab.lake.kernels.cache import cache_folder
-from frozenlab.tasks import background
 
 HEADERS = {
     "X-Frame-Options": "DENY",  # what frame-ancestors says, for older browsers
@@ -49,7 +49,7 @@ def begin() -> list[Middleware]:
         chain = middleware()
     except LabError as error:
         sys.exit(f"frozenlab: {error}")
-    background.start()
+    kernel_cache.start()
     return chain
 
 

@@ -14,8 +14,8 @@ from frozenlab.app.ui.figures import Series
 from frozenlab.app.views.view import Shown, View
 from frozenlab.base.numbers import counted
 from frozenlab.tasks.countdown.answer import Verdict, check
+from frozenlab.tasks.countdown.family import OUTCOMES
 from frozenlab.tasks.countdown.steps import LARGEST, Chain, Numbers, Step, shortest_chains, value
-from frozenlab.tasks.countdown.words import OUTCOMES
 
 EXAMPLE = pd.Series({"numbers": "[3, 7, 12]", "target": 33, "optimal_steps": 2, "completion": ""})
 """A task for the rules; answers to it follow."""

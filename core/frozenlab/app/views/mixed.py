@@ -8,7 +8,7 @@ import pandas as pd
 
 from frozenlab.app.ui.figures import Series
 from frozenlab.app.views.view import Shown, View
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 from frozenlab.tasks.mixed.family import MIXED, rows_of
 
 

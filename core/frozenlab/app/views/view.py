@@ -13,7 +13,7 @@ from frozenlab.app.ui import markup
 from frozenlab.app.ui.figures import Series
 from frozenlab.base.cells import in_order
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.knobs import Outcome
+from frozenlab.tasks.words import Outcome
 
 MOST_TASKS = 60
 """Rows of a list; a filter narrows it down further than scrolling would."""

@@ -9,8 +9,8 @@ from frozenlab.app.views.view import View
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.mixed.config import MEMBERS
 from frozenlab.tasks.mixed.family import MIXED
-from frozenlab.tasks.mixed.members import MEMBERS
 
 VIEWS: dict[str, type[View]] = {LAKE.name: LakeView, COUNTDOWN.name: CountdownView}
 

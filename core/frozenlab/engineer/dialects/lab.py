@@ -23,11 +23,11 @@ from itertools import pairwise
 
 from frozenlab.base.cells import Cell, Config, Settings
 from frozenlab.base.errors import LabError, cut
-from frozenlab.engineer.dialects.words import RATIO_WORDS, kind_words, ratios_of
 from frozenlab.engineer.schema import Claim, Context, Evidence, Proposal
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.tasks import vocabulary as v
+from frozenlab.tasks.vocabulary import RATIO_WORDS, kind_words, ratios_of
 
 READABLE = tuple(section for section in SECTIONS if section.in_lab_dialect)
 """The sections that the lab model reads; others are left out of its prompt."""

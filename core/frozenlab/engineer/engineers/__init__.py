@@ -1,5 +1,5 @@
-"""The engineers, one file each. To add one, write its file, import its class here and give it a place in ENGINEERS. Controls of
-studies, which replace or change an engineer, are in CONTROLS."""
+"""The engineers, one file each; ``policy`` and ``base`` are one model in two states. To add one, write its file, import its class here and
+give it a place in ENGINEERS. Controls of studies, which replace or change an engineer, are in CONTROLS."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 from pydantic import BeforeValidator, Field
 
 from frozenlab.base.errors import LabError
-from frozenlab.engineer.controls.dose import DoseEngineer
-from frozenlab.engineer.controls.placebo import PlaceboEngineer
-from frozenlab.engineer.controls.schedule import ScheduleEngineer
+from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer, ScheduleEngineer
 from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.engineer.engineers.bandit import BanditEngineer
-from frozenlab.engineer.engineers.base import BaseEngineer
 from frozenlab.engineer.engineers.fixed import FixedEngineer
 from frozenlab.engineer.engineers.human import HumanEngineer
 from frozenlab.engineer.engineers.learnability import LearnabilityEngineer
-from frozenlab.engineer.engineers.policy import PolicyEngineer
+from frozenlab.engineer.engineers.own_model import BaseEngineer, ModelEngineer, PolicyEngineer
 from frozenlab.engineer.engineers.random import RandomEngineer
 from frozenlab.engineer.engineers.rules import RulesEngineer
 from frozenlab.engineer.engineers.uniform import UniformEngineer
-from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 
 ENGINEERS: tuple[type[EngineerSpec], ...] = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
-from frozenlab.engineer.server import Server
 from frozenlab.models.settings import LanguageSettings
 
 

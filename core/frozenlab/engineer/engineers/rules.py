@@ -23,7 +23,7 @@ from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.models.settings import LanguageSettings
-from frozenlab.tasks.knobs import Knob
+from frozenlab.tasks.words import Knob
 
 Ratios = dict[str, float]
 MASTERED, HOPELESS = 0.8, 0.2

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator
 
+from frozenlab.engineer.measurements import StageMeasurements
+from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections.behaviour import Behaviour
 from frozenlab.engineer.sections.failures import Failures
 from frozenlab.engineer.sections.history import History
@@ -43,3 +46,14 @@ def help_of(name: str) -> str:
     """What a section holds, and whether the lab model can read it."""
     section = BY_NAME[name]
     return section.help + ("" if section.in_lab_dialect else " (language models only: the lab model has no words for it)")
+
+
+def describe(stage: StageMeasurements, sections: Sequence[str], layouts: tuple[str, ...] = ()) -> Context:
+    """The context with only the sections that are switched on, and the layouts that a proposal may use."""
+    return Context(
+        family=stage.config.family,
+        stage=stage.stage,
+        cells=stage.config.described(),
+        layouts=layouts,
+        sections={section.name: tuple(section.lines(stage)) for section in SECTIONS if section.name in sections},
+    )

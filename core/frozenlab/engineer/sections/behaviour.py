@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.dialects.words import change_words
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, last_samples, sampled_valid, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.tasks import vocabulary as v
+from frozenlab.tasks.vocabulary import change_words
 
 
 class Behaviour(Section):

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from frozenlab.base.cells import Cell
 from frozenlab.base.errors import cut
-from frozenlab.engineer.dialects.words import RATIO_WORDS, change_words
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised, setting_words
+from frozenlab.tasks.vocabulary import RATIO_WORDS, change_words
 
 LONGEST_RATIONALE = 1000
 """Characters of the last rationale that are told again, about 300 tokens."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from frozenlab.base import seeds
 from frozenlab.base.files import append_line, read_lines
 from frozenlab.engineer.chat import ENDS, Answered, ask_for_text
-from frozenlab.engineer.server import Server
+from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.replays.cost import CHARACTERS_A_TOKEN, Estimate
 from frozenlab.models.policy import GREEDY, Completion, Progress, Sampling
 from frozenlab.tasks.family import Family

@@ -26,9 +26,8 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import on_hub, policy_folder, weights_file
-from frozenlab.models.language.kept import KeepingWriter
 from frozenlab.models.language.policy import HFPolicy
-from frozenlab.models.language.writers import Writer
+from frozenlab.models.language.writers import KeepingWriter, Writer
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
 

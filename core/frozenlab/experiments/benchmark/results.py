@@ -20,8 +20,8 @@ from frozenlab.experiments.benchmark.report import PlainReport, Report
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.origin import keep_origin
+from frozenlab.session.reading import read_table
 from frozenlab.session.store import SessionStore
-from frozenlab.session.tables import read_table
 from frozenlab.tasks.families import family_named_in
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.engineer.server import Server
+from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.benchmark.report import Measured
 from frozenlab.models.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings

@@ -18,8 +18,7 @@ from frozenlab.experiments.studies.registration import REGISTERED
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.models.training.checkpoints import checksum
-from frozenlab.session.labels import LABELS_FILE, MOST_TAGS, Labels, read_labels
-from frozenlab.session.listing import RECORDED
+from frozenlab.session.catalog import LABELS_FILE, MOST_TAGS, RECORDED, Labels, read_labels
 from frozenlab.session.store import SessionStore
 
 TAG = "imported"

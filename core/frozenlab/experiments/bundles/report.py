@@ -8,7 +8,7 @@ from pathlib import Path
 from frozenlab.base.numbers import counted
 from frozenlab.experiments.bundles.archive import shown
 from frozenlab.experiments.bundles.layout import JobEntry, Need
-from frozenlab.session.listing import RECORDED
+from frozenlab.session.catalog import RECORDED
 
 
 def in_words(size: int) -> str:

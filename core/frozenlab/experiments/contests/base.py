@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.contests.store import BASE, Contest
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.recorder import JobRecorder

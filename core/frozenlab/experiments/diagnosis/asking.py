@@ -14,9 +14,9 @@ from frozenlab.base.cells import Config, evenly
 from frozenlab.base.errors import GenerationError
 from frozenlab.base.files import regular, write_parquet
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Models
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.diagnosis.scoring import score
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis, Key, write_answers
 from frozenlab.experiments.diagnosis.task import WIDE_OPEN, DiagnosisTask

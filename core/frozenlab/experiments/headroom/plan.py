@@ -9,7 +9,7 @@ from frozenlab.base.cells import Config
 from frozenlab.experiments.headroom.menu import KEPT
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.tables import gains_of, menu_names
-from frozenlab.tasks.between import between
+from frozenlab.tasks.families import between
 
 Part = Literal["before", "menu", "dose"]
 PARTS: tuple[Part, ...] = ("before", "menu", "dose")

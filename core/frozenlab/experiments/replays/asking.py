@@ -11,9 +11,9 @@ import torch
 
 from frozenlab.base import seeds
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.faithfulness import check
 from frozenlab.engineer.protocol import Engineer
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, obstacle, spec_of
 from frozenlab.jobs.answers import keep_all

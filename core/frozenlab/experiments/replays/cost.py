@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import mean
 
 from frozenlab.engineer.dialects.plain import answer_schema, render_request
-from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.server import Server
+from frozenlab.engineer.hosts import Server
+from frozenlab.engineer.sections import describe
 from frozenlab.experiments.replays.task import ReplayTask, spec_of
 from frozenlab.session.session import Session
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
-from frozenlab.engineer.server import Server
+from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.models.folders import weights_file
 from frozenlab.session.session import Session

@@ -22,7 +22,7 @@ from frozenlab.jobs.job import KINDS, Job
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.jobs.state import read_state
 from frozenlab.jobs.worker import LOCK_FILE, JobHeldError, sole_worker
-from frozenlab.session.labels import LABELS_FILE, Labels
+from frozenlab.session.catalog import LABELS_FILE, Labels
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
-from frozenlab.engineer.controls.dose import DoseEngineer
-from frozenlab.engineer.controls.placebo import PlaceboEngineer
+from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName

@@ -8,7 +8,7 @@ from math import ceil, floor
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, interval, percent, points, signed
 from frozenlab.experiments.studies.rows import CellRow, Curve, EffectRow
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
 """Middle tones that are readable in both themes and distinguishable for colour-blind readers."""

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import counted
-from frozenlab.engineer.controls.schedule import ScheduleEngineer
+from frozenlab.engineer.controls import ScheduleEngineer
+from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.sections import SectionName
-from frozenlab.engineer.server import Server
 from frozenlab.experiments.studies.grid import Arm, Cell, Primary
 from frozenlab.models.folders import student_label
 from frozenlab.session.forks import CHANGEABLE

@@ -1,4 +1,4 @@
-r"""The lake in words: the question about a board as a language model reads it, and the answer that it is asked for.
+"""The lake in words: the question about a board as a language model reads it, and the answer that it is asked for.
 
 The question has the shape of the public MAPF-FrozenLake benchmark (formats/benchmark.py); the instructions after it are our own.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.rules import Verdict, judge_paths, walk
+from frozenlab.lake.rules import Paths, Verdict, judge_paths, walk
 
 ACTIONS = {"UP": "U", "DOWN": "D", "LEFT": "L", "RIGHT": "R", "WAIT": "W", "STAY": "W"}
 ACTION_WORDS = {letter: word for word, letter in reversed(ACTIONS.items())}
@@ -72,3 +72,43 @@ def judge_answer(board: Board, text: str, optimal_makespan: int | None = None) -
         return Verdict("parse_error", optimal=False, on_goal=(False,) * board.num_agents)
     paths = walk(board, tuple(motions.get(i, "") for i in range(board.num_agents)))
     return judge_paths(board, tuple(path if i in motions else () for i, path in enumerate(paths)), optimal_makespan)
+
+
+def reasoning(board: Board, plan: Plan) -> str:
+    """Each step with the cell that each agent comes to, and for whom an agent waits.
+
+    Example:
+        >>> board = Board.from_text("S F G s g")
+        >>> print(reasoning(board, ("RR", "R")))
+        Agent 0 is on (0, 0) and has to reach (0, 2). Agent 1 is on (0, 3) and has to reach (0, 4).
+        Step 1: agent 0 RIGHT to (0, 1), agent 1 RIGHT to (0, 4).
+        Step 2: agent 0 RIGHT to (0, 2), agent 1 stays on its goal.
+        All agents are on their goals after 2 steps.
+    """
+    steps = max(map(len, plan))
+    paths = walk(board, tuple(motions.ljust(steps, "W") for motions in plan))
+    asked = " ".join(f"Agent {i} is on {agent.start} and has to reach {agent.goal}." for i, agent in enumerate(board.agents))
+    told = [
+        f"Step {step}: {', '.join(one_step(board, paths, plan[i].ljust(steps, 'W')[step - 1], i, step) for i in range(len(plan)))}."
+        for step in range(1, steps + 1)
+    ]
+    return "\n".join([asked, *told, f"All agents are on their goals after {steps} step{'s' * (steps != 1)}."])
+
+
+def one_step(board: Board, paths: Paths, letter: str, agent: int, step: int) -> str:
+    """What one agent does in a step (1 is the first)."""
+    here = paths[agent][step]
+    if letter != "W":
+        return f"agent {agent} {ACTION_WORDS[letter]} to {here}"
+    if all(cell == board.agents[agent].goal for cell in paths[agent][step - 1 :]):
+        return f"agent {agent} stays on its goal"
+    for_whom = in_the_way(paths, agent, step)
+    return f"agent {agent} WAIT on {here}" + ("" if for_whom is None else f" for agent {for_whom}")
+
+
+def in_the_way(paths: Paths, agent: int, step: int) -> int | None:
+    """Who is on the cell that a waiting agent enters next, in this step or the one before; None if nobody is."""
+    path = paths[agent]
+    wanted = next((cell for cell in path[step:] if cell != path[step]), None)
+    others = (other for other in range(len(paths)) if other != agent)
+    return next((other for other in others if wanted in paths[other][step - 1 : step + 1]), None)

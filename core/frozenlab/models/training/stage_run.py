@@ -22,8 +22,7 @@ from frozenlab.models.lab.generation import sample
 from frozenlab.models.policy import Policy
 from frozenlab.models.training.checkpoints import seal
 from frozenlab.models.training.reward import reward
-from frozenlab.models.training.schedule import Schedule
-from frozenlab.models.training.stage_settings import StageSettings, share_of_rate
+from frozenlab.models.training.stage_settings import Schedule, StageSettings, share_of_rate
 from frozenlab.tasks.task import Task
 
 RECORDED_BOARDS = 4

@@ -25,7 +25,7 @@ from frozenlab.session.health.rules import (
     WORSE,
     Change,
 )
-from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.families import cell_label
 
 if TYPE_CHECKING:
     import pandas as pd

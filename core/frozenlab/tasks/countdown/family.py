@@ -1,27 +1,78 @@
-"""Countdown as a task family."""
+"""Countdown as a task family: its knobs and outcomes, their words and colours, and what it says about its tasks."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
+from frozenlab.base.cells import Cell
 from frozenlab.tasks.countdown import answer as answers
-from frozenlab.tasks.countdown import drawing, words
-from frozenlab.tasks.countdown.answer import Answer
-from frozenlab.tasks.countdown.config import CountdownConfig, CountdownSuite
-from frozenlab.tasks.countdown.dialects.lab import CountdownInLabWords
-from frozenlab.tasks.countdown.dialects.plain import CountdownInPlainText
+from frozenlab.tasks.countdown import drawing
+from frozenlab.tasks.countdown.answer import Answer, Fault
+from frozenlab.tasks.countdown.config import CountdownCell, CountdownConfig, CountdownSuite, count_of
+from frozenlab.tasks.countdown.dialects import CountdownInLabWords, CountdownInPlainText
 from frozenlab.tasks.countdown.drawing import CountdownTask, DrawnTasks
 from frozenlab.tasks.countdown.teacher import Enumeration
 from frozenlab.tasks.family import TaskFamily
+from frozenlab.tasks.words import SHARE, Knob, Outcome, by_name
+
+KNOBS = by_name(SHARE, Knob("times_ratio", "products", "Part of the cell's tasks that cannot be solved without a product.", 0, 1, 0.01, 1))
+
+
+def fault(name: Fault, label: str, sentence: str, rule: str, color: str) -> Outcome:
+    return Outcome(name, label, sentence, rule, color, valid=False)
+
+
+OUTCOMES = by_name(
+    Outcome("optimal", "optimal", "it is optimal", "", "#00855F", True),
+    Outcome("suboptimal", "valid, not optimal", "it is valid, and not optimal", "", "#4E9E3A", True),
+    fault(
+        "parse_error",
+        "not readable as steps",
+        "the answer cannot be read",
+        "An answer is a chain of steps such as 3 * 7 = 21.",
+        "#66778C",
+    ),
+    fault(
+        "truncated",
+        "cut off before its end",
+        "the answer is cut off",
+        "The model has a limit of words for one answer; it was reached before the answer ended.",
+        "#8292A4",
+    ),
+    fault(
+        "not_on_list",
+        "a number that is not there",
+        "it uses a number that is not there",
+        "A step takes two numbers of the list or of earlier results.",
+        "#5B6FD6",
+    ),
+    fault("used_twice", "a number used twice", "it uses a number twice", "Every number and every result is used at most once.", "#A8663F"),
+    fault(
+        "wrong_step",
+        "a wrong calculation",
+        "it calculates wrongly",
+        "The result of a step is what its operation gives, and lies between 0 and 99.",
+        "#8A8500",
+    ),
+    fault("wrong_total", "ends elsewhere", "it does not end with the target", "The last result is the target.", "#D0457A"),
+)
+
+CELL = re.compile(r"numbers(\d)")
 
 
 class Countdown(TaskFamily[CountdownTask, Answer]):
     """A few numbers and a target, with the fewest steps certified by enumeration."""
 
     name = "countdown"
-    aim = words.AIM
-    knobs = words.KNOBS
-    outcomes = words.OUTCOMES
+    aim = (
+        "It learns Countdown: to reach a target from a few numbers by adding, subtracting and multiplying, each number at most once, in "
+        "as few steps as possible."
+    )
+    knobs = KNOBS
+    outcomes = OUTCOMES
     columns = answers.COLUMNS
     task_columns = ("numbers", "target")
     config_type = CountdownConfig
@@ -38,18 +89,53 @@ class Countdown(TaskFamily[CountdownTask, Answer]):
     judge = staticmethod(answers.judge)
     row = staticmethod(answers.row)
     unsound = staticmethod(answers.unsound)
-    statistics = staticmethod(words.statistics)
-    case = staticmethod(words.case)
-    scope = staticmethod(words.scope)
-    title = staticmethod(words.title)
-    cell_label = staticmethod(words.cell_label)
-    cells_noun = staticmethod(words.cells_noun)
 
     def named_suites(self) -> dict[str, CountdownSuite]:
         return {self.name: drawing.NAMED}
 
     def ready_made(self) -> dict[str, Any]:
         return {self.name: CountdownConfig()}
+
+    def cell_label(self, name: str) -> str | None:
+        """
+        >>> COUNTDOWN.cell_label("numbers3"), COUNTDOWN.cell_label("6")
+        ('3 numbers', None)
+        """
+        found = CELL.fullmatch(name)
+        return f"{found[1]} numbers" if found else None
+
+    def cells_noun(self, names: Sequence[str]) -> str | None:
+        return "count of numbers" if all(map(CELL.fullmatch, names)) else None
+
+    def title(self, config: CountdownConfig) -> str:
+        return "Countdown"
+
+    def scope(self, config: CountdownConfig) -> str:
+        """
+        >>> COUNTDOWN.scope(CountdownConfig())
+        'Countdown with 2, 3 and 4 numbers'
+        """
+        *fewer, most = [str(count_of(name)) for name in config.cells]
+        return "Countdown with " + (f"{', '.join(fewer)} and {most}" if fewer else most) + " numbers"
+
+    def statistics(self, cell: Cell, own: CountdownCell, drawn: DrawnTasks) -> tuple[str, dict[str, float]]:
+        text = (
+            f"{cell.words}: config share {own.share:.2f}, products {own.times_ratio:.2f}; drawn {drawn.boards} tasks, products "
+            f"{drawn.times_ratio:.2f}, mean optimum {drawn.optimal_steps:.1f} steps."
+        )
+        figures = {"drawn_boards": drawn.boards, "drawn_times_ratio": drawn.times_ratio, "optimal_steps": drawn.optimal_steps}
+        return text, own.settings() | figures
+
+    def case(self, row: Any) -> tuple[str, int]:
+        """The task, and the step that went wrong."""
+        import pandas as pd
+
+        numbers = ", ".join(map(str, json.loads(row["numbers"])))
+        task = f"task {row['board_id']} ({numbers} to {row['target']}, optimum {row['optimal_steps']} steps)"
+        step = 0 if pd.isna(row["fault_step"]) else int(row["fault_step"])
+        written = "" if pd.isna(row["steps"]) else ", ".join("{} {} {} = {}".format(*step) for step in json.loads(row["steps"]))
+        where = f" at step {step}" if step else ""
+        return f"{task}: {row['fault'].replace('_', ' ')}{where}" + (f" in {written}" if written else ""), step
 
 
 COUNTDOWN = Countdown()

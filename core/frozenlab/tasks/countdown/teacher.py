@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from frozenlab.tasks.countdown.answer import check
-from frozenlab.tasks.countdown.dialects.lab import read_steps, render_chain
+from frozenlab.tasks.countdown.dialects import read_steps, render_chain
 from frozenlab.tasks.countdown.drawing import CountdownTask
 from frozenlab.tasks.countdown.steps import Chain, Numbers, Step, moves, shortest_chains
-from frozenlab.tasks.teacher import Attempt, Mended, Teacher
+from frozenlab.tasks.task import Attempt, Mended, Teacher
 
 TRIES = 20
 """Random chains that are tried in search of one that misses the target."""

@@ -11,8 +11,8 @@ from frozenlab.lake.board import FROZEN, Agent, Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.lake.solvers.solver import solve_all
-from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
-from frozenlab.tasks.teacher import Attempt, Mended, Teacher
+from frozenlab.tasks.lake.dialects import parse_plan, render_plan
+from frozenlab.tasks.task import Attempt, Mended, Teacher
 
 
 class Solver(Teacher[Instance]):

@@ -1,18 +1,41 @@
-"""The config of several families: a share and a config for each."""
+"""The families that a config can mix, and the config: a share and a config for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from frozenlab.base.cells import Cell
+from frozenlab.base.cells import Cell, Settings
 from frozenlab.base.errors import one_line
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.configs import PlainSuite, Ratio
 from frozenlab.tasks.countdown.config import CountdownConfig
-from frozenlab.tasks.mixed.members import member
+from frozenlab.tasks.countdown.family import COUNTDOWN
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.family import LAKE
+
+MEMBERS: tuple[Family, ...] = (LAKE, COUNTDOWN)
+"""No two have a ratio, a name of a cell or a name of a task in common. An outcome that two have in common means the same in both."""
+
+
+def member(name: str) -> Family:
+    """The family of this name. Raises ValueError if it cannot be mixed."""
+    for family in MEMBERS:
+        if family.name == name:
+            return family
+    raise ValueError(f"the family {name[:60]!r} cannot be mixed; there is {', '.join(family.name for family in MEMBERS)}")
+
+
+def member_with(own: Settings) -> Family:
+    """The family of a cell, which has all of its ratios."""
+    return next(family for family in MEMBERS if set(family.ratios) <= set(own.settings()))
+
+
+def members_of(cells: Iterable[str]) -> dict[str, Family]:
+    """Name of each cell -> its family, which alone has a label for it."""
+    return {name: next(family for family in MEMBERS if family.cell_label(name) is not None) for name in cells}
 
 
 class MixedPart(BaseModel):

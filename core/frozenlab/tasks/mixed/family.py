@@ -1,23 +1,142 @@
-"""Several task families as one: each task is asked, judged and shown by its own."""
+"""Several task families as one: each task is asked, judged, taught and shown by its own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from frozenlab.base import seeds
-from frozenlab.base.cells import evenly, quotas
+from frozenlab.base.cells import Cell, evenly, quotas
 from frozenlab.tasks.family import TaskFamily
-from frozenlab.tasks.mixed import words
-from frozenlab.tasks.mixed.config import MixedConfig, MixedSuite
-from frozenlab.tasks.mixed.members import MEMBERS, member, member_with
-from frozenlab.tasks.mixed.task import MixedLab, MixedPlain, MixedTask, MixedTeacher, of_family
-from frozenlab.tasks.task import Judged
+from frozenlab.tasks.lake.dialects import too_many_cells
+from frozenlab.tasks.mixed.config import MEMBERS, MixedConfig, MixedSuite, member, member_with, members_of
+from frozenlab.tasks.task import Attempt, Dialect, Judged, LabDialect, Mended, Task, Teacher
+from frozenlab.tasks.words import SHARE, Knob, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class MixedTask(NamedTuple):
+    family: str
+    task: Task
+
+    @property
+    def id(self) -> str:
+        return self.task.id
+
+    @property
+    def cell(self) -> str:
+        return self.task.cell
+
+
+def of_family(tasks: Sequence[MixedTask], family: str) -> list[Task]:
+    """The family's own tasks among these."""
+    return [mixed.task for mixed in tasks if mixed.family == family]
+
+
+class MixedPlain(Dialect[MixedTask, Any]):
+    """Each task in the dialect of its family."""
+
+    def prompt(self, task: MixedTask) -> str:
+        return member(task.family).plain.prompt(task.task)
+
+    def read(self, task: MixedTask, text: str, finished: bool) -> Any:
+        return member(task.family).plain.read(task.task, text, finished)
+
+
+def lab_of(family: str) -> LabDialect[Any, Any]:
+    """Every family that can be mixed has one."""
+    lab = member(family).lab
+    assert lab is not None
+    return lab
+
+
+class MixedLab(LabDialect[MixedTask, Any]):
+    """Each task in the lab dialect of its family."""
+
+    def prompt(self, task: MixedTask) -> str:
+        return lab_of(task.family).prompt(task.task)
+
+    def read(self, task: MixedTask, text: str, finished: bool) -> Any:
+        return lab_of(task.family).read(task.task, text, finished)
+
+    def limit(self, task: MixedTask) -> int:
+        return lab_of(task.family).limit(task.task)
+
+    def obstacles(self, config: MixedConfig, engineer: bool) -> list[str]:
+        found = [obstacle for family, part in config.parts.items() for obstacle in lab_of(family).obstacles(part.config, engineer=False)]
+        return found + (too_many_cells(config) if engineer else [])
+
+
+class MixedTeacher(Teacher[MixedTask]):
+    """Each attempt is mended, or answered, by the teacher of its family."""
+
+    def mend(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
+        return by_family(attempts, lambda teacher, own: teacher.mend(own))
+
+    def answers(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
+        return by_family(attempts, lambda teacher, own: teacher.answers(own))
+
+    def wrong_answers(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
+        """None for each task whose family's teacher knows no wrong answers."""
+        return by_family(attempts, lambda teacher, own: teacher.wrong_answers(own) or [None] * len(own))
+
+
+Teaching = Callable[[Teacher[Any], Sequence[Attempt[Any]]], list[Mended | None]]
+
+
+def by_family(attempts: Sequence[Attempt[MixedTask]], teach: Teaching) -> list[Mended | None]:
+    """What the teacher of each family makes of its own attempts, in the order of all of them."""
+    made: dict[int, Mended | None] = {}
+    for family in MEMBERS:
+        own = {i: attempt for i, attempt in enumerate(attempts) if attempt.task.family == family.name}
+        assert family.teacher is not None, "every family that can be mixed has one"
+        made |= zip(own, teach(family.teacher, [Attempt(a.task.task, a.text, a.rng) for a in own.values()]), strict=True)
+    return [made[i] for i in range(len(attempts))]
+
+
+BRIEF = """\
+You design the environment in which a policy (a language model) learns tasks of several kinds by reinforcement learning. Training goes in
+stages. After each stage you read what happened and write the environment config of the next one. The aim is the highest share of valid
+and optimal answers on held-out tasks of all kinds in the end.
+
+The config has a cell for each kind of task. For each cell you set, in whole per cent, share_percent: the part of all training tasks that
+are of this cell. The shares of all cells are scaled to sum to 100. A cell has further knobs, by what it is about:"""
+
+
+def all_knobs() -> dict[str, Knob]:
+    """Of all families; a cell has the share and those of its own."""
+    return {SHARE.name: SHARE} | {name: family.knobs[name] for family in MEMBERS for name in family.ratios}
+
+
+def all_outcomes() -> dict[str, Outcome]:
+    """Of all families: valid ones first, and one that several have in the words of the first, if they hold for all."""
+    found = {name: outcome for family in reversed(MEMBERS) for name, outcome in family.outcomes.items()}
+    found["parse_error"] = found["parse_error"]._replace(label="not readable", rule="An answer has the form that its task asks for.")
+    return dict(sorted(found.items(), key=lambda item: (not item[1].valid, rank(item[0]))))
+
+
+def rank(outcome: str) -> int:
+    """The place of an outcome among those of all families."""
+    return list(dict.fromkeys(name for family in MEMBERS for name in family.outcomes)).index(outcome)
+
+
+NULLABLE: Mapping[str, str] = {"int64": "Int64", "bool": "boolean"}
+"""Types of columns that have room for nothing: of a column that a family lacks."""
+
+
+def all_columns() -> dict[str, str]:
+    """Of all families, and the name of the family."""
+    names = dict.fromkeys(name for family in MEMBERS for name in family.columns)
+    found = {"family": "str"}
+    for name in names:
+        kinds = [family.columns.get(name) for family in MEMBERS]
+        kind = next(kind for kind in kinds if kind is not None)
+        found[name] = NULLABLE.get(kind, kind) if None in kinds else kind
+    return found
 
 
 class Mixed(TaskFamily[MixedTask, Any]):
@@ -25,9 +144,9 @@ class Mixed(TaskFamily[MixedTask, Any]):
 
     name = "mixed"
     aim = "It learns tasks of several kinds at once."
-    knobs = words.knobs()
-    outcomes = words.outcomes()
-    columns = words.columns()
+    knobs = all_knobs()
+    outcomes = all_outcomes()
+    columns = all_columns()
     task_columns = tuple(name for family in MEMBERS for name in family.task_columns)
     config_type = MixedConfig
     suite_type = MixedSuite
@@ -35,15 +154,6 @@ class Mixed(TaskFamily[MixedTask, Any]):
     plain: MixedPlain = MixedPlain()
     lab: MixedLab = MixedLab()
     teacher: MixedTeacher = MixedTeacher()
-
-    # what other modules have functions for
-    brief = staticmethod(words.brief)
-    statistics = staticmethod(words.statistics)
-    case = staticmethod(words.case)
-    scope = staticmethod(words.scope)
-    notes = staticmethod(words.notes)
-    setting_label = staticmethod(words.setting_label)
-    part_help = staticmethod(words.part_help)
 
     # --- drawing ----------------------------------------------------------------------------------------------------------
 
@@ -95,9 +205,6 @@ class Mixed(TaskFamily[MixedTask, Any]):
     def suite_scope(self, suite: Any) -> str:
         return "every cell" if isinstance(suite, MixedSuite) else member(suite.family).suite_scope(suite)
 
-    def suite_size(self, suite: MixedSuite, config: MixedConfig) -> int:
-        return suite.boards_per_cell * len(config.cells)
-
     # --- answers ----------------------------------------------------------------------------------------------------------
 
     def judge(self, task: MixedTask, answer: Any) -> Judged:
@@ -139,6 +246,38 @@ class Mixed(TaskFamily[MixedTask, Any]):
 
     def mixed(self, new: Any, old: Any, allowed: Collection[str], max_step: float) -> tuple[Any, str]:
         return member_with(old).mixed(new, old, allowed, max_step)
+
+    # --- words -----------------------------------------------------------------------------------------------------------
+
+    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
+        about = []
+        for family in MEMBERS:
+            own = [cell for cell in cells if members_of([cell.name])[cell.name] is family]
+            if own:
+                names = ", ".join(f"{cell.name} ({cell.words})" for cell in own)
+                ratios = [f"- {name.removesuffix('_ratio')}_percent: {family.knobs[name].help}" for name in family.ratios]
+                about.append("\n".join([f"{family.aim} Its cells: {names}.", *ratios]))
+        if parts:
+            about.append(f"Cells on maps may mix layouts, the ways in which holes lie: {', '.join(parts)}.")
+        return "\n\n".join([BRIEF, *about])
+
+    def statistics(self, cell: Cell, own: Any, drawn: Any) -> tuple[str, dict[str, float]]:
+        return member_with(own).statistics(cell, own, drawn)
+
+    def case(self, row: Any) -> tuple[str, int]:
+        return member(row["family"]).case(row)
+
+    def scope(self, config: MixedConfig) -> str:
+        return "; ".join(member(family).scope(part.config) for family, part in config.parts.items())
+
+    def notes(self, config: MixedConfig) -> list[str]:
+        return [note for family, part in config.parts.items() for note in member(family).notes(part.config)]
+
+    def setting_label(self, name: str) -> str:
+        return next((family.setting_label(name) for family in MEMBERS if name in (*family.knobs, *family.parts)), name)
+
+    def part_help(self, part: str) -> str:
+        return next((family.part_help(part) for family in MEMBERS if part in family.parts), part)
 
 
 def rows_of(table: pd.DataFrame, family: str) -> pd.DataFrame:

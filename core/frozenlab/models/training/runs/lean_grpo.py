@@ -10,7 +10,7 @@ import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
-from frozenlab.models.training.runs.teaching import Batch, chosen_rows, loss_of_part, teaches
+from frozenlab.models.training.runs.grpo import Batch, chosen_rows, loss_of_part, teaches
 
 PROMPT, COMPLETION = "prompt_mask", "completion_mask"
 

@@ -1,21 +1,45 @@
-"""Supervised training with TRL's ``SFTTrainer``. The current policy produces the examples at each step."""
+"""Supervised training with TRL's ``SFTTrainer``, whose examples come from the policy or its teacher at each step: imitation, practice and
+expert iteration."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
-from frozenlab.models.training.examples import Example
+from frozenlab.base import seeds
 from frozenlab.models.training.optimizers import MuonAndAdamW
 from frozenlab.models.training.stage_run import StageRun
+from frozenlab.tasks.task import Attempt
+from frozenlab.tasks.vocabulary import END, ID_OF
+
+
+@dataclass(frozen=True)
+class Example:
+    """One prompt with the completion to be learnt, as token ids."""
+
+    prompt: tuple[int, ...]
+    completion: tuple[int, ...]
+    """Ends with the end token."""
+
+    @property
+    def length(self) -> int:
+        return len(self.prompt) + len(self.completion)
+
+
+def to_example(prompt: str, completion: str) -> Example:
+    """Prompt and completion (without its end token) as token ids. Raises KeyError for a word outside the vocabulary."""
+    return Example(tuple(ID_OF[word] for word in prompt.split()), tuple(ID_OF[word] for word in [*completion.split(), END]))
+
 
 BATCH_ROWS = 32
 """Examples that pass through the network together."""
@@ -82,3 +106,82 @@ class StepwiseSFTTrainer(SFTTrainer):
 def labelled(example: Example) -> dict[str, list[int]]:
     """The example as TRL's collator takes it: only the completion is learnt."""
     return {"input_ids": [*example.prompt, *example.completion], "labels": [IGNORED] * len(example.prompt) + [*example.completion]}
+
+
+class ImitationRun(SFTRun):
+    """For each task the policy writes ``completions_per_board`` answers, and the teacher mends those that are not optimal: online imitation
+    (DAgger, Ross et al. 2011).
+
+    A policy that has only ever seen good answers does not know what to do where its own have brought it. So it learns to go on from there.
+    """
+
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+        teacher, group = self.policy.family.teacher, self.settings.completions_per_board
+        assert teacher is not None, "the spec checks that the family has one"
+        written, judged = self.sample_and_judge(model, boards, step)
+        wrong = [(place, boards[place // group]) for place in np.flatnonzero(~judged["optimal"])]
+        attempts = [
+            Attempt(self.stage.tasks[i], self.policy.completion(written[place]).text, seeds.rng(self.seed, "imitation/cuts", step, place))
+            for place, i in wrong
+        ]
+        return [
+            to_example(f"{self.prompts[i]} {mended.kept}".strip(), mended.learned)
+            for (_, i), mended in zip(wrong, teacher.mend(attempts), strict=True)
+            if mended is not None
+        ]
+
+
+class PracticeRun(SFTRun):
+    """Each step learns the teacher's whole answers to its tasks, and the policy writes nothing itself.
+
+    So practice takes no time for sampling, and a policy that can do nothing yet learns from it too. On some cells the teacher may be asked
+    for wrong answers instead, which plants a weakness.
+    """
+
+    misled: Collection[str] = ()
+    """The cells on which the teacher's answers are wrong."""
+
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+        teacher = self.policy.family.teacher
+        assert teacher is not None, "the recipe checks that the family has one"
+        empty = [
+            Attempt(self.stage.tasks[i], "", seeds.rng(self.seed, "practice/solutions", step, place)) for place, i in enumerate(boards)
+        ]
+        shown = teacher.answers(empty)
+        wrong = [place for place, i in enumerate(boards) if self.stage.tasks[i].cell in self.misled]
+        for place, answer in zip(wrong, teacher.wrong_answers([empty[place] for place in wrong]) or (), strict=True):
+            shown[place] = answer
+        return [to_example(self.prompts[i], answer.learned) for i, answer in zip(boards, shown, strict=True) if answer is not None]
+
+
+class ExpertIterationRun(SFTRun):
+    """For each board the policy samples ``completions_per_board`` plans and learns from the best of those that are valid (expert iteration;
+    STaR, Zelikman et al. 2022, ReST-EM, Singh et al. 2023). No answer of a teacher is ever shown; the family's judge alone chooses."""
+
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+        group = self.settings.completions_per_board
+        written, judged = self.sample_and_judge(model, boards, step)
+        examples = []
+        for place, i in enumerate(boards):
+            rows = slice(place * group, (place + 1) * group)
+            prompt = tuple(self.policy.tokenizer(self.prompts[i])["input_ids"])
+            examples += [Example(prompt, plan) for plan in best_plans(judged[rows], written[rows])]
+        return examples
+
+
+def best_plans(judged: pd.DataFrame, written: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The different valid answers to one task that cost least: on the lake the shortest makespan, then the least sum of costs.
+
+    Of those, too, only the shortest texts: WAITs after the last arrival cost nothing, and a policy that learns from plans with some of them
+    soon writes more and more (in a trial, half as many words again within 25 steps). A board whose plans are all as good as each other, or
+    all invalid, teaches nothing, as in GRPO.
+
+    Args:
+        judged: one row a plan, as :meth:`StageRun.judge` gives it.
+        written: the same plans as token ids.
+    """
+    costs = [(plan.cost, len(ids)) if plan.valid else None for ids, plan in zip(written, judged.itertuples(), strict=True)]
+    if len(set(costs)) < 2:
+        return []
+    best = min(cost for cost in costs if cost)
+    return list(dict.fromkeys(tuple(ids) for ids, cost in zip(written, costs, strict=True) if cost == best))

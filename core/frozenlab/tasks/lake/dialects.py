@@ -1,4 +1,6 @@
-"""The lab dialect for boards: a board as a prompt of words, a plan as the agents' cells time step by time step.
+"""How models are asked about a board and how their answers are read: language models in plain text, the lab model in its words.
+
+The lab dialect writes a board as a prompt of words, a plan as the agents' cells time step by time step.
 
     <plan> h6 w6 k2 holes r0c1 r2c3 agent0 r0c0 r3c3 agent1 r1c1 r0c3 moves
     r1c0 r1c2 r2c0 r0c2 ...
@@ -18,8 +20,11 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
+from frozenlab.lake.words import answers
+from frozenlab.lake.words.answers import reasoning
 from frozenlab.tasks.lake.answer import Answer
-from frozenlab.tasks.task import LabDialect
+from frozenlab.tasks.lake.reading import parse_answer
+from frozenlab.tasks.task import Demonstration, Dialect, LabDialect
 from frozenlab.tasks.vocabulary import (
     AGENTS,
     ARROWS,
@@ -124,3 +129,17 @@ class BoardsInLabWords(LabDialect[Instance, Answer]):
             if size > MAX_SIDE
         ]
         return found + (too_many_cells(config) if engineer else [])
+
+
+class BoardsInPlainText(Dialect[Instance, Answer]):
+    """The question of the public benchmark, with the rules; answers are read in whatever form they come."""
+
+    def prompt(self, task: Instance) -> str:
+        return answers.prompt(task.board)
+
+    def read(self, task: Instance, text: str, finished: bool) -> Answer:
+        return parse_answer(task.board, text, finished)
+
+    def demonstrate(self, task: Instance) -> Demonstration | None:
+        plan = task.solution.plan
+        return None if plan is None else Demonstration(reasoning(task.board, plan), answers.write_answer(plan))

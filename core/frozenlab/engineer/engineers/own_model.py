@@ -1,17 +1,23 @@
-"""What the engineers ``policy`` and ``base`` share: each is the session's own model, asked in the dialect that it knows."""
+"""The engineers ``policy`` and ``base``: the session's own model, asked in the dialect that it knows.
+
+The ``policy`` is the checkpoint that is being trained, which proposes its own next environment (Chen et al. 2026); the ``base`` is the
+model before any training.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from frozenlab.engineer.protocol import Engineer, EngineerSpec
+from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
 from frozenlab.engineer.schema import Written
+from frozenlab.models.folders import policy_folder
 from frozenlab.models.settings import LanguageSettings
+from frozenlab.tasks.families import family_of
 
 if TYPE_CHECKING:
     from frozenlab.base.cells import Config
@@ -75,3 +81,45 @@ class ModelEngineer(EngineerSpec):
             return model.has_room(messages, limit=self.max_tokens, thoughts=thoughts)
 
         return LanguageEngineer(reply, self.kind, self.guidance, fits)
+
+
+class PolicyEngineer(ModelEngineer):
+    kind: Literal["policy"] = "policy"
+    label = "the model that is being trained"
+    who = "the model itself"
+    help = "The current checkpoint reads the evidence about itself and writes the next config: the paper's method."
+    needs = frozenset({"model", "weights"})
+
+    def build(self, models: Models) -> Engineer:
+        model: Any = models.current
+        if models.language is None:
+            return self.in_lab_dialect(model, models.config)
+        return self.in_plain_language(model, lambda: nullcontext(model))
+
+
+class BaseEngineer(ModelEngineer):
+    kind: Literal["base"] = "base"
+    label = "the model before any training"
+    who = "the model before any training"
+    help = "A second copy of the model, which no training touches, reads the evidence and writes the next config."
+    needs = frozenset({"model"})
+
+    @classmethod
+    def needs_weights(cls, language: LanguageSettings | None) -> bool:
+        """A language model with LoRA holds its base: without the adapters, or with those that it started from."""
+        return language is not None
+
+    def build(self, models: Models) -> Engineer:
+        if models.language is None:
+            from frozenlab.models.lab.policy import LabPolicy  # imports torch
+
+            family = {} if models.config is None else {"family": family_of(models.config.family)}
+            return self.in_lab_dialect(LabPolicy.load(policy_folder(models.name), **family), models.config)
+        from frozenlab.models.language.policy import HFPolicy, adapters_in  # imports torch and PEFT
+
+        if models.language.lora:
+            current: Any = models.current
+            start = adapters_in(models.name)
+            return self.in_plain_language(current, lambda: current.before_training(start))
+        base = HFPolicy.load(models.name, models.language)
+        return self.in_plain_language(base, lambda: nullcontext(base))

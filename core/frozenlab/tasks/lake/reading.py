@@ -8,15 +8,14 @@ guesses no move: words that are not a list of moves from end to end are not take
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from frozenlab.base.json_in_text import json_values
-from frozenlab.lake.board import Board
+from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.rules import Path, walk
 from frozenlab.tasks.lake.answer import Answer
-from frozenlab.tasks.lake.dialects.json_answers import tracks_of_json
-from frozenlab.tasks.lake.dialects.written_moves import Track, Tracks, agent_number, joined, read_track
 
 AGENT = re.compile(r"\bagent[ _#-]{0,2}(\d{1,3})\b[ )\]]{0,2}", re.IGNORECASE)
 STEP = re.compile(r"(?m)^[ \t\-*#>]{0,8}(?:time ?-?step|step|time|t)[ ]?[=#:]?[ ]?(\d{1,4})\b", re.IGNORECASE)
@@ -165,3 +164,131 @@ def blanked(text: str, pattern: re.Pattern[str], until: str) -> str:
         end = len(text) if end < 0 else end
         text = text[: mark.start()] + " " * (end - mark.start()) + text[end:]
     return text
+
+
+def tracks_of_json(value: Any, team: int) -> Tracks | None:
+    """An object with a key an agent, a list with an entry an agent, a list of time steps, or any of them within an object."""
+    if isinstance(value, Mapping):
+        numbers = [agent_number(str(key)) for key in value]
+        if value and None not in numbers and not any(isinstance(entry, Mapping) for entry in value.values()):
+            return tracks_of_entries(dict(zip(numbers, value.values(), strict=True)))
+        within = [tracks for entry in value.values() if isinstance(entry, (Mapping, list)) and (tracks := tracks_of_json(entry, team))]
+        if len(within) > 1 and all(isinstance(entry, Mapping) for entry in value.values()):
+            return joined(within)
+        return within[-1] if within else None
+    if not isinstance(value, list) or not value:
+        return None
+    if all(isinstance(entry, Mapping) for entry in value):
+        named = [named_entry(entry) for entry in value]
+        if all(entry is not None for entry in named):
+            return tracks_of_entries(dict(entry for entry in named if entry is not None))
+        steps = [tracks_of_json(entry, team) for entry in value]
+        return joined([step for step in steps if step]) if all(steps) else None
+    if len(value) == team and all(isinstance(entry, (str, list)) for entry in value):
+        return tracks_of_entries(dict(enumerate(value)))
+    return None
+
+
+def named_entry(entry: Mapping[str, Any]) -> tuple[int, Any] | None:
+    """``{"agent": 0, "moves": [...]}``: the number and its plan."""
+    numbers = [agent_number(str(part)) for key, part in entry.items() if key.lower() in ("agent", "agent_id", "id", "name")]
+    plans = [part for key, part in entry.items() if isinstance(part, list) or key.lower() in ("moves", "actions", "plan", "path")]
+    return (numbers[0], plans[-1]) if numbers and numbers[0] is not None and plans else None
+
+
+def tracks_of_entries(entries: Mapping[int | None, Any]) -> Tracks | None:
+    tracks: Tracks = {}
+    for number, entry in entries.items():
+        if isinstance(entry, list):
+            if entry and all(isinstance(cell, list) and len(cell) == 2 and all(type(part) is int for part in cell) for cell in entry):
+                entry = " ".join(f"({r}, {c})" for r, c in entry)
+            elif all(isinstance(part, str) for part in entry):
+                entry = ", ".join(entry)
+        track = read_track(entry) if isinstance(entry, str) and entry else "" if entry in ([], "") else None
+        if track is None or number is None:
+            return None
+        tracks[number] = track
+    return tracks
+
+
+LETTERS = {
+    name: letter
+    for letter, names in {
+        "U": ("up", "u", "north", "upward", "upwards", "↑", "⬆"),
+        "D": ("down", "d", "south", "downward", "downwards", "↓", "⬇"),
+        "L": ("left", "l", "west", "leftward", "leftwards", "←", "⬅"),
+        "R": ("right", "r", "east", "rightward", "rightwards", "→", "➡"),
+        "W": ("wait", "waits", "waiting", "w", "stay", "stays", "noop", "no-op", "hold", "holds", "idle", "pause", "none"),
+    }.items()
+    for name in names
+}
+"""Names of moves in lower case -> their letter in a plan."""
+FILLER = {"move", "moves", "go", "goes", "then", "and", "finally", "first", "next", "to", "at", "in", "from", "start", "goal", "done"}
+"""Words that may stand among moves and mean nothing by themselves."""
+MOST_STEPS = 1000
+"""More moves are no plan for any board here, but a model that repeats itself."""
+
+Track = str | tuple[Cell, ...]
+"""What one agent is to do: letters of moves, or the cells it passes."""
+Tracks = dict[int, Track]
+"""Agent number, as the text has it -> what it is to do."""
+
+CELL = re.compile(r"[(\[]\s{0,3}(-?\d{1,3})\s{0,3},\s{0,3}(-?\d{1,3})\s{0,3}[)\]]")
+REPEATED = re.compile(r"([a-z]{1,9}|[↑↓←→])\s{0,2}(?:[x×]\s?(\d{1,3})\b|\([x×]?\s?(\d{1,3})\s?(?:times|x)?\))", re.IGNORECASE)
+REMARK = re.compile(r"\([^()]{0,200}\)")
+
+
+def read_track(text: str) -> Track | None:
+    """A list of moves, or of cells; None where there is anything else in it, or nothing."""
+    text = re.sub(r"[*_`\"'\\]", "", text).strip()
+    if text.count("[") > text.count("]"):  # a list that is broken off
+        return None
+    if re.fullmatch(r"\[\s*\]|\(?\s*(?:empty|no moves?(?: needed| required)?|nothing)\s*\)?\.?", text, re.IGNORECASE):
+        return ""
+    if sum(int(most or times) for _, most, times in REPEATED.findall(text)) > MOST_STEPS:
+        return None
+    cells = [(int(r), int(c)) for r, c in CELL.findall(text)]
+    rest = REPEATED.sub(lambda found: f" {found[1]} " * int(found[2] or found[3]), CELL.sub(" ", text))
+    rest = re.sub(r"[-=]+>", " ", REMARK.sub(" ", rest))
+    if cells or any(word.lower() in LETTERS for word in re.findall(r"[A-Za-z-]{2,}", rest)):
+        rest = re.sub(r"[→➡]", " ", rest)  # between moves or cells it is no move
+    moves = [moves_of(token) for token in re.split(r"[\s,;:|/.\[\]{}()]+", rest)]
+    if None in moves or sum(len(letters or "") for letters in moves) > MOST_STEPS:
+        return None
+    letters = "".join(part for part in moves if part)
+    return letters or tuple(cells[:MOST_STEPS]) or None
+
+
+def moves_of(token: str) -> str | None:
+    """The moves that one token names, several in ``RRDW`` or ``↓↓``; none for filler, None for anything else."""
+    word = token.lower()
+    if word in LETTERS:
+        return LETTERS[word]
+    if not word or word in FILLER or re.fullmatch(r"\d{1,4}|[-–—•]+", word):
+        return ""
+    if token.isupper() and set(token) <= set("UDLRW"):
+        return token
+    if all(not sign.isalpha() and sign in LETTERS for sign in word):
+        return "".join(LETTERS[sign] for sign in word)
+    return None
+
+
+def agent_number(text: str) -> int | None:
+    """The number in ``0``, ``Agent 0`` or ``agent_0``."""
+    found = re.fullmatch(r"(?:agent[ _#-]{0,2})?(\d{1,3})", text.strip(), re.IGNORECASE)
+    return int(found[1]) if found else None
+
+
+def joined(steps: Sequence[Tracks]) -> Tracks:
+    """Time steps one after the other; an agent without a move in one waits. Empty where moves and cells are mixed."""
+    agents = dict.fromkeys(number for step in steps for number in step)
+    whole: Tracks = {}
+    for agent in agents:
+        own = [step.get(agent, "W") for step in steps]
+        if all(isinstance(track, str) for track in own):
+            whole[agent] = "".join(track for track in own if isinstance(track, str))
+        elif all(isinstance(step.get(agent), tuple) for step in steps):
+            whole[agent] = tuple(cell for track in own if isinstance(track, tuple) for cell in track)
+        else:
+            return {}
+    return whole

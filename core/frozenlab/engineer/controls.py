@@ -1,0 +1,182 @@
+"""Controls of studies: engineers that replace another one, or are made of another one's answers."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from frozenlab.base import seeds
+from frozenlab.base.cells import Config
+from frozenlab.engineer.hosts import Server
+from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
+from frozenlab.engineer.schema import Attempt, Context, Evidence, Proposal, Written
+from frozenlab.engineer.sentences import capitalised
+from frozenlab.tasks.families import AnyConfig, between
+
+if TYPE_CHECKING:
+    from frozenlab.engineer.protocol import EngineerSpec as PlainEngineer
+
+
+class Control(EngineerSpec, ABC):
+    """An engineer made of another one. ``frozenlab.engineer.engineers`` says which others there are (``PlainEngineer``)."""
+
+    of: PlainEngineer
+    """The other engineer; its name alone stands for its usual settings."""
+
+    @field_validator("of")
+    @classmethod
+    def _answers_by_itself(cls, of: EngineerSpec) -> EngineerSpec:
+        if "person" in of.needs:
+            raise ValueError("a control needs an engineer that answers by itself, so it cannot be human")
+        return of
+
+    @property
+    def author(self) -> EngineerSpec:
+        return self.of
+
+    @property
+    def server(self) -> Server | None:
+        return self.of.server
+
+
+class DoseEngineer(Control):
+    """Another engineer's proposals, made larger, smaller or opposite.
+
+    If a direction is good, more of it should help more and its opposite should harm. Dose -1 is the *anti-engineer*, dose 0 keeps the
+    config.
+    """
+
+    kind: Literal["dose"] = "dose"
+    dose: Annotated[float, Field(ge=-10, le=10)]
+    """How many times as far from the present config as the other engineer proposes; negative: in the opposite direction."""
+    label = "another engineer's proposals, made larger, smaller or opposite"
+    who = "the dose control"
+    help = (
+        "It asks another engineer and moves the config by a multiple of what that one proposes: -1 does the opposite, 0 keeps the config."
+    )
+
+    def build(self, models: Models) -> Engineer:
+        return Dosed(self.of.build(models), self.dose)
+
+
+@dataclass(frozen=True)
+class Dosed:
+    """An engineer with a dose."""
+
+    engineer: Engineer
+    dose: float
+    kind: str = "dose"
+
+    def prompt(self, context: Context) -> str | None:
+        return self.engineer.prompt(context)
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return self.engineer.answer(context, seed, failed)
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        """A proposal without claims, which were about another config, unless the dose is 1."""
+        proposal = self.engineer.read(context, config, raw, seed)
+        if self.dose == 1:
+            return proposal
+        moved = between(config, proposal.config, self.dose) if self.dose else config
+        return Proposal(summary=f"{self.dose:g} times what {self.engineer.kind} proposes: {proposal.summary}", config=moved)
+
+
+EXCHANGED = ("failures", "behaviour")
+"""The sections in which cells change places."""
+
+
+class PlaceboEngineer(Control):
+    """Another engineer that reads evidence in which the cells have changed places.
+
+    It sees as many lines with the same figures, so a difference from the other engineer itself comes from what the evidence says about
+    which cell. Only the sections in EXCHANGED are changed; everything else is true.
+    """
+
+    kind: Literal["placebo"] = "placebo"
+    seed: int = 0
+    """The seed of which cells change places. A study gives each of its sessions another one."""
+    label = "another engineer that reads the evidence of the wrong cells"
+    who = "the placebo control"
+    help = "It asks another engineer, to whom it shows failures and behaviour with the cells in each other's places."
+
+    def seeded(self, seed: int) -> EngineerSpec:
+        return self.model_copy(update={"seed": seed})
+
+    def build(self, models: Models) -> Engineer:
+        return Misled(self.of.build(models), self.seed)
+
+
+@dataclass(frozen=True)
+class Misled:
+    """An engineer that reads the evidence of the wrong cells."""
+
+    engineer: Engineer
+    seed: int
+    kind: str = "placebo"
+
+    def prompt(self, context: Context) -> str | None:
+        return self.engineer.prompt(exchanged(context, self.seed))
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return self.engineer.answer(exchanged(context, self.seed), seed, failed)
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        """The other engineer's proposal, whose summary says which evidence was shown for which cell."""
+        proposal = self.engineer.read(exchanged(context, self.seed), config, raw, seed)
+        places = ", ".join(f"{shown} for {true}" for true, shown in places_of(context, self.seed).items() if true != shown)
+        return proposal.model_copy(update={"summary": f"(Failures and behaviour shown in wrong places: {places}.) {proposal.summary}"})
+
+
+def places_of(context: Context, seed: int) -> dict[str, str]:
+    """Cell -> the cell as which its evidence is shown: a random permutation, and not the identity if there are two cells or more."""
+    rng = seeds.rng(seed, "engineer/placebo", -1 if context.stage is None else context.stage)
+    names = list(context.names)
+    shown = names
+    while shown == names and len(names) > 1:
+        shown = [names[place] for place in rng.permutation(len(names))]
+    return dict(zip(names, shown, strict=True))
+
+
+def exchanged(context: Context, seed: int) -> Context:
+    """The context with the cells in each other's places in the sections EXCHANGED, the lines in the usual order."""
+    places, words = places_of(context, seed), context.words
+
+    def moved(line: Evidence) -> Evidence:
+        if line.cell is None:
+            return line
+        shown = places[line.cell]
+        begin = capitalised(words[line.cell])
+        text = capitalised(words[shown]) + line.text.removeprefix(begin) if line.text.startswith(begin) else line.text
+        return line.model_copy(update={"id": f"{line.id[0]}{shown}{line.id[1 + len(line.cell) :]}", "cell": shown, "text": text})
+
+    order = [None, *context.names]
+    sections = {
+        name: tuple(sorted(map(moved, lines), key=lambda line: order.index(line.cell))) if name in EXCHANGED else lines
+        for name, lines in context.sections.items()
+    }
+    return context.model_copy(update={"sections": sections})
+
+
+class ScheduleEngineer(Scripted):
+    """Configs that were chosen before the session began.
+
+    With one config it is a constant config, such as the best one over all students; with the best config of one student it is an oracle;
+    with the configs of another session it is a yoked control: the same changes, but not in answer to this session's evidence.
+    """
+
+    kind: Literal["schedule"] = "schedule"
+    configs: Annotated[tuple[AnyConfig, ...], Field(min_length=1)]
+    """The config of each stage; the last one repeats. If the engineer is first asked after stage 1, the first is never used."""
+    label = "configs that were chosen before"
+    who = "the schedule"
+    help = "It proposes configs that were chosen before the session began, whatever the evidence says."
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        number = 0 if context.stage is None else context.stage + 1
+        place = min(number, len(self.configs) - 1)
+        summary = f"Config {place + 1} of {len(self.configs)} that were chosen before."
+        return Proposal(summary=summary, config=self.configs[place])
