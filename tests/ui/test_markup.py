@@ -53,7 +53,7 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
         }
     )
     html = config_list(mixed)
-    assert "<td>scatter</td>" in html and "<td>25 % maze, 75 % open</td>" in html and "every cheapest plan has a WAIT" in html
+    assert ">scatter</td>" in html and ">25 % maze, 75 % open</td>" in html and "every cheapest plan has a WAIT" in html
     assert layouts_table(config_rows(plain, plain), LAKE) == ""
     table = layouts_table(config_rows(plain, mixed), LAKE)
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table

@@ -57,7 +57,7 @@ def by_cell(reports: Sequence[PlainReport]) -> None:
         st.subheader(f"The suite {markup.plain(suite)}", anchor=False)
         own = sorted((report for report in reports if report.suite == suite), key=lambda report: report.created)
         cells = in_order({cell.cell for report in own for cell in report.cells})
-        rows = [f'<tr><th scope="row">{escape(report.title)}</th>{"".join(rates(cells, report))}</tr>' for report in own]
+        rows = [(escape(report.title), *rates(cells, report)) for report in own]
         head = [("result", ""), *((f"{cell_label(cell)}: {rate}", "") for cell in cells for rate in ("valid", "optimal"))]
         st.html(markup.table(f"Rates on the suite {suite}, with their 95 % intervals", head, rows))
 
@@ -65,7 +65,7 @@ def by_cell(reports: Sequence[PlainReport]) -> None:
 def rates(cells: Sequence[str], report: PlainReport) -> list[str]:
     """Both rates of each cell, as cells of a table."""
     found = {cell.cell: cell for cell in report.cells}
-    return [f"<td>{rate_of(found.get(name), rate)}</td>" for name in cells for rate in ("valid", "optimal")]
+    return [rate_of(found.get(name), rate) for name in cells for rate in ("valid", "optimal")]
 
 
 def rate_of(cell: CellTally | None, name: str) -> str:

@@ -164,15 +164,10 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     )  # fmt: skip
 
 
-def score_row(score: Score, why: str, after: dict[str, float], before: dict[str, float]) -> str:
+def score_row(score: Score, why: str, after: dict[str, float], before: dict[str, float]) -> list[str]:
     gain = f"<b>{score.gain.signed}</b> <small>({score.gain.bounds})</small>"
-    cells = [
-        markup.cell("gain", gain, "num"),
-        markup.cell("against the best", escape(score.place)),
-        *(markup.cell(cell_label(name), signed(after[name] - before[name]), "num") for name in in_order(before)),
-        markup.cell("why", escape(why)),
-    ]
-    return f'<tr><th scope="row">{escape(score.label)}</th>{"".join(cells)}</tr>'
+    by_cell = (signed(after[name] - before[name]) for name in in_order(before))
+    return [escape(score.label), gain, escape(score.place), *by_cell, escape(why)]
 
 
 def queue(contest: Contest) -> None:

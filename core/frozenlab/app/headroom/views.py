@@ -33,10 +33,7 @@ def ink() -> Ink:
 def show_checks(report: HeadroomReport) -> None:
     """The targets that were written down before, and what was found."""
     measured = [check for check in report.checks if check.passed != "not measured"]
-    rows = []
-    for check in measured:
-        found, target = markup.cell("found", escape(check.found)), markup.cell("target", escape(check.target))
-        rows.append(f'<tr><th scope="row">{explained(check.name)}</th>{found}{target}{markup.cell("", MARKS[check.passed])}</tr>')
+    rows = [(explained(check.name), escape(check.found), escape(check.target), MARKS[check.passed]) for check in measured]
     head = (("", ""), ("found", ""), ("target", "Written down before any gate ran."), ("", ""))
     st.html(markup.table("Targets", head, rows))
     if left := [check.name for check in report.checks if check.passed == "not measured"]:

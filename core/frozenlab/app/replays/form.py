@@ -130,17 +130,13 @@ def arms_table(arms: Sequence[Arm], session: Session) -> None:
     """Who is asked and what each is shown."""
     seen = {name for arm in arms for name in (session.spec.sections if arm.sections is None else arm.sections)}
     columns = [name for name in NAMES if name in USUAL or name in seen]
-    heads = "".join(f'<th scope="col" style="text-align:center" title="{help_of(name)}">{name}</th>' for name in columns)
-    lines = []
+    rows = []
     for place, arm in enumerate(arms):
         shown = session.spec.sections if arm.sections is None else arm.sections
-        cells = "".join(f'<td style="text-align:center">{"●" if name in shown else "·"}</td>' for name in columns)
         note = " <small>reference</small>" if not place and len(arms) > 1 else ""
-        lines.append(f'<tr><th scope="row">{escape(arm.name)}{note}</th>{cells}</tr>')
-    st.html(
-        f'<div class="fl-scroll"><table class="fl-table"><caption class="fl-hidden">Arms and the sections that they are shown</caption>'
-        f'<thead><tr><th scope="col">arm</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-    )
+        rows.append((escape(arm.name) + note, *("●" if name in shown else "·" for name in columns)))
+    head = [("arm", ""), *((name, help_of(name)) for name in columns)]
+    st.html(markup.table("Arms and the sections that they are shown", head, rows, kind="fl-middle"))
 
 
 def effort(task: ReplayTask, session: Session) -> str:

@@ -103,14 +103,8 @@ def paired(results: Sequence[Measured]) -> None:
         rates = [overall(table) for table in boards]
         valid = "<br>".join(f"<b>{rate.percent}</b> <small>{rate.percents}</small>" for rate in rates)
         p = "< 0.001" if result.p < 0.001 else f"{result.p:.2g}"
-        rows.append(
-            f'<tr><th scope="row">{escape(pair.first.name)}<br>{escape(pair.second.name)}</th>'
-            + markup.cell("valid", valid, "num")
-            + markup.cell("alone", f"{result.lost}<br>{result.gained}", "num")
-            + markup.cell("boards", str(result.n), "num")
-            + markup.cell("p", p, "num")
-            + "</tr>"
-        )
+        names = f"{escape(pair.first.name)}<br>{escape(pair.second.name)}"
+        rows.append((names, valid, f"{result.lost}<br>{result.gained}", str(result.n), p))
     head = [
         ("runs", "Two runs, one above the other"),
         ("valid", "Valid rate of each on the shared boards, with its 95 % interval"),
@@ -185,12 +179,7 @@ def settings(found: Sequence[Session], names: Sequence[str]) -> None:
 
 
 def settings_table(caption: str, rows: Sequence[Row], names: Sequence[str]) -> str:
-    lines = [
-        f'<tr><th scope="row">{escape(row.setting)}</th>'
-        + "".join(markup.cell(name, escape(value)) for name, value in zip(names, row.values, strict=True))
-        + "</tr>"
-        for row in rows
-    ]
+    lines = [(escape(row.setting), *map(escape, row.values)) for row in rows]
     return markup.table(caption, [("setting", ""), *((name, "") for name in names)], lines)
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 import pandas as pd
 
-from frozenlab.app.ui.markup import Head, cell, chips, table
+from frozenlab.app.ui.markup import Head, chips, table
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval, decimals_of, number, paired_change, points, signed, typeset
 from frozenlab.engineer.measurements import of_cell
@@ -103,21 +103,20 @@ def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None 
             ("off by", "Predicted less measured change, in points; in small letters: how far the prediction that nothing changes is off"),
         ]
     rows = [_claim_row(outcome, seen, tested) for outcome in outcomes]
-    return table(
-        "Claims of the engineer and what became of them", head, rows, kind="fl-claims", numbers=("predicted", "measured", "off by")
-    )
+    numbers = ("predicted", "measured", "off by")
+    return table("Claims of the engineer and what became of them", head, rows, "fl-claims", numbers, {"claim": "fl-said"})
 
 
-def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool) -> str:
+def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool) -> list[str]:
     claim, came, off = outcome.claim, outcome.measured, outcome.off
-    cells = [cell("claim", escape(typeset(claim.text)), "fl-said"), cell("cites", _cites(claim.evidence, seen))]
-    cells.append(cell("predicted", "no number" if outcome.predicted is None else f"<b>{outcome.said}</b>", "num"))
+    row = [cell_label(claim.cell), escape(typeset(claim.text)), _cites(claim.evidence, seen)]
+    row.append("no number" if outcome.predicted is None else f"<b>{outcome.said}</b>")
     if tested:
-        cells.append(cell("measured", f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n}</small>" if came else "–", "num"))
+        row.append(f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n}</small>" if came else "–")
         digits = decimals_of(came.n) if came else 0
         naive = f" <small>no change: {number(abs(100 * came.value), digits)}</small>" if came else ""
-        cells.append(cell("off by", "–" if off is None else f"<b>{number(abs(100 * off), digits)}</b>{naive}", "num"))
-    return f'<tr><th scope="row">{cell_label(claim.cell)}</th>{"".join(cells)}</tr>'
+        row.append("–" if off is None else f"<b>{number(abs(100 * off), digits)}</b>{naive}")
+    return row
 
 
 def _cites(ids: Sequence[str], seen: Collection[str] | None) -> str:

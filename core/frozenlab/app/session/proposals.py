@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from frozenlab.app.ui.markup import Head, cell, table
+from frozenlab.app.ui.markup import Head, table
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.numbers import Interval, counted, listed, number, share
 from frozenlab.engineer.schema import GuardReport, ProposalRecord, Repair
@@ -98,20 +98,16 @@ def config_table(rows: Sequence[KnobRow], measured: dict[str, Interval], family:
         measured: the valid rate of each cell when the proposal was made.
     """
     by_cell = {(row.cell, row.knob): row for row in rows}
+    names, knobs = in_order(row.cell for row in rows), list(family.knobs.values())
     lines = []
-    names = in_order(row.cell for row in rows)
     for name in names:
         rate = measured.get(name)
         seen = f"{rate.percent} <small>of {rate.n}</small>" if rate else "–"
-        knobs = [_knob_cell(by_cell.get((name, knob.name)), knob.label) for knob in family.knobs.values()]
-        cells = "".join([cell("valid rate", seen, "num"), *knobs])
-        lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
-    head: list[Head] = [
-        (cells_noun(names), ""),
-        ("valid rate", "On the held-out boards of this cell, when the engineer decided"),
-        *knob_heads(family),
-    ]
-    return table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid rate",))
+        lines.append([cell_label(name), seen, *(_knob_cell(by_cell.get((name, knob.name))) for knob in knobs)])
+    decided = ("valid rate", "On the held-out boards of this cell, when the engineer decided")
+    head = [(cells_noun(names), ""), decided, *knob_heads(family)]
+    looks = {knob.label: "fl-knob" for knob in knobs}
+    return table("Config before and after the proposal", head, lines, "fl-config", ("valid rate",), looks)
 
 
 def layouts_table(rows: Sequence[KnobRow], family: Family) -> str:
@@ -120,17 +116,15 @@ def layouts_table(rows: Sequence[KnobRow], family: Family) -> str:
     if not by_cell:
         return ""
     shown = [layout for layout in family.parts if any(knob == layout for _, knob in by_cell)]
-    lines = []
-    for name in in_order(name for name, _ in by_cell):
-        cells = "".join(_knob_cell(by_cell[name, layout], layout) if (name, layout) in by_cell else "<td>–</td>" for layout in shown)
-        lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
-    head = [(cells_noun(name for name, _ in by_cell), ""), *((layout, family.part_help(layout)) for layout in shown)]
-    return table("Layouts before and after the proposal", head, lines, kind="fl-layouts")
+    names = in_order(name for name, _ in by_cell)
+    lines = ([cell_label(name), *(_knob_cell(by_cell.get((name, layout))) for layout in shown)] for name in names)
+    head = [(cells_noun(names), ""), *((layout, family.part_help(layout)) for layout in shown)]
+    return table("Layouts before and after the proposal", head, lines, "fl-layouts", looks=dict.fromkeys(shown, "fl-knob"))
 
 
-def _knob_cell(row: KnobRow | None, label: str) -> str:
+def _knob_cell(row: KnobRow | None) -> str:
     if row is None:
-        return cell(label, '<span class="fl-old">–</span>', "fl-knob")
+        return '<span class="fl-old">–</span>'
     before = "–" if row.before is None else share(row.before)
     after = "–" if row.after is None else share(row.after)
     guard = ""
@@ -142,16 +136,14 @@ def _knob_cell(row: KnobRow | None, label: str) -> str:
     else:
         kind = "is-up" if row.change > 0 else "is-down"
         parts = f'<span class="fl-old">{before}</span><span>→</span><b>{after}</b><span class="fl-delta {kind}">{escape(row.words)}</span>'
-    return cell(label, parts + guard, "fl-knob")
+    return parts + guard
 
 
 def repairs_table(repairs: Sequence[Repair], family: Family) -> str:
     """What the guard changed, and why."""
     lines = [
-        f'<tr><th scope="row">{cell_label(repair.cell)}</th><td>{escape(family.setting_label(repair.knob))}</td>'
-        f'<td class="num">{share(repair.proposed)}</td><td class="num">{share(repair.used)}</td>'
-        f"<td>{escape(repair.reason)}</td></tr>"
-        for repair in repairs
+        [cell_label(one.cell), escape(family.setting_label(one.knob)), share(one.proposed), share(one.used), escape(one.reason)]
+        for one in repairs
     ]
     head = [(name, "") for name in (cells_noun(repair.cell for repair in repairs), "knob", "proposed", "used", "why")]
     return table("Repairs of the guard", head, lines, numbers=("proposed", "used"))
@@ -169,10 +161,8 @@ def config_list(config: Config) -> str:
     for name, own in config.cells.items():
         settings = own.settings()
         values = (share(settings[knob]) if knob in settings else "–" for knob in family.knobs)
-        cells = "".join(f'<td class="num">{value}</td>' for value in values)
         parts = ", ".join(part if value == 1 else f"{share(value)} {part}" for part, value in parts_of[name].items())
-        cells += f"<td>{escape(parts)}</td>" if mixed else ""
-        lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
+        lines.append([cell_label(name), *values, *([escape(parts)] if mixed else [])])
     heads = knob_heads(family)
     html = table(
         "Environment config",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import Literal
 
@@ -54,20 +54,34 @@ def evidence_line(line: Evidence, cited: bool = False) -> str:
     return f'<div class="{kind}">{chips([line.id])}<span>{escape(typeset(line.text))} {mark}</span></div>'
 
 
-def table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = "", numbers: Collection[str] = ()) -> str:
-    """A table of finished ``<tr>`` rows; columns named in ``numbers`` are right-aligned."""
+def table(
+    caption: str,
+    head: Sequence[Head],
+    rows: Iterable[Sequence[str]],
+    kind: str = "",
+    numbers: Collection[str] = (),
+    looks: Mapping[str, str] | None = None,
+) -> str:
+    """A table of finished HTML, a row's heading first. A narrow screen shows rows as cards where ``kind`` says so, with the columns' names.
+
+    Args:
+        numbers: columns that are right-aligned.
+        looks: CSS class of the cells of other columns.
+    """
+    classes = dict.fromkeys(numbers, "num") | dict(looks or {})
     cells = "".join(
         f'<th scope="col" class="{"num" if name in numbers else ""}" title="{escape(hint)}">{escape(name)}</th>' for name, hint in head
     )
+
+    def line(heading: str, *parts: str) -> str:
+        named = zip((name for name, _ in head[1:]), parts, strict=True)
+        inside = "".join(f'<td class="{classes.get(name, "")}" data-label="{escape(name)}">{part}</td>' for name, part in named)
+        return f'<tr><th scope="row">{heading}</th>{inside}</tr>'
+
     return (
         f'<div class="fl-scroll"><table class="fl-table {kind}"><caption class="fl-hidden">{escape(caption)}</caption>'
-        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(line(*row) for row in rows)}</tbody></table></div>"
     )
-
-
-def cell(label: str, html: str, kind: str = "") -> str:
-    """A cell with a label, which a narrow screen shows where rows become cards."""
-    return f'<td class="{kind}" data-label="{escape(label)}">{html}</td>'
 
 
 def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:

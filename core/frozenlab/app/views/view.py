@@ -66,11 +66,7 @@ class View:
 
     def rules_table(self) -> str:
         """The family's faults, and the rules that they break."""
-        rows = [
-            f'<tr><th scope="row">{swatch(fault)}</th><td>{escape(fault.rule)}</td></tr>'
-            for fault in self.family.outcomes.values()
-            if fault.rule
-        ]
+        rows = [(swatch(fault), escape(fault.rule)) for fault in self.family.outcomes.values() if fault.rule]
         return markup.table("Faults and the rules that they break", [("fault", ""), ("the rule that it breaks", "")], rows)
 
     def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
