@@ -1,5 +1,5 @@
-"""Every number that the pages showed of the recorded sessions, studies, replays and results on the day it was noted is still shown,
-and printed in one way.
+"""Every number that six pages showed of a recorded session, study, replay and result on the day it was noted is still shown, and all
+pages print numbers in one way.
 
 ``python -m tests.pages.test_recorded_numbers`` notes them again, for new recordings only.
 """
@@ -18,29 +18,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.ui import nav
+from frozenlab.app.ui.components.timeline import rates_by_stage
+from frozenlab.app.ui.figures import overall
+from frozenlab.base import places
+from frozenlab.session.session import Session
 from tests.pages.apptest import misprints, open_page, source
 
 NOTED = Path(__file__).with_name("recorded_numbers.json")
-SESSIONS = {"example-quick": 2, "example-quick-kept": 2, "example-long": 4, "example-long-imitation": 4, "example-language": 3}
-"""The recorded sessions and their stages."""
-VIEWS: dict[str, dict[str, str]] = (
-    {"home": {}, "benchmark": {}}
-    | {f"train {session}": {"session": session} for session in SESSIONS}
-    | {
-        f"story {session} {stage}": {"session": session, "stage": str(stage)}
-        for session, stages in SESSIONS.items()
-        for stage in range(1, stages + 1)
-    }
-    | {
-        f"studies {study} {view}": {"study": f"recorded-{study}", "view": view}
-        for study in ("engineers", "engineers-sealed", "sections")
-        for view in ("effects", "arms", "sizes", "predictions")
-    }
-    | {f"replay {replay}": {"replay": f"recorded-{replay}"} for replay in ("engineers", "sections")}
-)
-"""What is opened: the page's name, and the address behind it."""
-QUICK = ("home", "benchmark", "train example-long", "story example-quick 1", "studies sections effects", "replay sections")
-"""One view of each page; ``make test-all`` opens the others."""
+VIEWS: dict[str, dict[str, str]] = {
+    "home": {},
+    "benchmark": {},
+    "train": {"session": "example-long"},
+    "story": {"session": "example-quick", "stage": "1"},
+    "studies": {"study": "recorded-sections", "view": "effects"},
+    "replay": {"replay": "recorded-sections"},
+}
+"""The pages that are opened, and the address behind each."""
 STORY_PARTS = ("happened", "failed", "read", "wrote", "right", "session")
 ARRAYS = {"f8": "<f8", "f4": "<f4", "i1": "<i1", "i2": "<i2", "i4": "<i4", "u1": "<u1", "u2": "<u2", "u4": "<u4"}
 
@@ -80,13 +73,13 @@ def written(number: float) -> str:
     return f"{number:.6g}"
 
 
-def shown(view: str) -> list[str]:
-    """The numbers of a view, of the Story those of all its parts."""
-    name, found = view.split()[0], set[str]()
+def shown(name: str) -> list[str]:
+    """The numbers of a page, of the Story those of all its parts."""
+    found = set[str]()
     for part in ({"part": part} for part in STORY_PARTS) if name == "story" else [{}]:
-        app = open_page(name, **VIEWS[view], **part)
-        assert not app.exception and not app.warning, (view, app.exception, app.warning)
-        assert not (wrong := misprints(app)), (view, part, wrong[:10])
+        app = open_page(name, **VIEWS[name], **part)
+        assert not app.exception and not app.warning, (name, app.exception, app.warning)
+        assert not (wrong := misprints(app)), (name, part, wrong[:10])
         found |= set(numbers_of(app))
     return sorted(found)
 
@@ -96,14 +89,24 @@ def no_sessions_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
 
 
-@pytest.mark.parametrize("view", [view if view in QUICK else pytest.param(view, marks=pytest.mark.slow) for view in VIEWS])
-def test_the_numbers_noted_are_still_shown(view: str) -> None:
-    noted = json.loads(NOTED.read_text(encoding="utf-8"))[view]
-    missing = set(noted) - set(shown(view))
-    assert not missing, f"{len(missing)} of {len(noted)} numbers are gone from {view}: {sorted(missing)[:20]}"
+@pytest.mark.parametrize("folder", sorted(places.SESSIONS.glob("example-*")), ids=lambda folder: folder.name)
+def test_a_recorded_session_shows_the_rates_of_its_boards(folder: Path) -> None:
+    session = Session(folder)
+    noted = rates_by_stage(session.state())
+    assert noted.keys() == {None, *range(session.spec.stages)}
+    for stage, rate in noted.items():
+        table = session.results(stage)
+        assert table is not None and overall(table) == rate, stage
 
 
-@pytest.mark.parametrize("name", sorted({*nav.PAGES} - {view.split()[0] for view in VIEWS}))
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_numbers_noted_are_still_shown(name: str) -> None:
+    noted = json.loads(NOTED.read_text(encoding="utf-8"))[name]
+    missing = set(noted) - set(shown(name))
+    assert not missing, f"{len(missing)} of {len(noted)} numbers are gone from {name}: {sorted(missing)[:20]}"
+
+
+@pytest.mark.parametrize("name", sorted(nav.PAGES.keys() - VIEWS.keys()))
 def test_the_other_pages_print_numbers_in_one_way(name: str) -> None:
     assert misprints(open_page(name)) == []
 
@@ -122,4 +125,4 @@ def test_a_rate_reads_the_same_on_runs_and_compare() -> None:
 
 
 if __name__ == "__main__":
-    NOTED.write_text(json.dumps({view: shown(view) for view in VIEWS}, separators=(",", ":")).replace("],", "],\n") + "\n")
+    NOTED.write_text(json.dumps({name: shown(name) for name in VIEWS}, separators=(",", ":")).replace("],", "],\n") + "\n")

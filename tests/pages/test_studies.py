@@ -50,8 +50,7 @@ def recorded(folder: Path) -> StudyReport:
 
 
 @pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
-@pytest.mark.parametrize("measure", ["valid", "optimal"])
-@pytest.mark.parametrize("view", ["effects", "arms", "sizes"])
+@pytest.mark.parametrize(("view", "measure"), [("effects", "valid"), ("arms", "optimal"), ("sizes", "valid")])
 def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view: str) -> None:
     report = recorded(folder)
     rates = getattr(report, measure)
