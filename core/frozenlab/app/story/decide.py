@@ -27,7 +27,6 @@ from frozenlab.session.forks import trains_again
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.words import Knob
 
-"""Engineers of a fork that need no address."""
 Verdict = Literal["accept", "edit", "reject"]
 VERDICTS: tuple[Verdict, ...] = ("accept", "edit", "reject")
 PLAIN: tuple[Verdict, ...] = ("accept", "reject")

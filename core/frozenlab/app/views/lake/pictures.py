@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from io import BytesIO
 from math import cos, dist, pi, sin
@@ -86,11 +85,6 @@ def _svg_door(cell: Cell, agent: int, ink: Palette) -> str:
 def _svg_number(cell: Cell, number: int, fill: str) -> str:
     style = 'text-anchor="middle" font-family="Source Sans,Arial,sans-serif" font-weight="700" font-size=".4"'
     return f'<text x="{cell[1] + 0.5}" y="{cell[0] + 0.64}" {style} fill="{fill}">{number}</text>'
-
-
-def svg_uri(svg: str) -> str:
-    """The picture as an address that an ``<img>`` or an image column shows without a request."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
 def board_gif(board: Board, tracks: Sequence[Track], colors: Palette, *, side: int = 360) -> bytes:
