@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -25,6 +25,7 @@ from frozenlab.session.runs import ORDERS, Run, Wanted, runs
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import OFFERED, SessionStore
 
+Target = TypeVar("Target")
 Deed = Literal["archived", "listed", "deleted", "restored"]
 WORDS: dict[Deed, str] = {
     "archived": "in the archive. Show, Archived runs too, lists them",
@@ -191,41 +192,36 @@ def actions(ticked: Sequence[Session], store: SessionStore) -> None:
 
 
 def set_archived(ticked: Sequence[Session], archived: bool) -> None:
-    done, refused = [], []
-    for session in ticked:
-        try:
-            shelf.label(session, session.labels.model_copy(update={"archived": archived}))
-            done.append(session)
-        except LabError as error:
-            refused.append(str(error))
-    report(done, "archived" if archived else "listed", refused)
+    def label(session: Session) -> Session:
+        shelf.label(session, session.labels.model_copy(update={"archived": archived}))
+        return session
+
+    carry_out("archived" if archived else "listed", label, ticked)
 
 
 def delete(ticked: Sequence[Session], store: SessionStore) -> None:
-    done, refused = [], []
-    forks_first = sorted(ticked, key=lambda session: session.created, reverse=True)  # so that a run and its forks can go together
-    for session in forks_first:
-        try:
-            shelf.delete(session, store)
-            done.append(session)
-        except LabError as error:
-            refused.append(str(error))
-    report(done, "deleted", refused)
+    def discard(session: Session) -> Session:
+        shelf.delete(session, store)
+        return session
+
+    # Forks first, so that a run and its forks can go together.
+    carry_out("deleted", discard, sorted(ticked, key=lambda session: session.created, reverse=True))
 
 
 def restore(ids: Sequence[str], store: SessionStore) -> None:
-    done, refused = [], []
-    for session_id in reversed(ids):
+    carry_out("restored", lambda session_id: Session(shelf.restore(session_id, store)), reversed(ids))
+
+
+def carry_out(what: Deed, act: Callable[[Target], Session], targets: Iterable[Target]) -> None:
+    """Do it to each that does not refuse, and draw the page again with a line that says what was done."""
+    done, refused = {}, []
+    for target in targets:
         try:
-            done.append(Session(shelf.restore(session_id, store)))
+            session = act(target)
+            done[session.id] = session.title
         except LabError as error:
             refused.append(str(error))
-    report(done, "restored", refused)
-
-
-def report(done: Sequence[Session], what: Deed, refused: Sequence[str]) -> None:
-    """Draw the page again with a line that says what was done."""
-    st.session_state[DONE] = Done(what, {session.id: session.title for session in done}, tuple(refused))
+    st.session_state[DONE] = Done(what, done, tuple(refused))
     st.rerun()
 
 
