@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from frozenlab.app.views.lake import drawing, engine
+from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake.tracks import SENTENCES, fault_sentence
 from frozenlab.base import seeds
 from frozenlab.lake.board import MOVES, Board, Plan
@@ -43,7 +43,7 @@ globalThis.inOrder = (board, order) =>
 def blank(browser: Browser) -> Iterator[Page]:
     """An empty page with the code of the engine."""
     page = browser.new_page()
-    page.evaluate(f"() => {{ {drawing.CODE} {engine.CODE} {HERE} }}")
+    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {HERE} }}")
     yield page
     page.close()
 

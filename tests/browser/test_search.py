@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.views.lake import drawing, engine
+from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake import search as view
 from frozenlab.app.views.lake.search import COSTS, MAX_NODES, Solved, solved_of, worth_watching
 from frozenlab.app.views.lake.share import encode
@@ -41,7 +41,7 @@ globalThis.forbids = forbids;
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
     page = browser.new_page()
-    page.evaluate(f"() => {{ {drawing.CODE} {engine.CODE} {WORDS} {HERE} }}")
+    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {WORDS} {HERE} }}")
     yield page
     page.close()
 

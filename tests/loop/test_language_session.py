@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
-from frozenlab.app.play.asking import plans
+from frozenlab.app.play.planner import plans
 from frozenlab.cli.main import main
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance, write_instances

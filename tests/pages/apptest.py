@@ -8,7 +8,7 @@ import re
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.ui import nav
-from frozenlab.app.ui.plain import JOINER
+from frozenlab.app.ui.markup import JOINER
 from frozenlab.base import places
 from frozenlab.base.numbers import MANY
 
@@ -52,7 +52,7 @@ def source(app: AppTest, verbatim: tuple[str, ...] = ("text", "code")) -> str:
 
 
 def shown(markdown: str) -> str:
-    """Escaped words as a reader sees them, see :mod:`frozenlab.app.ui.plain`."""
+    """Escaped words as a reader sees them, see :mod:`frozenlab.app.ui.markup`."""
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown.replace(JOINER, ""))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.play import asking, choices
-from frozenlab.app.play.asking import PlannedAnswer
+from frozenlab.app.play import choices, planner
+from frozenlab.app.play.planner import PlannedAnswer
 from frozenlab.app.play.state import DESK
 from frozenlab.app.views.lake.desk import mode_of
 from frozenlab.app.views.lake.search import worth_watching
@@ -222,7 +222,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
         written = [("RR", "LL"), ("RR", "L"), ("RRW", "WLL")][: sampling.completions]
         return [answer(board, motions, settings["optimum"]) for motions in written]
 
-    monkeypatch.setattr(asking, "plans", plans)
+    monkeypatch.setattr(planner, "plans", plans)
     model = tmp_path / "model"
     model.mkdir()
     (model / "model.safetensors").touch()
@@ -390,13 +390,13 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
     """What the page has shown by the time the model is asked."""
     seen: list[dict] = []
     monkeypatch.setattr("frozenlab.app.views.lake.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
-    answers = asking.plans
+    answers = planner.plans
 
     def plans(planner: Planner, checkpoint: Path, board: Board, sampling: Sampling, **settings: Any) -> list[PlannedAnswer]:
         seen.append({"plans": encode(board)})
         return answers(planner, checkpoint, board, sampling, **settings)
 
-    monkeypatch.setattr(asking, "plans", plans)
+    monkeypatch.setattr(planner, "plans", plans)
     page.query_params["board"] = encode(SMALL)
     page.run()
     page.toggle(key="play_follow").set_value(True).run()

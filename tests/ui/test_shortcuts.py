@@ -15,10 +15,10 @@ SIGNS = {
 }  # fmt: skip
 """A key's name in the browser, in small letters -> how the sheet writes it."""
 LISTENERS = {
-    "Boards that play": "core/frozenlab/app/views/lake/player/player.js",
-    "Steering a team": "core/frozenlab/app/views/lake/steer/steer.js",
-    "Editing a board": "core/frozenlab/app/views/lake/editor/editor.js",
-    "Conflict-Based Search": "core/frozenlab/app/views/lake/search/search.js",
+    "Boards that play": "core/frozenlab/app/views/lake/player.js",
+    "Steering a team": "core/frozenlab/app/views/lake/steer.js",
+    "Editing a board": "core/frozenlab/app/views/lake/editor.js",
+    "Conflict-Based Search": "core/frozenlab/app/views/lake/search.js",
     "In a talk": "core/frozenlab/app/present/deck/deck.js",
 }
 WHERE = r"^  key\(event\) \{\n.*?^  \}\n|mark\.onkeydown = .*?\n.*?\n|^const (?:NEXT|SHORTCUTS) = .*?\n"

@@ -11,7 +11,7 @@ from frozenlab.app.design import drafts
 from frozenlab.app.design.controls import cells, config_of, exact, kinds, layouts, most, put, rearrange, remember, slider, state
 from frozenlab.app.design.sample import comparison, drawn_boards, layout_gallery
 from frozenlab.app.ui import nav, refusals, theme
-from frozenlab.app.ui.plain import plain
+from frozenlab.app.ui.markup import plain
 from frozenlab.base import numbers
 from frozenlab.base.errors import LabError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig

@@ -9,7 +9,7 @@ from frozenlab.app import allowances
 from frozenlab.app.design.controls import kinds, rearrange, slider, state
 from frozenlab.app.ui import nav
 from frozenlab.app.views.lake import preparing
-from frozenlab.app.views.lake.gallery import board_gallery
+from frozenlab.app.views.lake.pictures import board_gallery
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track

@@ -14,7 +14,7 @@ from frozenlab.app.learn.teacher import for_teachers
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
-from frozenlab.app.ui.plain import plain
+from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import BoardError

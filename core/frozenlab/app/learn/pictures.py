@@ -12,10 +12,9 @@ from frozenlab.app.learn.exercises import HEIGHT, Choice, priorities
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
 from frozenlab.app.views.lake.player import board_player
-from frozenlab.app.views.lake.recorded import Recorded, recorded, showcase
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import Track, fault_sentence
+from frozenlab.app.views.lake.tracks import Recorded, Track, fault_sentence, recorded, showcase
 from frozenlab.base.numbers import percent
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.lake.board import Board, Plan

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from frozenlab.app.views.lake.recorded import Recorded
+from frozenlab.app.views.lake.tracks import Recorded
 from frozenlab.base.errors import GenerationError
 from frozenlab.base.files import text_of
 from frozenlab.lake import config_cell, formats

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
-from frozenlab.app.play import asking, choices
-from frozenlab.app.play.asking import PlannedAnswer
+from frozenlab.app.play import choices
 from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SINGLE_MODEL, Places, state, turn_to
 from frozenlab.app.ui import refusals
-from frozenlab.app.ui.plain import plain
-from frozenlab.app.views.lake.recorded import Recorded
+from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import BY_HAND, steered
-from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.tracks import Recorded, Track
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
-from frozenlab.lake.rules import judge, judge_paths, walk
-from frozenlab.models.policy import Sampling
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Paths, Verdict, judge, judge_paths, walk
+from frozenlab.models.policy import GREEDY, Sampling
+from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.planner import Planner, refuse_beside_training
 from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.tasks.lake.family import LAKE
 
 Wanted = tuple[str, tuple[str, ...], int, float, int]
 """A request for plans: the board's code, the checkpoints' folders, the number of answers of each, their temperature and seed."""
@@ -188,7 +191,7 @@ def ask(request: Request, board: Board, optimum: int | None) -> None:
         state.play_answers = [
             answer
             for checkpoint in request.checkpoints
-            for answer in asking.plans(Planner.shared(), checkpoint.path, board, sampling, language=checkpoint.language, optimum=optimum)
+            for answer in plans(Planner.shared(), checkpoint.path, board, sampling, language=checkpoint.language, optimum=optimum)
         ]
     except LabError as error:
         state.play_failed = str(error)
@@ -200,3 +203,42 @@ def load(checkpoint: Checkpoint | None) -> None:
     request."""
     if checkpoint is not None and checkpoint.language is None:
         Planner.shared().warm_up(checkpoint.path)
+
+
+@dataclass(frozen=True)
+class PlannedAnswer:
+    """One answer of a checkpoint to a board."""
+
+    completion: str
+    paths: Paths | None
+    """The plan; None if the completion could not be parsed."""
+    verdict: Verdict
+
+
+def plans(
+    planner: Planner,
+    checkpoint: Path,
+    board: Board,
+    sampling: Sampling = GREEDY,
+    *,
+    language: LanguageSettings | None = None,
+    optimum: int | None = None,
+) -> list[PlannedAnswer]:
+    """The plans of the policy in ``checkpoint`` for a board.
+
+    Args:
+        language: the settings of a language model; None for a lab model.
+        optimum: the best makespan, if that is known.
+
+    Raises:
+        PlannerError: the planning process failed, or the checkpoint cannot be read.
+        DialectError, BoardError: the dialect has no words for the board.
+    """
+    task = Instance.unsolved(board)
+    dialect = LAKE.plain if language else LAKE.lab
+    limit = language.max_tokens if language else LAKE.lab.limit(task)
+    answers = []
+    for written in planner.answer(checkpoint, dialect.prompt(task), limit, sampling, language=language):
+        answer = dialect.read(task, written.text, written.finished)
+        answers.append(PlannedAnswer(written.text, answer.paths, judge_answer(board, answer, optimum)))
+    return answers

@@ -9,13 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.play import choices
-from frozenlab.app.play.asking import PlannedAnswer
 from frozenlab.app.play.board_controls import SOLVING
-from frozenlab.app.play.planner import Planned
+from frozenlab.app.play.planner import Planned, PlannedAnswer
 from frozenlab.app.play.state import DESK, state, take_turn
 from frozenlab.app.ui import nav, theme
-from frozenlab.app.ui.plain import plain
-from frozenlab.app.ui.qr import qr_code
+from frozenlab.app.ui.markup import plain
+from frozenlab.app.ui.nav import qr_code
 from frozenlab.app.views.lake.desk import board_desk
 from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.app.views.lake.share import decode, encode

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app.play import choices
 from frozenlab.app.ui import nav, theme
 from frozenlab.app.views.lake import desk
-from frozenlab.app.views.lake.recorded import Recorded
 from frozenlab.app.views.lake.share import decode, encode
+from frozenlab.app.views.lake.tracks import Recorded
 from frozenlab.lake.board import Board, BoardError
 
 state = st.session_state

@@ -22,7 +22,7 @@ from frozenlab.app.present.scenes import (
 )
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
-from frozenlab.app.ui.plain import plain
+from frozenlab.app.ui.markup import plain
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
@@ -10,7 +11,6 @@ from typing import Literal
 import streamlit as st
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.plain import plain as plain
 from frozenlab.base.numbers import typeset
 from frozenlab.engineer.schema import Context, Evidence
 
@@ -25,6 +25,10 @@ _cited = st.components.v2.component(
     css=RECORDS + text_of(__file__, "components/cited.css"),
     js=text_of(__file__, "components/cited.js"),
 )
+ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
+"""The beginnings of texts that Streamlit turns into links, escaped or not."""
+JOINER = "\u2060"
+"""Has no width and breaks no line; an address that contains it is not a link."""
 
 
 def styles() -> None:
@@ -107,3 +111,9 @@ def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
         on_pick(str(st.session_state[key].picked))
 
     _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")
+
+
+def plain(text: str) -> str:
+    """The text without any Markdown: it is shown to the letter, and its addresses are not links."""
+    text = ADDRESS.sub(rf"\g<0>{JOINER}", text)
+    return "".join("\\" + letter if letter in r"\`*_{}[]()<>#+-.!|~$:&" else letter for letter in text)

@@ -44,11 +44,10 @@ from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table, score
 from frozenlab.app.ui.figures import size_label
 from frozenlab.app.ui.nav import TO_THE_TOP
 from frozenlab.app.views.lake import share
-from frozenlab.app.views.lake.gallery import board_gallery
+from frozenlab.app.views.lake.pictures import board_gallery
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.preparing import optimal_paths
-from frozenlab.app.views.lake.recorded import answer_of
-from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.tracks import Track, answer_of
 from frozenlab.base.numbers import Interval, percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults, paper_results
 from frozenlab.experiments.benchmark.lake.report import LakeReport

@@ -14,8 +14,7 @@ from frozenlab.app.ui.figures import Series, size_label
 from frozenlab.app.views.lake import drawing, player, share
 from frozenlab.app.views.lake.player import board_player, played
 from frozenlab.app.views.lake.preparing import optimal_paths
-from frozenlab.app.views.lake.recorded import answer_of, showcase
-from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.tracks import Track, answer_of, showcase
 from frozenlab.app.views.view import Player, Shown, View
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.rules import judge, judge_paths, walk

@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app.ui.components import FOCUS, text_of
-from frozenlab.app.views.lake import drawing, engine
+from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake.tracks import Track, plain_track
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 
-CODE = FOCUS + drawing.CODE + engine.CODE + text_of(__file__, "zoom.js", "save.js", "player.js")
+CODE = FOCUS + drawing.CODE + drawing.ENGINE + text_of(__file__, "zoom.js", "save.js", "player.js")
 HTML = text_of(__file__, "player.html")
 
 _player = st.components.v2.component("frozenlab_player", html=HTML, css=drawing.STYLE, js=CODE + text_of(__file__, "player_component.js"))

@@ -8,9 +8,8 @@ import streamlit as st
 
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.views.lake import drawing
-from frozenlab.app.views.lake.editor.templates import TEMPLATES
 from frozenlab.app.views.lake.share import encode
-from frozenlab.lake.board import MAX_SIDE, Board, BoardError
+from frozenlab.lake.board import MAX_SIDE, Board, BoardError, read_board
 from frozenlab.lake.exits import DOORS
 
 EDITOR_SIDES = (3, 10)
@@ -19,6 +18,38 @@ TOOLS = text_of(__file__, "editor.html")
 STYLE = text_of(__file__, "editor.css")
 CODE = text_of(__file__, "editor.js")
 """JavaScript; that of the player has to stand before it."""
+TEMPLATES: dict[str, Board] = {
+    "corridor": read_board("""
+        H H H H H H H
+        S g F F F G s
+        H H H F H H H
+    """),
+    "swap": read_board("""
+        g S s G
+        F F F F
+    """),
+    "room": read_board("""
+        S F F H F F g
+        F F F H F F F
+        F F F F F F F
+        F F F H F F F
+        s F F H F F G
+    """),
+    "roundabout": read_board("""
+        H H S H H
+        H F F F H
+        s F H F G
+        H F F F H
+        H H g H H
+    """),
+    "bottleneck": read_board("""
+        S F H H F g
+        F F H H F G
+        s F F F F a
+        A F H H F F
+    """),
+}
+"""Name -> board: two agents head on with one way to dodge; neighbours who swap; a door between two rooms; a ring; one way for three."""
 
 
 def drawn_from(board: Board, revision: int, *, key: str, height: int, warning: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Conflict-Based Search, watched or done by hand: the constraint tree as it grows, and the plans of its nodes.
 
-The browser runs the search (:mod:`frozenlab.app.views.lake.engine`), so a step asks nothing of the server.
+The browser runs the search (:mod:`frozenlab.app.views.lake.drawing`), so a step asks nothing of the server.
 """
 
 from __future__ import annotations
