@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -33,6 +34,12 @@ def bare_page(name: str) -> AppTest:
     return app
 
 
+def components(app: AppTest, entry: str) -> list[dict[str, Any]]:
+    """What the page gave those of its own components that take ``entry``."""
+    given = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [data for data in given if entry in data]
+
+
 def words(app: AppTest) -> str:
     """Everything the page says in text elements, as a reader sees it; HTML included, that of our own components too, but without the marks
     of terms that tell their meaning."""
@@ -47,7 +54,7 @@ def source(app: AppTest, verbatim: tuple[str, ...] = ("text", "code")) -> str:
         for element in getattr(app, kind)
     ]
     parts += [element.proto.body for element in app.get("html")]
-    parts += [str(json.loads(element.proto.json).get("html", "")) for element in app.get("bidi_component") if element.proto.json]
+    parts += [str(data["html"]) for data in components(app, "html")]
     return "\n".join(parts)
 
 

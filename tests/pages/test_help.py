@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from frozenlab.app.learn.page import with_emphasis
 from frozenlab.app.ui.glossary import GLOSSARY, explained
 from frozenlab.lake.rules import FAULTS
 from frozenlab.tasks.lake.words import OUTCOMES
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import components, open_page, words
 
 
 def test_every_fault_and_every_word_is_explained(sessions_folder: Path) -> None:
@@ -23,8 +22,7 @@ def test_every_fault_and_every_word_is_explained(sessions_folder: Path) -> None:
 
 
 def test_the_two_plans_on_its_board_are_a_collision_and_the_optimum(sessions_folder: Path) -> None:
-    components = [json.loads(element.proto.json) for element in open_page("help").get("bidi_component")]
-    [player] = [data for data in components if "tracks" in data]
+    [player] = components(open_page("help"), "tracks")
     assert [track["badge"] for track in player["tracks"]] == [OUTCOMES["vertex_conflict"].label, OUTCOMES["optimal"].label]
 
 

@@ -26,7 +26,7 @@ from frozenlab.session.session import Checkpoint
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
-from tests.pages.apptest import bare_page, shown
+from tests.pages.apptest import bare_page, components, shown
 
 SMALL = read_board("S F G\nF F F\ng F s")
 
@@ -39,13 +39,12 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 def players(at: AppTest) -> list[dict]:
     """What the board players of the page were given."""
-    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [data.get("watch", data) for data in found if "watch" in data or "tracks" in data]
+    return [*(data["watch"] for data in components(at, "watch")), *components(at, "tracks")]
 
 
 def desk(at: AppTest) -> dict:
     """What the board on which one watches, plans and draws was given."""
-    [found] = [data for data in (json.loads(element.proto.json) for element in at.get("bidi_component")) if "watch" in data]
+    [found] = components(at, "watch")
     return found
 
 
@@ -355,8 +354,7 @@ HEAD_ON = read_board("S g F G s\nH H F H H")
 
 def searches(at: AppTest) -> list[dict]:
     """What the search players of the page were given."""
-    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [data for data in found if "measure" in data]
+    return components(at, "measure")
 
 
 def test_the_browser_gets_what_the_search_needs(page: AppTest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,13 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.app.present.scenes import Preparation, prepare
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import components, open_page, words
 
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 
 
 def decks(app: AppTest) -> list[dict]:
-    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [data for data in found if "scenes" in data]
+    return components(app, "scenes")
 
 
 def test_the_deck_opens_by_its_button_and_by_its_address(sessions_folder: Path) -> None:

@@ -14,7 +14,7 @@ from frozenlab.session.ledger import predictions, score
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import components, open_page, words
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +80,7 @@ def test_the_plan_from_before_the_stage_is_shown_on_demand(folder: Path) -> None
 
 def played(app: AppTest) -> list[str]:
     """The labels of the plans in the player."""
-    given = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [track["label"] for data in given if "tracks" in data for track in data["tracks"]]
+    return [track["label"] for data in components(app, "tracks") for track in data["tracks"]]
 
 
 def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,8 +157,7 @@ def test_what_is_proposed_after_the_last_stage_is_no_change() -> None:
 
 def contents(app: AppTest) -> dict[str, Any]:
     """What the bar with the parts of the page was given."""
-    parts = [json.loads(part.proto.json) for part in app.get("bidi_component")]
-    return next(part for part in parts if "parts" in part)
+    return components(app, "parts")[0]
 
 
 def test_every_part_is_in_the_contents_with_the_stages_around() -> None:

@@ -34,7 +34,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import Phase, State
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import components, open_page, words
 
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 
@@ -289,8 +289,7 @@ def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: py
 
 def beats(app: AppTest) -> list[dict[str, Any]]:
     """What the page shows of a live session until its feed tells more."""
-    parts = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-    return [part["beat"] for part in parts if part.get("beat")]
+    return [given["beat"] for given in components(app, "beat") if given["beat"]]
 
 
 def test_a_page_that_is_not_live_joins_no_feed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,8 +297,7 @@ def test_a_page_that_is_not_live_joins_no_feed(sessions_folder: Path, monkeypatc
     monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
 
     def joined(app: AppTest) -> list[str | None]:
-        parts = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-        return [part["feed"] for part in parts if "feed" in part]
+        return [given["feed"] for given in components(app, "feed")]
 
     app = open_page("train", session="built")
     assert joined(app) == [address(session)]
@@ -313,8 +311,7 @@ def test_the_browser_can_tell_of_the_end_where_people_wait_for_it(sessions_folde
 
     def told(app: AppTest) -> list[list[dict[str, str]]]:
         assert not app.exception
-        parts = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-        return [part["ended"] for part in parts if "ended" in part]
+        return [given["ended"] for given in components(app, "ended")]
 
     app = open_page("train", session="built")
     assert told(app) == [[]]
@@ -391,8 +388,7 @@ def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folde
 @pytest.mark.parametrize("status", ["running", "stopped", "failed"])
 def test_the_stage_that_holds_the_curve_stays_chosen_when_it_ends_early(sessions_folder: Path, status: Status) -> None:
     build_session(sessions_folder, status=status, finished_stages=0)
-    parts = [json.loads(part.proto.json) for part in open_page("train", session="built").get("bidi_component") if part.proto.json]
-    assert [part["selected"] for part in parts if "selected" in part] == [1]
+    assert [given["selected"] for given in components(open_page("train", session="built"), "selected")] == [1]
 
 
 def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
