@@ -80,11 +80,10 @@ def work(order: Order) -> int:
     into_log(folder)
     watch_all(order) if order.at else watch(order)
     try:
-        from frozenlab.jobs.job import KINDS
-        from frozenlab.jobs.queue.recover import open_job
+        from frozenlab.jobs.job import BY_NAME
         from frozenlab.jobs.worker import work_on
 
-        return work_on(open_job(next(kind for kind in KINDS if kind.name == order.job), folder))
+        return work_on(BY_NAME[order.job].open(folder))
     except BaseException as error:
         print(f"the worker raised {error!r}", flush=True)
         return 9

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.jobs import launcher
-from frozenlab.jobs.job import Job
+from frozenlab.jobs.job import Job, Kind
 from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.queue import dispatcher, recover, watch
@@ -86,8 +86,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
     monkeypatch.setattr(dispatcher, "machine", lambda: Needs(CORES))
     monkeypatch.setattr(dispatcher, "PAUSE", 0.1)
     monkeypatch.setattr(launcher, "wake", lambda root: None)
-    monkeypatch.setattr(recover, "open_job", lambda kind, folder: Fake(folder))
-    monkeypatch.setattr(launcher, "open_job", lambda kind, folder: Fake(folder))
+    monkeypatch.setattr(Kind, "open", lambda kind, folder: Fake(folder))
     made = Machine(tmp_path)
     yield made
     made.end()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.live import keep_current
+from frozenlab.app.ui.deleting import undo_line
 from frozenlab.experiments.experiment import Experiment, RunSettings
 from frozenlab.jobs import launcher
 
@@ -40,6 +42,21 @@ Named = TypeVar("Named")
 def error_of(kind: str) -> str:
     """Session-state entry: why the last thing that was asked for could not be done."""
     return f"{kind}_error"
+
+
+def head(kind: str, question: str, lead: str, new: str, form: Callable[[], None]) -> DeltaGenerator:
+    """The top of a page: its question, the button ``new`` that opens the ``form``, and what went wrong or was deleted just now. Returns the
+    place of the picker."""
+    asked, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
+    with asked:
+        theme.question(question)
+    markup.styles()
+    if action.button(new, type="primary", key=f"{kind}-new", width="stretch"):
+        form()
+    theme.under_question(lead)
+    refusals.show_reason(error_of(kind))
+    undo_line(kind, error_of(kind), partial(nav.put, kind))
+    return picker
 
 
 def everything(kind: type[AnExperiment]) -> dict[str, AnExperiment]:
@@ -80,24 +97,24 @@ def halt(experiment: Experiment[Any]) -> None:
 
 
 @st.fragment
-def watch(experiment: Experiment[Any], progress: Callable[[float], str], changed: Callable[[float], bool] = lambda done: False) -> None:
+def watch(experiment: Experiment[Any], look: Callable[[float], tuple[str, bool]]) -> None:
     """The progress of one that runs. Draws the page again when it ends.
 
     Args:
-        progress: words for the part of the work that is done, 0..1.
-        changed: whether the page is drawn again at this part of the work.
+        look: words for the part of the work that is done, 0..1, and whether the page is drawn again at this part.
     """
     keep_current(experiment)
     state, kind, words = experiment.state(), experiment.kind, WORDS[experiment.kind]
+    done, anew = look(state.progress)
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(key=f"{kind}-progress"):
-            st.progress(min(max(state.progress, 0.0), 1.0), text=f"{progress(state.progress)}{left}")
+            st.progress(min(max(state.progress, 0.0), 1.0), text=f"{done}{left}")
         st.button(
             "Stop", key=f"{kind}-stop", icon=":material/stop:", on_click=halt, args=(experiment,),
             **refusals.changes(words.kept),
         )  # fmt: skip
-    if changed(state.progress) or not state.live:
+    if anew or not state.live:
         st.rerun()
 
 

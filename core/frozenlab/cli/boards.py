@@ -6,7 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from frozenlab.cli.common import Command, InputError, listed, progress, read_text, show
+from frozenlab.base.numbers import listed
+from frozenlab.cli.common import Command, InputError, progress, read_text, show
 
 BOARD_HELP = "a file with a board in text or JSON form, or - for standard input"
 
@@ -14,7 +15,7 @@ BOARD_HELP = "a file with a board in text or JSON form, or - for standard input"
 def add_generate(parser: argparse.ArgumentParser) -> None:
     from frozenlab.lake.presets import PRESETS
 
-    parser.add_argument("config", help=f"a JSON or TOML file, or a preset: {listed(PRESETS)}")
+    parser.add_argument("config", help=f"a JSON or TOML file, or a preset: {listed(PRESETS, 'or')}")
     several = "number of agents of a preset, or of each of several teams (default: 2)"
     parser.add_argument("--agents", type=int, nargs="+", metavar="N", help=several)
     parser.add_argument("--n", type=int, required=True, help="number of boards")
@@ -129,7 +130,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("source", type=Path, metavar="IN", help="the file to read")
     parser.add_argument("target", type=Path, metavar="OUT", help="a file, or a new folder if several boards need a file each")
-    names = listed(FORMATS)
+    names = listed(FORMATS, "or")
     parser.add_argument("--from", dest="source_format", metavar="FORMAT", help=f"{names} (default: from the name or content of IN)")
     parser.add_argument("--to", dest="target_format", metavar="FORMAT", help="format of OUT, one of the same (default: from its name)")
     parser.add_argument("--map", type=Path, help="the MovingAI map (.map) of IN, if IN only names it")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import listed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -44,12 +45,6 @@ class Command(NamedTuple):
     verbs: tuple[Command, ...] = ()
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names as a help text lists them: ``a, b or c``."""
-    *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
-
-
 def add_fields(parser: argparse._ActionsContainer, model: type[BaseModel], *names: str, defaults: bool = True) -> None:
     """Add an option for each of the fields ``names`` of ``model``, which says how it is read and what it means. An option that is not
     given is not in the namespace: see :func:`given`.
@@ -75,7 +70,7 @@ def field_help(model: type[BaseModel], name: str, *, default: bool = False) -> s
     choices = get_args(info.annotation) if get_origin(info.annotation) is Literal else info.examples
     value = f"{info.default:g}" if isinstance(info.default, int | float) else info.default
     end = f" (default: {value})" if default and isinstance(value, str) else ""
-    return sentence[0].lower() + sentence[1:] + (f": {listed(choices)}" if choices else "") + end
+    return sentence[0].lower() + sentence[1:] + (f": {listed(choices, 'or')}" if choices else "") + end
 
 
 def reader(info: FieldInfo) -> Callable[[str], Any]:
@@ -119,7 +114,7 @@ def add_engineer(parser: argparse._ActionsContainer) -> None:
     from frozenlab.engineer.engineers import ENGINEERS
     from frozenlab.session.spec import SessionSpec
 
-    names = listed(engineer.name() for engineer in ENGINEERS)
+    names = listed((engineer.name() for engineer in ENGINEERS), "or")
     parser.add_argument("--engineer", default=argparse.SUPPRESS, help=f"{field_help(SessionSpec, 'engineer')}: {names}")
 
 

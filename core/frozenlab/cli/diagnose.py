@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, listed, named, print_json, read_text, refuse_unknown, work_here
+from frozenlab.base.numbers import listed
+from frozenlab.cli.common import Command, InputError, add_allow_host, named, print_json, read_text, refuse_unknown, work_here
 
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec
@@ -25,7 +26,7 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--engineers", metavar="A,B,...",
-        help=f"engineers to ask, of {listed(UNATTENDED)} (default: those of {', '.join(USUAL_ENGINEERS)} that can be asked)",
+        help=f"engineers to ask, of {listed(UNATTENDED, 'or')} (default: those of {', '.join(USUAL_ENGINEERS)} that can be asked)",
     )  # fmt: skip
     parser.add_argument("--api", type=Path, help="settings of the engineer api, JSON as in a spec's engineer")
     parser.add_argument(

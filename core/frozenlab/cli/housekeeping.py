@@ -7,7 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, agreed, listed, named, print_json, show
+from frozenlab.base.numbers import listed
+from frozenlab.cli.common import Command, InputError, agreed, named, print_json, show
 
 if TYPE_CHECKING:
     from frozenlab.experiments.shelf.shelf import Trashed
@@ -43,7 +44,7 @@ def add_gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "ids", nargs="*", metavar="ID", help="sessions (default: all of yours that are done, those of studies and contests too)"
     )
-    parser.add_argument("--rules", metavar="A,B", help=f"what to remove: {listed(names)} (default: {names[0]})")
+    parser.add_argument("--rules", metavar="A,B", help=f"what to remove: {listed(names, 'or')} (default: {names[0]})")
     parser.add_argument(
         "--older-than", type=float, default=0.0, metavar="DAYS", help="only what ended, or was deleted, so long ago (default: all)"
     )

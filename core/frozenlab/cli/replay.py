@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frozenlab.base.numbers import listed
 from frozenlab.cli.common import (
     Command,
     InputError,
     add_allow_host,
     agree,
     find_session,
-    listed,
     named,
     print_json,
     read_text,
@@ -42,7 +42,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--engineers", metavar="A,B,...",
-        help=f"with --vary engineers those to ask, otherwise one: {listed(UNATTENDED)} (default: the session's own)",
+        help=f"with --vary engineers those to ask, otherwise one: {listed(UNATTENDED, 'or')} (default: the session's own)",
     )  # fmt: skip
     parser.add_argument("--api", type=Path, help="settings of the engineer api, JSON as in a spec's engineer (default: the session's)")
     parser.add_argument("--samples", type=int, default=16, help="answers per arm (default: %(default)s)")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.base.numbers import percent
+from frozenlab.base.numbers import listed, percent
 from frozenlab.cli.common import (
     Command,
     InputError,
@@ -18,7 +18,6 @@ from frozenlab.cli.common import (
     add_session_id,
     find_session,
     given,
-    listed,
     read_text,
     refusing,
 )
@@ -48,7 +47,7 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
     from frozenlab.session.presets import PRESETS
 
     parser.add_argument("spec", nargs="?", type=Path, help="a session spec, a JSON file")
-    parser.add_argument("--preset", metavar="NAME", help=f"a preset instead of a spec file: {listed(PRESETS)}")
+    parser.add_argument("--preset", metavar="NAME", help=f"a preset instead of a spec file: {listed(PRESETS, 'or')}")
 
 
 def add_track(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +55,7 @@ def add_track(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument(
         "--track", metavar="TRACKER", choices=TRACKERS,
-        help=f"follow the session in a tracker that is installed: {listed(TRACKERS)} (default: FROZENLAB_TRACK, else none)",
+        help=f"follow the session in a tracker that is installed: {listed(TRACKERS, 'or')} (default: FROZENLAB_TRACK, else none)",
     )  # fmt: skip
 
 

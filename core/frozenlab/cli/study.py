@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.base.numbers import MANY, percent
-from frozenlab.cli.common import Command, InputError, add_allow_host, listed, print_json, read_text, refuse_unknown
+from frozenlab.base.numbers import MANY, listed, percent
+from frozenlab.cli.common import Command, InputError, add_allow_host, print_json, read_text, refuse_unknown
 
 if TYPE_CHECKING:
     from frozenlab.experiments.students.recipe import Recipe
@@ -33,7 +33,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         "--controls", metavar="A,B,...",
         help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers and students only)",
     )  # fmt: skip
-    parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS)} (default: study)")
+    parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS, 'or')} (default: study)")
     parser.add_argument(
         "--api", type=Path, action="append", metavar="FILE",
         help="settings of an engineer api, JSON as in a spec's engineer; may be given for several models, an arm each",
@@ -124,7 +124,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     if options.controls is not None and kind not in ("engineers", ON_STUDENTS):
         raise InputError("--controls is for the studies engineers and students")
     if options.preset is not None and kind not in STUDIES:
-        raise InputError(f"--preset is for {listed(STUDIES)}; the study students and a spec file have their own session")
+        raise InputError(f"--preset is for {listed(STUDIES, 'or')}; the study students and a spec file have their own session")
     if options.preset is not None and options.preset not in PRESETS:
         raise InputError(f"there is no preset {options.preset!r}; there are {', '.join(PRESETS)}")
     if options.seeds is not None and kind not in ready_made:

@@ -77,9 +77,13 @@ class Experiment(Job, Generic[Spec]):
 
     @classmethod
     def all(cls, store: SessionStore) -> list[Self]:
-        """Every readable one of the user, newest first."""
-        files = cls.place(store.root).glob(f"*/{kind_of(cls).task}")
-        return readable(sorted(files, key=lambda file: file.stat().st_mtime, reverse=True), cls, cls.error)
+        """Every readable one of the user, in the order of :meth:`files`."""
+        return readable(cls.files(cls.place(store.root)), cls, cls.error)
+
+    @classmethod
+    def files(cls, place: Path) -> list[Path]:
+        """The specs of all in a folder, in the order in which they are listed: newest first."""
+        return sorted(place.glob(f"*/{kind_of(cls).task}"), key=lambda file: file.stat().st_mtime, reverse=True)
 
     @classmethod
     def shipped(cls) -> list[Self]:
@@ -115,8 +119,8 @@ class Experiment(Job, Generic[Spec]):
 
     def submit(self, run: RunSettings | None = None) -> None:
         """Enter it in the queue. Raises LaunchError if it waits or runs already, or must not be written in."""
-        check_folder(self)
         if run is not None:
+            check_folder(self)
             self.keep_run(run)
         submit(self)
 

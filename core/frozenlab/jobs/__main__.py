@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 
 from frozenlab.jobs.environment import KEEPER, NICENESS, worker_environment
-from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.job import BY_NAME
 from frozenlab.jobs.process import worker_command
-from frozenlab.jobs.queue.recover import open_job
-from frozenlab.jobs.worker import LOCK_WAIT, end_with, work_on
+from frozenlab.jobs.worker import end_with, work_on
 
 if KEEPER in os.environ:
     end_with(int(os.environ[KEEPER]))
@@ -23,7 +22,7 @@ for nuisance in (signal.SIGINT, signal.SIGHUP):
 name, folder = sys.argv[1:]
 if name != "study":
     os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive
-job = open_job(next(kind for kind in KINDS if kind.name == name), Path(folder).resolve())
+job = BY_NAME[name].open(Path(folder).resolve())
 if (command := job.command()) != worker_command(name, job.dir):  # a session in several processes becomes their launcher
     os.execvpe(command[0], command, worker_environment(job.online))
-sys.exit(work_on(job, wait=0.0 if name == "study" else LOCK_WAIT))  # a second runner of a study is turned away at once
+sys.exit(work_on(job))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -11,6 +12,8 @@ from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState,
 
 STOP_FILE = "stop"
 """A file in a job's folder that asks its worker to stop: a session stops after its step, others after an answer or a batch of boards."""
+LOCK_WAIT = 20.0
+"""Seconds to wait for the lock of another worker, which may just have been killed, perhaps with its machine."""
 
 
 class Job(Protocol):
@@ -78,11 +81,18 @@ class Kind(NamedTuple):
     """The class that records the work."""
     within: tuple[str, ...] = ()
     """Patterns of more places: folders of other jobs that have these run."""
+    lock_wait: float = LOCK_WAIT
+    """Seconds that a worker waits for another one of the same job to end."""
 
     @property
     def inside(self) -> list[tuple[str, str]]:
         """Those places as the folder of the other jobs, and the folder of these in each of them: ``("studies", "cells")``."""
         return [(place, part) for place, _, part in (pattern.partition("/*/") for pattern in self.within)]
+
+    def open(self, folder: Path) -> Job:
+        """The job in a folder. Imports what its kind needs, but no torch. Raises the LabError of its kind."""
+        module, name = self.opens.rsplit(".", 1)
+        return getattr(import_module(module), name)(folder)
 
 
 _EXPERIMENTS = "frozenlab.experiments"
@@ -92,14 +102,15 @@ KINDS = (
         "frozenlab.session.recorder.Recorder", within=("studies/*/cells", "contests/*/sides"),
     ),
     Kind("evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.measuring", f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation"),
-    Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.runner", f"{_EXPERIMENTS}.studies.store.Study"),
+    Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.runner", f"{_EXPERIMENTS}.studies.store.Study", lock_wait=0.0),
     Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.asking", f"{_EXPERIMENTS}.replays.store.Replay"),
     Kind("diagnosis", "diagnoses", "task.json", f"{_EXPERIMENTS}.diagnosis.asking", f"{_EXPERIMENTS}.diagnosis.store.Diagnosis"),
     Kind("student", "students", "recipe.json", f"{_EXPERIMENTS}.students.making", f"{_EXPERIMENTS}.students.store.Student"),
     Kind("contest", "contests", "task.json", f"{_EXPERIMENTS}.contests.worker", f"{_EXPERIMENTS}.contests.store.Contest"),
     Kind("headroom", "headroom", "task.json", f"{_EXPERIMENTS}.headroom.worker", f"{_EXPERIMENTS}.headroom.store.Headroom"),
 )  # fmt: skip
+BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 def kind_of(job: Job | type[Job]) -> Kind:
-    return next(kind for kind in KINDS if kind.name == job.kind)
+    return BY_NAME[job.kind]

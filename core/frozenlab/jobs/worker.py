@@ -21,14 +21,12 @@ from frozenlab.base.files import open_to_append
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.imported import refuse_imported
-from frozenlab.jobs.job import STOP_FILE, Job, kind_of
+from frozenlab.jobs.job import LOCK_WAIT, STOP_FILE, Job, kind_of
 from frozenlab.jobs.recorder import AnyJob, JobRecorder
 
 DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
 """Exit statuses. HELD: another worker has the job. WAITING: the session needs a person's proposal."""
 LOCK_FILE = ".worker.lock"
-LOCK_WAIT = 20.0
-"""Seconds to wait for the lock of another worker, which may just have been killed, perhaps with its machine."""
 
 
 class JobHeldError(LabError, RuntimeError):
@@ -38,12 +36,11 @@ class JobHeldError(LabError, RuntimeError):
 AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
 
 
-def work_on(job: Job, on_progress: Callable[[float], None] | None = None, wait: float = LOCK_WAIT) -> int:
+def work_on(job: Job, on_progress: Callable[[float], None] | None = None) -> int:
     """Do a job as its kind says, in this process; return the exit status.
 
     Args:
         on_progress: gets the part of the work that is done, 0..1, whenever that is recorded.
-        wait: as in :func:`work_alone`.
     """
     kind = kind_of(job)
     module, _, name = kind.recorder.rpartition(".")
@@ -56,22 +53,21 @@ def work_on(job: Job, on_progress: Callable[[float], None] | None = None, wait: 
     def work(recorder: JobRecorder[Any]) -> None:
         import_module(kind.worker).work(recorder)  # may import torch, which takes seconds: the job is seen running before
 
-    return work_alone(job, work, recorder, wait)
+    return work_alone(job, work, recorder)
 
 
-def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder], wait: float = LOCK_WAIT) -> int:
+def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder]) -> int:
     """Do the ``work`` of a job, unless another worker has it, until it is done or stopped (SIGTERM, stop file); return the exit status.
 
     Args:
         recorder: makes the recorder for the work, once the job's lock is held.
-        wait: seconds to wait for another worker of the job to end.
 
     Raises LinkError if there is a link in the job's folder, ImportedError if it was imported and is not one's own yet.
     """
     refuse_links(job.dir)
     refuse_imported(job.dir)
     try:
-        with sole_worker(job, wait):
+        with sole_worker(job, kind_of(job).lock_wait):
             if job.state().status == "done":  # the other worker finished the job
                 return DONE
             signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())

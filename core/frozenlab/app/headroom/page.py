@@ -10,8 +10,8 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.headroom.form import start_form
 from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
-from frozenlab.app.ui import markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui import markup, nav, sessions
+from frozenlab.app.ui.deleting import delete_button
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.numbers import counted, typeset
 from frozenlab.experiments.headroom.report import REPORT, read_report
@@ -25,15 +25,7 @@ LEAD = "Before one asks who decides best what a model practises next: how much c
 
 def page() -> None:
     """One measurement: its progress if it runs, and its report."""
-    head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
-    with head:
-        theme.question("What can be won here?")
-    markup.styles()
-    if action.button("Measure", type="primary", key="headroom-new", width="stretch"):
-        start_form()
-    theme.under_question(LEAD)
-    refusals.show_reason(ERROR)
-    undo_line("headroom", ERROR, partial(nav.put, "headroom"))
+    picker = experiment.head("headroom", "What can be won here?", LEAD, "Measure", start_form)
     found = everything()
     if not found:
         st.info("Nothing is measured yet.")
@@ -42,7 +34,7 @@ def page() -> None:
     measurement, own, units = found[name], not name.startswith(experiment.RECORDED), found[name].spec.units
     state = measurement.state()
     if own and state.live:
-        experiment.watch(measurement, lambda done: f"**{round(done * units)} of {units} parts measured**")
+        experiment.watch(measurement, lambda done: (f"**{round(done * units)} of {units} parts measured**", False))
     elif own and state.status != "done":
         experiment.go_on(measurement)
     report = report_of(measurement)

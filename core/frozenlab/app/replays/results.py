@@ -81,11 +81,11 @@ def watch(replay: Replay, drawn: int) -> None:
     """Draws the page again when every arm has answered, and whenever the answers have doubled."""
     total, arms = replay.spec.total, len(replay.spec.arms)
 
-    def progress(part: float) -> str:
+    def look(part: float) -> tuple[str, bool]:
         done = round(part * total)
-        return f"**{done} of {total} answers**" if done else "**Loading the model**"
+        return f"**{done} of {total} answers**" if done else "**Loading the model**", done >= max(2 * drawn, arms)
 
-    experiment.watch(replay, progress, lambda part: round(part * total) >= max(2 * drawn, arms))
+    experiment.watch(replay, look)
 
 
 def go_on(replay: Replay, session: Session | None, answered: int) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from frozenlab.app.experiment import RECORDED
 from frozenlab.app.ui import sessions
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.spec import StudySpec
@@ -50,5 +51,5 @@ def everything() -> dict[str, ShownStudy]:
     ours = []
     for folder in shipped_reports():
         report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
-        ours.append(ShownStudy(f"recorded-{folder.name}", report.spec, recorded=report))
+        ours.append(ShownStudy(f"{RECORDED}{folder.name}", report.spec, recorded=report))
     return {each.id: each for each in [*own, *ours]}

@@ -17,8 +17,8 @@ from frozenlab.app.studies.downloads import chosen, downloads
 from frozenlab.app.studies.form import start_form
 from frozenlab.app.studies.known import everything
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, of_measure, views
-from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui import api_form, markup, nav, sessions
+from frozenlab.app.ui.deleting import delete_button
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.experiment import RunSettings
@@ -40,15 +40,7 @@ LEAD = (
 
 def page() -> None:
     """One study: its progress if it runs, and its report."""
-    head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
-    with head:
-        theme.question("What makes a good engineer?")
-    markup.styles()
-    if action.button("New study", type="primary", key="study-new", width="stretch"):
-        start_form()
-    theme.under_question(LEAD)
-    refusals.show_reason(ERROR)
-    undo_line("study", ERROR, partial(nav.put, "study"))
+    picker = experiment.head("study", "What makes a good engineer?", LEAD, "New study", start_form)
     findings()
     diagnosis_section()
     found = everything()
@@ -82,12 +74,14 @@ def watch(study: Study) -> None:
     """Draws the page again when another session is done."""
     drawn = sum(1 for _ in study.finished())
 
-    def progress(_: float) -> str:
-        running = [cell.id for cell in study.cells if (session := study.session(cell)) is not None and session.state().status == "running"]
+    def look(_: float) -> tuple[str, bool]:
+        status = {cell.id: session.state().status for cell in study.cells if (session := study.session(cell)) is not None}
+        running = [cell for cell, found in status.items() if found == "running"]
+        done = sum(found == "done" for found in status.values())
         now = f" · now {', '.join(running)}" if running else ""
-        return f"**{sum(1 for _ in study.finished())} of {len(study.cells)} sessions done**{now}"
+        return f"**{done} of {len(study.cells)} sessions done**{now}", done != drawn
 
-    experiment.watch(study, progress, lambda _: sum(1 for _ in study.finished()) != drawn)
+    experiment.watch(study, look)
 
 
 def show_report(report: StudyReport) -> None:

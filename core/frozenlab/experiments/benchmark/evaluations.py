@@ -22,9 +22,9 @@ class Evaluation(Experiment[Task]):
     kind, model, error = "evaluation", Task, EvaluationError
 
     @classmethod
-    def all(cls, store: SessionStore) -> list[Evaluation]:
-        """All that wait, run, or ended without a result, newest first. Finished ones are results."""
-        return [evaluation for evaluation in super().all(store) if not (evaluation.dir / "report.json").exists()]
+    def files(cls, place: Path) -> list[Path]:
+        """Of those that wait, run, or ended without a result, newest first. Finished ones are results."""
+        return [file for file in super().files(place) if not (file.parent / "report.json").exists()]
 
     @property
     def title(self) -> str:

@@ -10,11 +10,9 @@ from frozenlab.experiments.benchmark.results import Result
 from frozenlab.experiments.bundles.layout import BundleError, Need
 from frozenlab.experiments.references import references
 from frozenlab.jobs.folders import JOB_ID
-from frozenlab.jobs.job import KINDS, Job, Kind
-from frozenlab.jobs.queue.recover import open_job
+from frozenlab.jobs.job import BY_NAME, KINDS, Job, Kind
 from frozenlab.session.store import SessionStore
 
-BY_NAME = {kind.name: kind for kind in KINDS}
 REPORT = "report.json"
 """What makes a folder a result, also one that was measured in the foreground and has no task."""
 
@@ -61,7 +59,7 @@ def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path | None:
 def opened(job: Found) -> Job:
     """The job, opened for reading. Raises LabError if what describes it cannot be read."""
     if job.task.name != REPORT:
-        return open_job(BY_NAME[job.kind], job.folder)
+        return BY_NAME[job.kind].open(job.folder)
     result = Result(job.folder)
     if result.report is None:
         raise BundleError(result.problems[0])

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import sync, write_text
-from frozenlab.experiments.bundles.found import BY_NAME, Found, described, find
+from frozenlab.experiments.bundles.found import Found, described, find
 from frozenlab.experiments.bundles.layout import Need
 from frozenlab.experiments.bundles.report import Bundle, JobReport
 from frozenlab.experiments.references import with_names
 from frozenlab.experiments.studies.registration import REGISTERED
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported
+from frozenlab.jobs.job import BY_NAME
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.catalog import LABELS_FILE, MOST_TAGS, RECORDED, Labels, read_labels

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base.errors import LabError
-from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.job import BY_NAME, KINDS
 from frozenlab.models.training.checkpoints import for_resume
 
 Format = Literal["json", "lines", "table", "arrays", "weights", "text"]
@@ -82,7 +82,7 @@ def job_in(name: str) -> tuple[str, str, str] | None:
 
 def folder_of(kind: str, job_id: str) -> str:
     """The folder of a job in a bundle: ``sessions/demo``."""
-    return f"{next(place for place, known in PLACES.items() if known.name == kind)}/{job_id}"
+    return f"{BY_NAME[kind].place or 'sessions'}/{job_id}"
 
 
 MANIFEST_FILE = "manifest.json"

@@ -23,13 +23,13 @@ from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.archive import Entry, entries, shown, unpack
 from frozenlab.experiments.bundles.cleaning import OF_THE_WORKER
 from frozenlab.experiments.bundles.contents import ContentError, check_json, problems
-from frozenlab.experiments.bundles.found import BY_NAME, Found, described, needs, title_of
+from frozenlab.experiments.bundles.found import Found, described, needs, title_of
 from frozenlab.experiments.bundles.importing import place
 from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleError, Manifest, allowed, folder_of, format_of, job_in
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
 from frozenlab.experiments.references import references
 from frozenlab.jobs.disk import check_room
-from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.job import BY_NAME, KINDS
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SCRATCH, SessionStore

@@ -18,7 +18,7 @@ from frozenlab.base.files import write_text
 from frozenlab.experiments.references import needed_by
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
-from frozenlab.jobs.job import KINDS, Job
+from frozenlab.jobs.job import BY_NAME, KINDS, Job, kind_of
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.jobs.state import read_state
 from frozenlab.jobs.worker import LOCK_FILE, JobHeldError, sole_worker
@@ -28,8 +28,6 @@ from frozenlab.session.store import SessionStore
 
 TRASH = ".trash"
 """The folder of deleted jobs. No session can have this name, so no list finds it."""
-PLACES = {kind.name: kind.place for kind in KINDS}
-"""Kind of a job -> the folder of its jobs, in the sessions folder and in the trash."""
 
 
 class ShelfError(LabError, ValueError):
@@ -74,7 +72,7 @@ def delete(job: Job, store: SessionStore) -> None:
                 held.enter_context(sole_worker(job, wait=0))
             except JobHeldError as error:
                 raise ShelfError(f"{error}; stop it before it is deleted") from None
-        target = store.root / TRASH / PLACES[job.kind] / job.id
+        target = store.root / TRASH / kind_of(job).place / job.id
         if target.exists():
             raise ShelfError(f"a {job.kind} {job.id} is in the trash already: empty the trash first")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +83,7 @@ def why_kept(job: Job, store: SessionStore) -> str | None:
     """The sentence that says why a job cannot be deleted; None if it can."""
     if isinstance(job, Session) and job.why_read_only and not why_not_own(job.dir):  # what was imported may go again
         return f"{job.title} {job.why_read_only}, so it stays"
-    own = store.root / PLACES[job.kind]
+    own = store.root / kind_of(job).place
     if job.dir.parent != own:
         return f"{job.title} is not in {own.name}, the folder of your own, so it stays"
     at_work = [(job.title, job.state()), *((f"{part.name} of {job.title}", read_state(part)) for part in parts(job))]
@@ -103,7 +101,7 @@ def parts(job: Job) -> Iterator[Path]:
     """The folders of the jobs that it has run within its own."""
     for kind in KINDS:
         for place, part in kind.inside:
-            if place == PLACES[job.kind]:
+            if place == kind_of(job).place:
                 yield from (path.parent for path in sorted((job.dir / part).glob(f"*/{kind.task}")))
 
 
@@ -121,7 +119,7 @@ def in_trash(store: SessionStore) -> list[Trashed]:
 def restore(job_id: str, store: SessionStore, kind: str = "session") -> Path:
     """Move a job from the trash back among the others, and return its folder. Raises ShelfError if it is not there, or another has its id
     by now."""
-    source, target = (root / PLACES[kind] / job_id for root in (store.root / TRASH, store.root))
+    source, target = (root / BY_NAME[kind].place / job_id for root in (store.root / TRASH, store.root))
     if not JOB_ID.fullmatch(job_id) or not source.is_dir():
         raise ShelfError(f"there is no {kind} {job_id!r} in the trash")
     with launch_lock(store.root):

@@ -42,9 +42,9 @@ class Student(Experiment[Recipe]):
         return super().open(experiment_id.removeprefix(STUDENT), store)
 
     @classmethod
-    def all(cls, store: SessionStore) -> list[Student]:
-        """All readable students, by id."""
-        return sorted(super().all(store), key=lambda student: student.id)
+    def files(cls, place: Path) -> list[Path]:
+        """By id."""
+        return sorted(super().files(place))
 
     @property
     def recipe(self) -> Recipe:

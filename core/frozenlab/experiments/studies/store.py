@@ -48,9 +48,9 @@ class Study(Experiment[StudySpec]):
                 raise StudyError(f"there is no student {student!r}: {policy_folder(student)} holds no weights")
 
     @classmethod
-    def all(cls, store: SessionStore) -> list[Study]:
-        """Every readable study, newest first."""
-        return sorted(super().all(store), key=lambda study: study.id, reverse=True)
+    def files(cls, place: Path) -> list[Path]:
+        """By id, the last first: ids begin with a date."""
+        return sorted(super().files(place), reverse=True)
 
     @property
     def needs(self) -> Needs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 from frozenlab.base.errors import LabError
@@ -18,12 +17,6 @@ from frozenlab.jobs.state import read_state, says_live
 def queued_job(job: Job, urgent: bool = False) -> QueuedJob:
     """The row of a job that waits."""
     return QueuedJob(str(job.dir), job.kind, job.title, urgent, **job.needs._asdict())
-
-
-def open_job(kind: Kind, folder: Path) -> Job:
-    """The job in a folder. Imports what its kind needs, but no torch. Raises the LabError of its kind."""
-    module, name = kind.opens.rsplit(".", 1)
-    return getattr(import_module(module), name)(folder)
 
 
 def is_job(folder: Path, kind: Kind) -> bool:
@@ -45,7 +38,7 @@ def recovered(root: Path, known: Collection[str] = ()) -> Iterator[QueuedJob]:
                     found.append((state.heartbeat or 0.0, kind, folder, place in kind.within, state))
     for since, kind, folder, within, state in sorted(found, key=lambda job: job[0]):
         try:
-            job = queued_job(open_job(kind, folder))
+            job = queued_job(kind.open(folder))
         except LabError:
             continue
         job = replace(job, queued=since, parent=str(folder.parents[1]) if within else "")
