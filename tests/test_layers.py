@@ -72,7 +72,7 @@ def test_each_room_imports_only_what_it_may() -> None:
 
 def test_the_server_loads_no_torch_and_the_light_half_no_numba() -> None:
     visit = "\n".join(f'assert not app.switch_page("pages/{path.name}").run().exception' for path in (ROOT / "pages").glob("*.py"))
-    server = f'from streamlit.testing.v1 import AppTest\napp = AppTest.from_file("streamlit_app.py", default_timeout=120).run()\n{visit}\n'
+    server = f'from streamlit.testing.v1 import AppTest\napp = AppTest.from_file("streamlit_app.py", default_timeout=600).run()\n{visit}\n'
     light = "import frozenlab.jobs.launcher, frozenlab.session.planner, frozenlab.session.presets, frozenlab.lake.solvers.solver\n"
     for script, heavy in (server, HEAVY), (light, HEAVY | {"numba"}):
         done = subprocess.run([sys.executable, "-c", f"{script}import sys\nassert not {heavy!r} & set(sys.modules)"], cwd=ROOT, check=False)

@@ -7,6 +7,7 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.experiments.headroom.report import report_of, save_report
+from frozenlab.jobs.state import WorkerState, store_state
 from tests.cli.calls import answer, reason
 from tests.headroom.builders import built
 from tests.headroom.test_report import gains_with
@@ -19,18 +20,18 @@ def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def measured(tmp_path: Path) -> None:
     """A measurement called ``built`` that has nothing left to do."""
     measurement = built(tmp_path, gains_with((2, 3, 2, 3), 0.1))
     save_report(measurement, report_of(measurement))
-    monkeypatch.setattr("frozenlab.cli.headroom.finish", lambda measurement, options: 0)
+    store_state(measurement.dir, WorkerState(status="done"))
 
 
 def test_what_cannot_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "a spec (JSON), the id of a measurement, or a --preset" in reason(capsys, "headroom")
     assert "there is no headroom preset 'moon'; there are" in reason(capsys, "headroom", "--preset", "moon")
     assert "cannot be read" in reason(capsys, "headroom", "missing.json")
-    assert "--jobs is 0" in reason(capsys, "headroom", "--preset", "lake-axes", "--jobs", "0")
+    assert "argument --jobs: " in reason(capsys, "headroom", "--preset", "lake-axes", "--jobs", "0")
     assert "there is no student 'nobody'" in reason(capsys, "headroom", "--preset", "lake-axes", "--students", "nobody")
     bad = tmp_path / "bad.json"
     bad.write_text(json.dumps({"title": "Nothing"}))

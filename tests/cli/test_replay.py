@@ -39,7 +39,7 @@ def test_a_replay_is_asked_once_and_its_id_shows_it_again(
         (("built:1", "--vary", "one-at-a-time", "--engineers", "rules,fixed"), "--vary one-at-a-time asks one engineer"),
         (("built:1", "--vary", "two-by-two", "--engineers", "rules"), "--vary two-by-two asks policy and base"),
         (("built:1", "--vary", "engineers", "--sections", "failures"), "--sections varies what one engineer sees"),
-        (("built:1", "--engineers", "rules", "--samples", "0"), "samples: Input should be greater than or equal to 1"),
+        (("built:1", "--engineers", "rules", "--samples", "0"), "argument --samples: Input should be greater than or equal to 1"),
         (("built:1", "--engineers", "api"), "the engineer api has settings of its own"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,22 +19,6 @@ RECORDED = "recorded-"
 """What the names of experiments begin with that come with FrozenLab."""
 
 
-class Words(NamedTuple):
-    """What a page calls one kind."""
-
-    one: str
-    many: str
-    kept: str
-    """What happens to it when it is stopped."""
-    resume: str = "Go on"
-
-
-WORDS = {
-    "study": Words("study", "studies", "It can go on later."),
-    "replay": Words("replay", "replays", "What was answered is kept.", "Ask for the rest"),
-    "diagnosis": Words("diagnosis", "diagnoses", "It can go on later."),
-    "headroom": Words("measurement", "measurements", "What is measured is kept."),
-}
 AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
 Named = TypeVar("Named")
 
@@ -44,18 +28,18 @@ def error_of(kind: str) -> str:
     return f"{kind}_error"
 
 
-def head(kind: str, question: str, lead: str, new: str, form: Callable[[], None]) -> DeltaGenerator:
+def head(kind: type[Experiment[Any]], question: str, lead: str, new: str, form: Callable[[], None]) -> DeltaGenerator:
     """The top of a page: its question, the button ``new`` that opens the ``form``, and what went wrong or was deleted just now. Returns the
     place of the picker."""
     asked, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
     with asked:
         theme.question(question)
     markup.styles()
-    if action.button(new, type="primary", key=f"{kind}-new", width="stretch"):
+    if action.button(new, type="primary", key=f"{kind.kind}-new", width="stretch"):
         form()
     theme.under_question(lead)
-    refusals.show_reason(error_of(kind))
-    undo_line(kind, error_of(kind), partial(nav.put, kind))
+    refusals.show_reason(error_of(kind.kind))
+    undo_line(kind.kind, error_of(kind.kind), partial(nav.put, kind.kind))
     return picker
 
 
@@ -65,16 +49,17 @@ def everything(kind: type[AnExperiment]) -> dict[str, AnExperiment]:
     return own | {f"{RECORDED}{experiment.id}": experiment for experiment in kind.shipped()}
 
 
-def choose(kind: str, found: Mapping[str, Named], picker: DeltaGenerator, label: Callable[[str], str]) -> str:
+def choose(kind: type[Experiment[Any]], found: Mapping[str, Named], picker: DeltaGenerator, label: Callable[[str], str]) -> str:
     """The name of the one in the address, else of the first; ``picker`` gets the box to pick another."""
-    words, key, asked = WORDS[kind], f"{kind}-picker", st.query_params.get(kind)
+    name, words = kind.kind, kind.words
+    key, asked = f"{name}-picker", st.query_params.get(name)
     if asked is not None and asked not in found:
         st.warning(f"There is no such {words.one} here. This is another one instead.")
     current = asked if asked is not None and asked in found else next(iter(found))
-    st.session_state[key] = st.query_params[kind] = current
+    st.session_state[key] = st.query_params[name] = current
 
     def pick() -> None:
-        st.query_params[kind] = st.session_state[key]
+        st.query_params[name] = st.session_state[key]
 
     picker.selectbox(words.one.capitalize(), list(found), key=key, format_func=label, on_change=pick)
     return current
@@ -104,7 +89,7 @@ def watch(experiment: Experiment[Any], look: Callable[[float], tuple[str, bool]]
         look: words for the part of the work that is done, 0..1, and whether the page is drawn again at this part.
     """
     keep_current(experiment)
-    state, kind, words = experiment.state(), experiment.kind, WORDS[experiment.kind]
+    state, kind, words = experiment.state(), experiment.kind, experiment.words
     done, anew = look(state.progress)
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -125,7 +110,7 @@ def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True, run: 
         so_far: what it has done, after the status.
         may: whether its servers may be asked.
     """
-    state, kind, words = experiment.state(), experiment.kind, WORDS[experiment.kind]
+    state, kind, words = experiment.state(), experiment.kind, experiment.words
     with st.container(horizontal=True, vertical_alignment="center"):
         status = "waits" if state.status == "queued" else state.status
         why = f": {markup.plain(state.error)}" if state.error else "."

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from frozenlab.engineer.hosts import Server
     from frozenlab.experiments.replays.cost import Estimate
     from frozenlab.jobs.job import Job
     from frozenlab.session.session import Session
@@ -29,6 +28,7 @@ BAD_INPUT, OUR_FAULT = 2, 70
 """Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
 
 Name = TypeVar("Name", bound=str)
+AModel = TypeVar("AModel", bound="BaseModel")
 
 
 class InputError(LabError, ValueError):
@@ -56,6 +56,7 @@ def add_fields(parser: argparse._ActionsContainer, model: type[BaseModel], *name
         info = model.model_fields[name]
         flag = bool in (info.annotation, *get_args(info.annotation))
         how: dict[str, Any] = {"action": argparse.BooleanOptionalAction} if flag else {"type": reader(info)}
+        how |= {"metavar": "A,B,..."} if get_origin(info.annotation) is tuple else {}
         text = field_help(model, name, default=defaults)
         parser.add_argument(f"--{name.replace('_', '-')}", default=argparse.SUPPRESS, help=text.replace("%", "%%"), **how)
 
@@ -69,7 +70,7 @@ def field_help(model: type[BaseModel], name: str, *, default: bool = False) -> s
     sentence = " ".join(sentence.replace("`", "").split())
     choices = get_args(info.annotation) if get_origin(info.annotation) is Literal else info.examples
     value = f"{info.default:g}" if isinstance(info.default, int | float) else info.default
-    end = f" (default: {value})" if default and isinstance(value, str) else ""
+    end = f" (default: {value})" if default and value and isinstance(value, str) else ""
     return sentence[0].lower() + sentence[1:] + (f": {listed(choices, 'or')}" if choices else "") + end
 
 
@@ -84,7 +85,7 @@ def reader(info: FieldInfo) -> Callable[[str], Any]:
 
     def read(text: str) -> Any:
         try:
-            return value.validate_python(text.split(",") if several else text)
+            return value.validate_python([part.strip() for part in text.split(",")] if several else text)
         except ValidationError as error:
             raise argparse.ArgumentTypeError(one_line(error)) from None
 
@@ -102,6 +103,12 @@ def refusing(what: object = "") -> Iterator[None]:
         yield
     except ValidationError as error:
         raise InputError(f"{what}: {one_line(error)}" if what else one_line(error)) from None
+
+
+def read_model(model: type[AModel], path: Path | str) -> AModel:
+    """A model from a JSON file. Raises InputError, which names the file, where it is not valid."""
+    with refusing(path):
+        return model.model_validate_json(read_text(path))
 
 
 def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -140,15 +147,6 @@ def allow_hosts(names: Sequence[str]) -> None:
             hosts.allow(name)
 
 
-def refuse_unknown(servers: Iterable[Server | None]) -> None:
-    """Raise InputError if a server that would be asked has not been allowed."""
-    from frozenlab.engineer import hosts
-
-    for server in filter(None, servers):
-        if reason := hosts.refusal(server):
-            raise InputError(reason)
-
-
 def find_session(name: str) -> Session:
     """A session by its id or by the path of its folder."""
     from frozenlab.session.session import Session
@@ -184,19 +182,24 @@ def read_text(path: Path | str) -> str:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
 
+def refuse_live(job: Job) -> None:
+    """Raise InputError if another process has the job, or will have it."""
+    if job.state().live:
+        raise InputError(f"{job.id} is {job.state().status} already; frozenlab jobs queue shows what waits and runs")
+
+
 @contextmanager
 def worked_on_here(job: Job) -> Iterator[None]:
     """This process is about to do a job: Ctrl+C asks it to stop soon, and what it takes of the machine counts in the queue.
 
-    Raises LaunchError if another process has the job.
+    Raises InputError if another process has the job.
     """
     from frozenlab.base import places
     from frozenlab.jobs.environment import worker_environment
     from frozenlab.jobs.job import STOP_FILE
-    from frozenlab.jobs.launcher import LaunchError, claim, release
+    from frozenlab.jobs.launcher import claim, release
 
-    if job.state().live:
-        raise LaunchError(f"{job.id} is {job.state().status} already; frozenlab jobs queue shows what waits and runs")
+    refuse_live(job)
     os.environ.update(worker_environment(job.online))
     signal.signal(signal.SIGINT, lambda *_: (job.dir / STOP_FILE).touch())
     if job.state().status == "done":
@@ -262,21 +265,3 @@ def agreed() -> bool:
         return False
     print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def work_here(job: Job, doing: str, total: int, unit: str, done: int = 0) -> int:
-    """Do a job in this process, with a bar that counts up to ``total`` from ``done``; return the exit status.
-
-    Raises LaunchError if another process has the job.
-    """
-    from tqdm import tqdm
-
-    from frozenlab.jobs.worker import work_on
-
-    bar = tqdm(desc=doing, initial=done, total=total, unit=f" {unit}", disable=None, leave=False)
-    with worked_on_here(job), bar:
-
-        def show(share: float) -> None:
-            bar.update(round(share * total) - bar.n)
-
-        return work_on(job, show)

@@ -17,7 +17,6 @@ from frozenlab.cli.common import (
     given,
     new_folder,
     progress,
-    refuse_unknown,
     refusing,
     show,
 )
@@ -69,6 +68,7 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
+    from frozenlab.engineer import hosts
     from frozenlab.experiments.benchmark.evaluations import fresh_id, needs_of, title_of
     from frozenlab.experiments.benchmark.results import results_folder, save_result
     from frozenlab.experiments.benchmark.task import task_for
@@ -80,7 +80,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     fields = given(options, *OF_TASK)
     if options.model.startswith(API):
         server = server_of(options)
-        refuse_unknown([server])
+        hosts.check([server])
         fields = given(options, "seed", "title", "samples") | {"server": server}
     task = task_for(options.model, options.suite, store, **fields)
     folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()

@@ -12,14 +12,17 @@ from frozenlab.cli.common import (
     Command,
     InputError,
     add_allow_host,
+    add_fields,
     agree,
     find_session,
+    given,
     named,
     print_json,
-    read_text,
-    refuse_unknown,
-    work_here,
+    read_model,
+    refuse_live,
+    show,
 )
+from frozenlab.cli.experiment import about, add_id, existing, standing, work_here
 
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec
@@ -32,6 +35,8 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import UNATTENDED
     from frozenlab.engineer.sections import NAMES
     from frozenlab.experiments.replays.arms import KINDS
+    from frozenlab.experiments.replays.store import Replay
+    from frozenlab.experiments.replays.task import ReplayTask
     from frozenlab.experiments.studies.arms import PAPER_SECTIONS
 
     parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
@@ -45,43 +50,38 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
         help=f"with --vary engineers those to ask, otherwise one: {listed(UNATTENDED, 'or')} (default: the session's own)",
     )  # fmt: skip
     parser.add_argument("--api", type=Path, help="settings of the engineer api, JSON as in a spec's engineer (default: the session's)")
-    parser.add_argument("--samples", type=int, default=16, help="answers per arm (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the answers (default: %(default)s)")
-    parser.add_argument("--id", help="id of the replay (default: date and title)")
+    add_fields(parser, ReplayTask, "samples", "seed")
+    add_id(parser, Replay)
     parser.add_argument("--out", type=Path, help="write every answer to this CSV file, one row per cell of the config")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation before paying an API")
     add_allow_host(parser)
 
 
 def run_replay(options: argparse.Namespace) -> int:
+    from frozenlab.engineer import hosts
     from frozenlab.experiments.replays.cost import estimate
     from frozenlab.experiments.replays.store import Replay
     from frozenlab.experiments.replays.task import servers
     from frozenlab.session.store import SessionStore
 
     store = SessionStore()
-    existing = Replay.open(options.what, store) if (Replay.place(store.root) / options.what).is_dir() else None
-    if existing and any((options.vary, options.sections, options.engineers, options.api, options.id)):
-        raise InputError(f"{existing.id} exists already: --vary, --sections, --engineers, --api and --id are for a new replay")
-    if existing and existing.state().live:
-        raise InputError(f"{existing.id} is running; the Replay page shows its progress")
-    task = existing.spec if existing else replay_task(options, store)
-    session = existing.session if existing else find_session(options.what.rpartition(":")[0])
-    refuse_unknown(servers(task, session))
-    answered = {(answer.arm, answer.sample) for answer in existing.answers()} if existing else set()
+    replay = existing(Replay, options.what, options, "vary", "sections", "engineers", "api", "id")
+    task = replay.spec if replay else replay_task(options, store)
+    session = replay.session if replay else find_session(options.what.rpartition(":")[0])
+    hosts.check(servers(task, session))
+    if replay:
+        refuse_live(replay)
+    answered = {(answer.arm, answer.sample) for answer in replay.answers()} if replay else set()
     if asked := estimate(task, session, answered):
         agree(asked, yes=options.yes)
-    replay = existing or Replay.create(task, store, options.id)
-    status = work_here(replay, "asking", task.total, "answers", done=len(answered))
+    replay = replay or Replay.create(task, store, options.id)
+    status = work_here(replay, done=len(answered))
     print_replay(replay, options)
     return status
 
 
 def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     """The replay that the options describe."""
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
     from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of
     from frozenlab.engineer.sections import NAMES
     from frozenlab.experiments.replays.arms import TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
@@ -92,10 +92,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
         raise InputError(f"{options.what!r} is neither a replay nor a session and a stage like example-quick:1")
     session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
     sections, engineers = named(options.sections, NAMES, "section"), named(options.engineers, tuple(BY_NAME), "engineer")
-    try:
-        api = ApiEngineer.model_validate_json(read_text(options.api)) if options.api else None
-    except ValidationError as error:
-        raise InputError(f"{options.api}: {one_line(error)}") from None
+    api = read_model(ApiEngineer, options.api) if options.api else None
     own = session.spec.engineer
 
     def chosen(name: str) -> EngineerSpec:
@@ -114,22 +111,19 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
             raise InputError(f"--vary {kind} asks one engineer; use --vary engineers for several")
         arms = arms_of_sections(kind, varied_sections(kind, sections), chosen(engineers[0]) if engineers else None)
     elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
-    return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, samples=options.samples, seed=options.seed)
+    return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, **given(options, "samples", "seed"))
 
 
 def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     """Print the results so far."""
     from frozenlab.experiments.replays.report import compared, proposals, sentences
 
-    state, answers, task = replay.state(), replay.answers(), replay.spec
-    about = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
-    if state.error:
-        print(f"frozenlab: {state.error}", file=sys.stderr)
+    answers, task = replay.answers(), replay.spec
+    told = about(replay) | {"session": task.session, "stage": task.stage + 1}
+    if error := replay.state().error:
+        print(f"frozenlab: {error}", file=sys.stderr)
     if not answers:
-        if options.json:
-            print_json(about | {"answers": 0})
-        else:
-            print(f"{replay.id}: {state.status}, no answer yet, in {replay.dir}")
+        show(options, told | {"answers": 0}, standing(replay, "no answer yet"))
         return
     rows = proposals(answers)
     if options.out:
@@ -137,13 +131,13 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     table = compared(rows, task.reference)
     if options.json:
         arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
-        print_json(about | {"answers": len(answers), "arms": arms, "sentences": sentences(table, task)})
+        print_json(told | {"answers": len(answers), "arms": arms, "sentences": sentences(table, task)})
         return
     print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
     print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")
     for sentence in sentences(table, task):
         print(f"- {sentence}")
-    print(f"\n{replay.id}: {state.status}, {len(answers)} of {task.total} answers, in {replay.dir}")
+    print("", standing(replay, f"{len(answers)} of {task.total} answers"), sep="\n")
 
 
 COMMANDS = (Command("replay", "ask engineers again for the config after a stage, without training", add_replay, run_replay),)

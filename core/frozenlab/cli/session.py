@@ -18,7 +18,7 @@ from frozenlab.cli.common import (
     add_session_id,
     find_session,
     given,
-    read_text,
+    read_model,
     refusing,
 )
 
@@ -76,8 +76,7 @@ def spec_of(file: Path | None, preset: str | None, method: str = "grpo") -> Sess
         raise InputError(f"there is no preset {preset!r}; the presets are {', '.join(PRESETS)}")
     if file is None:
         return preset_spec(str(preset), method=method)
-    with refusing(file):
-        return SessionSpec.model_validate_json(read_text(file))
+    return read_model(SessionSpec, file)
 
 
 def run_session(options: argparse.Namespace) -> int:

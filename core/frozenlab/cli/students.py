@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, print_json, work_here
+from frozenlab.cli.common import Command, InputError, add_fields, given, print_json, read_text, refusing
+from frozenlab.cli.experiment import work_here
 
 if TYPE_CHECKING:
     from frozenlab.experiments.students.recipe import Recipe
@@ -14,18 +15,20 @@ if TYPE_CHECKING:
     from frozenlab.session.store import SessionStore
 
 ACTIONS = ("list", "make", "show")
+FIELDS = ("base", "presentations", "boards_per_cell")
 
 
 def add_students(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.experiments.students.recipe import Recipe
+
     parser.add_argument("action", choices=ACTIONS, help="list all recipes and students, make students, or show one")
     parser.add_argument("ids", nargs="*", metavar="ID", help="students to make (default: all that are listed) or to show")
     parser.add_argument("--config", type=Path, help="config whose axes become students, a file (default: teams and layouts of the lake)")
     parser.add_argument("--test-config", type=Path, help="config whose cells are certified too, a file")
     parser.add_argument("--recipe", type=Path, help="recipe of your own, a JSON file; ID names the student")
-    parser.add_argument("--base", help="model before practice: lab-model, a checkpoint folder or student:ID (default: as in the recipe)")
-    parser.add_argument("--presentations", type=int, help="tasks that a student is shown (default: as in the recipe)")
-    parser.add_argument("--boards-per-cell", type=int, help="held-out tasks of each cell (default: as in the recipe)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the ready-made students (default: %(default)s)")
+    instead = parser.add_argument_group("in place of what the recipe says")
+    add_fields(instead, Recipe, *FIELDS, defaults=False)
 
 
 def run_students(options: argparse.Namespace) -> int:
@@ -64,7 +67,7 @@ def make_students(options: argparse.Namespace, store: SessionStore) -> int:
             student = Student.create(menu[student_id], store, student_id)
         else:
             raise InputError(f"there is no recipe {student_id!r}; frozenlab students list shows all, --recipe takes one of your own")
-        status = work_here(student, student_id, 100, "%")
+        status = work_here(student)
         print_student(Student.open(student_id, store), options.json)
         if status:
             break
@@ -83,30 +86,20 @@ def show_students(options: argparse.Namespace, store: SessionStore) -> int:
 
 def offered(options: argparse.Namespace) -> dict[str, Recipe]:
     """The recipes that can be made: id -> recipe."""
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
-    from frozenlab.cli.common import read_text
     from frozenlab.experiments.students.menu import read_config, recipes, usual_config
     from frozenlab.experiments.students.recipe import Recipe
     from frozenlab.experiments.students.store import id_of
 
-    given: dict[str, Any] = {"presentations": options.presentations, "boards_per_cell": options.boards_per_cell}
-    given = {name: value for name, value in given.items() if value is not None}
+    fields = given(options, *FIELDS)
     if options.test_config:
-        given["test_config"] = read_config(options.test_config)
-    try:
+        fields["test_config"] = read_config(options.test_config)
+    with refusing():
         if options.recipe:
             own = Recipe.from_json(read_text(options.recipe))
-            changed = Recipe.model_validate(own.model_dump() | given | ({"base": options.base} if options.base else {}))
+            changed = Recipe.model_validate(own.model_dump() | fields)
             return {(options.ids or [id_of(own.title)])[0]: changed}
         config = read_config(options.config) if options.config else usual_config()
-        menu = recipes(config, options.seed, **given)
-        if options.base:
-            menu = [recipe.model_copy(update={"base": options.base}) for recipe in menu]
-    except ValidationError as error:
-        raise InputError(one_line(error)) from None
-    return {id_of(recipe.title): recipe for recipe in menu}
+        return {id_of(recipe.title): recipe for recipe in recipes(config, options.seed, **fields)}
 
 
 def record_of(student: Student | None, student_id: str, recipe: Recipe) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frozenlab.base.numbers import MANY, listed, percent
-from frozenlab.cli.common import Command, InputError, add_allow_host, print_json, read_text, refuse_unknown
+from frozenlab.cli.common import Command, InputError, add_allow_host, add_fields, given, print_json, read_model, refusing
+from frozenlab.cli.experiment import about, add_id, existing, standing
 
 if TYPE_CHECKING:
     from frozenlab.experiments.students.recipe import Recipe
@@ -16,10 +17,17 @@ if TYPE_CHECKING:
     from frozenlab.experiments.studies.store import Study
 
 
+WRITTEN = ("students", "prediction")
+RUN = ("jobs", "cluster")
+
+
 def add_study(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.experiments.experiment import RunSettings
     from frozenlab.experiments.studies.arms import CONTROLS
     from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
     from frozenlab.experiments.studies.presets import SEEDS, STUDIES
+    from frozenlab.experiments.studies.spec import StudySpec
+    from frozenlab.experiments.studies.store import Study
     from frozenlab.session.presets import PRESETS
 
     parser.add_argument("what", help=f"{', '.join(STUDIES)}, {ON_STUDENTS}, a spec (JSON), or the id of a study to resume")
@@ -38,15 +46,10 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         "--api", type=Path, action="append", metavar="FILE",
         help="settings of an engineer api, JSON as in a spec's engineer; may be given for several models, an arm each",
     )  # fmt: skip
-    parser.add_argument(
-        "--students", metavar="A,B,...",
-        help="policies that the sessions begin with, each with every arm and seed: student:ID, lab-model or checkpoint folders",
-    )  # fmt: skip
+    add_fields(parser, StudySpec, *WRITTEN)
     parser.add_argument("--smallest-effect", type=float, metavar="POINTS", help="smallest effect that matters (default: 1 point)")
-    parser.add_argument("--prediction", metavar="TEXT", help="the result you expect; the report quotes it first")
-    parser.add_argument("--jobs", type=int, help="sessions to run at a time (default: one per processor core, or a cluster full)")
-    parser.add_argument("--cluster", metavar="ADDRESS", help="run them on this Ray cluster: auto, HOST:PORT, ray://HOST:PORT or local")
-    parser.add_argument("--id", help="id of the study (default: date and title)")
+    add_fields(parser, RunSettings, *RUN)
+    add_id(parser, Study)
     parser.add_argument("--background", action="store_true", help="return at once; the same command with the study's id shows its progress")
     add_allow_host(parser)
 
@@ -60,42 +63,24 @@ def run_study(options: argparse.Namespace) -> int:
     from frozenlab.experiments.studies.store import Study
     from frozenlab.session.store import SessionStore
 
-    if options.jobs is not None and options.jobs < 1:
-        raise InputError(f"--jobs is {options.jobs}; use at least 1")
-    if options.cluster:
+    store, run = SessionStore(), RunSettings(**given(options, *RUN))
+    if run.cluster:
         require_ray()
-    store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
-    if (Study.place(store.root) / options.what).is_dir():
-        new = (
-            options.seeds,
-            options.id,
-            options.engineers,
-            options.controls,
-            options.api,
-            options.preset,
-            options.students,
-            options.smallest_effect,
-            options.prediction,
-        )
-        if any(value is not None for value in new):
-            raise InputError(f"{options.what} exists already: only --jobs, --cluster and --background can be given")
-        study = Study.open(options.what, store)
-        if study.state().status != "done" and not study.state().live:
-            study.resume(run)
-    else:
+    new = ("seeds", "engineers", "controls", "preset", "api", *WRITTEN, "smallest_effect", "id")
+    study = existing(Study, options.what, options, *new)
+    if study is None:
         spec = study_spec(options)
-        refuse_unknown(spec.servers)
+        Study.check(spec, store)
         if not options.json:
             print(detectable_effect(spec), flush=True)
         study = Study.start(spec, store, options.id, run)
+    elif study.state().status != "done" and not study.state().live:
+        study.resume(run)
     if not options.background:
         try:
             while study.state().live:
                 if not options.json:
-                    done = sum(1 for _ in study.finished())
-                    print(
-                        f"\r{study.id}: {done} of {len(study.cells)} sessions done, {percent(study.state().progress)}", end="", flush=True
-                    )
+                    print(f"\r{study.id}: {sessions_done(study)}, {percent(study.state().progress)}", end="", flush=True)
                 time.sleep(1)
         except KeyboardInterrupt:
             print(f"\n{study.id} continues in the background; frozenlab study {study.id} shows its progress")
@@ -104,11 +89,12 @@ def run_study(options: argparse.Namespace) -> int:
     return int(study.state().status not in ("done", "running", "queued"))
 
 
+def sessions_done(study: Study) -> str:
+    return f"{sum(1 for _ in study.finished())} of {len(study.cells)} sessions done"
+
+
 def study_spec(options: argparse.Namespace) -> StudySpec:
     """A ready-made study, or one from a file."""
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
     from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
     from frozenlab.experiments.studies.on_students import students_study
     from frozenlab.experiments.studies.presets import STUDIES
@@ -131,30 +117,25 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}; use at least 1")
-    written: dict[str, Any] = {
-        "smallest_effect": options.smallest_effect and options.smallest_effect / 100,
-        "prediction": options.prediction,
-        "students": options.students and tuple(name.strip() for name in options.students.split(",")),
-    }
-    written = {name: value for name, value in written.items() if value is not None}
+    written = given(options, *WRITTEN)
+    if options.smallest_effect is not None:
+        written["smallest_effect"] = options.smallest_effect / 100
     if written and kind not in ready_made:
         raise InputError("--smallest-effect, --prediction and --students are for ready-made studies; a spec file has its own")
     if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
         raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it must be above 0 and at most 50 points")
-    try:
-        if kind in ready_made:
-            given: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
-            given |= named_engineers(options.engineers, options.api)
-            given |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
-            if kind == ON_STUDENTS:
-                spec = students_study(**given, recipes=recipes_of(written.pop("students", ())))
-            else:
-                session = {} if options.preset is None else {"session": preset_spec(options.preset)}
-                spec = STUDIES[kind](**given, **session)
-            return StudySpec.model_validate(spec.model_dump() | written)
-        return StudySpec.model_validate_json(read_text(options.what))
-    except ValidationError as error:
-        raise InputError(f"{options.what}: {one_line(error)}") from None
+    if kind not in ready_made:
+        return read_model(StudySpec, kind)
+    with refusing(kind):
+        fields: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
+        fields |= named_engineers(options.engineers, options.api)
+        fields |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
+        if kind == ON_STUDENTS:
+            spec = students_study(**fields, recipes=recipes_of(written.pop("students", ())))
+        else:
+            session = {} if options.preset is None else {"session": preset_spec(options.preset)}
+            spec = STUDIES[kind](**fields, **session)
+        return StudySpec.model_validate(spec.model_dump() | written)
 
 
 def recipes_of(names: Sequence[str]) -> dict[str, Recipe]:
@@ -178,7 +159,7 @@ def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> d
 
     if names is None and not files:
         return {}
-    served = [ApiEngineer.model_validate_json(read_text(file)) for file in files or ()]
+    served = [read_model(ApiEngineer, file) for file in files or ()]
     chosen, offered = tuple(name.strip() for name in (names or "policy").split(",")), named_by_option()
     if served:
         chosen = tuple(name for name in chosen if name != "api")  # the files say which
@@ -198,21 +179,21 @@ def print_study(study: Study, as_json: bool) -> None:
     from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_heads, main_note, share_interval
     from frozenlab.experiments.studies.store import StudyError
 
-    state, done = study.state(), sum(1 for _ in study.finished())
-    about = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
-    about |= {"error": state.error} if state.error else {}
+    state = study.state()
+    told = about(study) | {"cells": len(study.cells), "done": sum(1 for _ in study.finished())}
+    told |= {"error": state.error} if state.error else {}
     try:
         report = report_of(study)
     except StudyError as error:
         if as_json:
-            print_json(about | {"report": str(error)})
+            print_json(told | {"report": str(error)})
         else:
-            print(f"{study.id}: {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n{error}")
+            print(standing(study, sessions_done(study)), error, sep="\n")
         return
     if as_json:
-        print_json(about | {"report": report.model_dump(mode="json")})
+        print_json(told | {"report": report.model_dump(mode="json")})
         return
-    print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
+    print(f"\n{study.title} ({study.id}): {state.status}, {sessions_done(study)}, in {study.dir}\n")
     if state.error:
         print(f"{state.error}\n")
     print("\n".join(before_results(report)))

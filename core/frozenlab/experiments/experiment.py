@@ -12,7 +12,7 @@ A kind of experiment is a subclass, a line in :data:`frozenlab.jobs.job.KINDS`, 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -33,9 +33,21 @@ class RunSettings(BaseModel):
 
     schema_version: Literal[1] = 1
     jobs: Annotated[int, Field(ge=1)] | None = None
-    """Parts, such as sessions, that run at a time; None: as many as there is room for."""
+    """Parts, such as sessions, that run at a time (default: as many as there is room for)."""
     cluster: str | None = None
-    """The address of a Ray cluster that they run on; None: they run here."""
+    """The Ray cluster that they run on: ``auto``, ``HOST:PORT``, ``ray://HOST:PORT`` or ``local`` (default: they run here)."""
+
+
+class Words(NamedTuple):
+    """What people call the experiments of a kind, and the parts of their work."""
+
+    one: str
+    many: str
+    doing: str = "working"
+    units: str = "%"
+    kept: str = "It can go on later."
+    """What happens to one when it is stopped."""
+    resume: str = "Go on"
 
 
 class Experiment(Job, Generic[Spec]):
@@ -45,6 +57,7 @@ class Experiment(Job, Generic[Spec]):
     """What its spec is."""
     error: ClassVar[type[LabError]]
     """Raised where one cannot be made, found or read."""
+    words: ClassVar[Words]
 
     def __init__(self, folder: Path) -> None:
         self.dir, self.id = folder, folder.name
@@ -53,6 +66,11 @@ class Experiment(Job, Generic[Spec]):
     @property
     def title(self) -> str:
         return str(getattr(self.spec, "title", self.id))
+
+    @property
+    def total(self) -> int:
+        """The parts of its work, which ``words.units`` names."""
+        return 100
 
     @property
     def slow(self) -> bool:

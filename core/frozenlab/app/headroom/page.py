@@ -25,12 +25,12 @@ LEAD = "Before one asks who decides best what a model practises next: how much c
 
 def page() -> None:
     """One measurement: its progress if it runs, and its report."""
-    picker = experiment.head("headroom", "What can be won here?", LEAD, "Measure", start_form)
+    picker = experiment.head(Headroom, "What can be won here?", LEAD, "Measure", start_form)
     found = everything()
     if not found:
         st.info("Nothing is measured yet.")
         return
-    name = experiment.choose("headroom", found, picker, lambda name: label(name, found[name]))
+    name = experiment.choose(Headroom, found, picker, lambda name: label(name, found[name]))
     measurement, own, units = found[name], not name.startswith(experiment.RECORDED), found[name].spec.units
     state = measurement.state()
     if own and state.live:

@@ -40,11 +40,11 @@ LEAD = (
 
 def page() -> None:
     """One study: its progress if it runs, and its report."""
-    picker = experiment.head("study", "What makes a good engineer?", LEAD, "New study", start_form)
+    picker = experiment.head(Study, "What makes a good engineer?", LEAD, "New study", start_form)
     findings()
     diagnosis_section()
     found = everything()
-    shown = found[experiment.choose("study", found, picker, lambda name: found[name].label)]
+    shown = found[experiment.choose(Study, found, picker, lambda name: found[name].label)]
     if shown.study is not None and shown.study.state().live:
         watch(shown.study)
     elif shown.study is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from frozenlab.experiments.benchmark.results import results_folder
 from frozenlab.experiments.benchmark.task import EvaluationError, Task
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.jobs.folders import fresh_name
 from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
 from frozenlab.session.store import SessionStore
@@ -20,6 +20,7 @@ class Evaluation(Experiment[Task]):
     """The folder of an evaluation in the background. Opening it raises EvaluationError if its task cannot be read."""
 
     kind, model, error = "evaluation", Task, EvaluationError
+    words = Words("evaluation", "evaluations", "measuring")
 
     @classmethod
     def files(cls, place: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from frozenlab.base import look_only
 from frozenlab.base.files import open_to_append, write_text
 from frozenlab.experiments.contests.task import ContestError, ContestTask, Entry
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.students.recipe import StudentError
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.on_students import best_for
@@ -46,6 +46,7 @@ class Contest(Experiment[ContestTask]):
     """One contest folder, opened for reading. Opening it raises ContestError if its spec cannot be read."""
 
     kind, model, error = "contest", ContestTask, ContestError
+    words = Words("contest", "contests")
 
     @classmethod
     def create(cls, spec: ContestTask, store: SessionStore, experiment_id: str | None = None) -> Contest:

@@ -21,7 +21,7 @@ from frozenlab.base.files import regular, write_parquet
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.diagnosis.task import DiagnosisError, DiagnosisTask
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.session.store import SessionStore
 
 Key = tuple[str, str, str, int]
@@ -48,11 +48,16 @@ class Diagnosis(Experiment[DiagnosisTask]):
     """One diagnosis folder, opened for reading. Opening it raises DiagnosisError if its spec cannot be read."""
 
     kind, model, error = "diagnosis", DiagnosisTask, DiagnosisError
+    words = Words("diagnosis", "diagnoses", "asking", "answers")
 
     @classmethod
     def check(cls, spec: DiagnosisTask, store: SessionStore) -> None:
         """Raises HostError if an engineer's server is not allowed on this machine."""
         hosts.check([engineer.server for engineer in spec.engineers])
+
+    @property
+    def total(self) -> int:
+        return self.spec.total
 
     @property
     def slow(self) -> bool:

@@ -58,6 +58,7 @@ class DiagnosisTask(BaseModel):
     temperature: Annotated[float, Field(gt=0, le=2)] = 0.5
     """Temperature of the sampled plans."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    """Seed of boards and answers."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -86,7 +86,7 @@ class HeadroomSpec(Strict):
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]
     students: Annotated[tuple[str, ...], Field(min_length=1)] = ("lab-model",)
-    """``lab-model``, the path of a checkpoint folder, or ``student:ID`` for one of the folder of students."""
+    """Whose training is tried: ``lab-model``, checkpoint folders or ``student:ID``."""
     probes: Probes | None = None
     """None: no influence matrix."""
     forks: Forks | None = None

@@ -22,7 +22,7 @@ from frozenlab.base.files import regular, write_parquet
 from frozenlab.engineer import hosts
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, servers, session_of, spec_of
 from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
 from frozenlab.session.session import Session
@@ -43,6 +43,7 @@ class Replay(Experiment[ReplayTask]):
     """One replay folder, opened for reading. Opening it raises ReplayError if its spec cannot be read."""
 
     kind, model, error = "replay", ReplayTask, ReplayError
+    words = Words("replay", "replays", "asking", "answers", "What was answered is kept.", "Ask for the rest")
 
     @classmethod
     def check(cls, spec: ReplayTask, store: SessionStore) -> None:
@@ -50,6 +51,10 @@ class Replay(Experiment[ReplayTask]):
         session = session_of(spec, store)
         hosts.check(servers(spec, session))
         session.measurements(spec.stage)
+
+    @property
+    def total(self) -> int:
+        return self.spec.total
 
     @property
     def session(self) -> Session:

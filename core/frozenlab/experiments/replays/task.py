@@ -42,6 +42,7 @@ class ReplayTask(BaseModel):
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 16
     """Answers per arm."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    """Seed of the answers."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

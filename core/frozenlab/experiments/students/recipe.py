@@ -47,7 +47,7 @@ class Recipe(BaseModel):
     test_config: AnyConfig | None = None
     """Another config of the same family whose cells are certified too, such as other map sizes."""
     base: str = "lab-model"
-    """The model before practice: ``lab-model``, the path of a checkpoint folder, or ``untrained``."""
+    """The model before practice: ``lab-model``, ``student:ID``, the path of a checkpoint folder, or ``untrained``."""
     base_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Checksum of the weights of the base. It is filled in when the student is made; another base is then refused."""
     boards: Annotated[int, Field(ge=1, le=200_000)] = 8000

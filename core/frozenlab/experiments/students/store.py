@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from frozenlab.base.files import write_text
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.recipe import Recipe, StudentError
 from frozenlab.jobs.folders import read_task
@@ -30,6 +30,7 @@ class Student(Experiment[Recipe]):
     """One student folder, opened for reading. Opening it raises StudentError if its recipe cannot be read."""
 
     kind, model, error = "student", Recipe, StudentError
+    words = Words("student", "students", "practising")
 
     @classmethod
     def create(cls, spec: Recipe, store: SessionStore, experiment_id: str | None = None) -> Student:

@@ -20,7 +20,7 @@ from frozenlab.base import places
 from frozenlab.base.cells import Config
 from frozenlab.base.files import read_json
 from frozenlab.engineer import hosts
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
@@ -37,6 +37,7 @@ class Study(Experiment[StudySpec]):
     """One study folder, opened for reading. Opening it raises StudyError if there is no readable ``study.json``."""
 
     kind, model, error = "study", StudySpec, StudyError
+    words = Words("study", "studies", "running", "sessions")
 
     @classmethod
     def check(cls, spec: StudySpec, store: SessionStore) -> None:
@@ -51,6 +52,10 @@ class Study(Experiment[StudySpec]):
     def files(cls, place: Path) -> list[Path]:
         """By id, the last first: ids begin with a date."""
         return sorted(super().files(place), reverse=True)
+
+    @property
+    def total(self) -> int:
+        return len(self.cells)
 
     @property
     def needs(self) -> Needs:

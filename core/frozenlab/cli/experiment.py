@@ -1,0 +1,114 @@
+"""What the commands of all experiments share: one that is there or a new one from a spec, worked on here, and shown.
+
+A kind without options of its own needs no more than :func:`add_experiment` and :func:`run_experiment`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from frozenlab.base.numbers import listed
+from frozenlab.cli.common import InputError, add_fields, given, read_model, refusing, worked_on_here
+
+if TYPE_CHECKING:
+    from frozenlab.experiments.experiment import Experiment
+
+    AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
+
+
+def add_experiment(parser: argparse.ArgumentParser, kind: type[Experiment[Any]], *fields: str) -> None:
+    """Add what :func:`run_experiment` reads: a spec or an id, and options for these ``fields`` of the spec."""
+    one = kind.words.one
+    parser.add_argument("what", nargs="?", metavar="SPEC|ID", help=f"a spec (JSON), or the id of a {one} to resume")
+    if presets := [shipped.id for shipped in kind.shipped()]:
+        parser.add_argument("--preset", metavar="NAME", help=f"a ready-made {one}: {', '.join(presets)}")
+    add_fields(parser, kind.model, *fields, defaults=False)
+    add_id(parser, kind)
+
+
+def add_id(parser: argparse.ArgumentParser, kind: type[Experiment[Any]]) -> None:
+    parser.add_argument("--id", help=f"id of the {kind.words.one} (default: date and title)")
+
+
+def run_experiment(
+    kind: type[AnExperiment], options: argparse.Namespace, *fields: str, tell: Callable[[AnExperiment, argparse.Namespace], None]
+) -> int:
+    """Make one or go on with it in this process, unless it is done, and ``tell`` what it found; return the exit status."""
+    from frozenlab.experiments.experiment import RunSettings
+    from frozenlab.session.store import SessionStore
+
+    store, run = SessionStore(), given(options, "jobs")
+    experiment = existing(kind, options.what, options, "preset", *fields, "id")
+    if experiment is None:
+        spec = spec_of(kind, options, *fields)
+        kind.check(spec, store)
+        experiment = kind.create(spec, store, options.id)
+    status = 0
+    if experiment.state().status != "done":
+        kind.check(experiment.spec, store)
+        if run:
+            experiment.keep_run(RunSettings(**run))
+        status = work_here(experiment)
+    tell(experiment, options)
+    return status
+
+
+def existing(kind: type[AnExperiment], name: str | None, options: argparse.Namespace, *new: str) -> AnExperiment | None:
+    """The user's experiment of this id, which goes on or is shown again; None if there is none.
+
+    Args:
+        new: the options that only a new one takes. Raises InputError if one of them is given too.
+    """
+    from frozenlab.session.store import SessionStore
+
+    store = SessionStore()
+    if not name or not (kind.place(store.root) / name).is_dir():
+        return None
+    if any(getattr(options, option, None) is not None for option in new):
+        flags = listed(f"--{option.replace('_', '-')}" for option in new)
+        raise InputError(f"{name} exists already: {flags} are for a new {kind.words.one}")
+    return kind.open(name, store)
+
+
+def spec_of(kind: type[Experiment[Any]], options: argparse.Namespace, *fields: str) -> Any:
+    """The spec in a file or of a preset, with the fields that are given as options."""
+    presets = {shipped.id: shipped.spec for shipped in kind.shipped()}
+    preset = getattr(options, "preset", None)
+    if bool(options.what) == bool(preset):
+        raise InputError(f"name a spec (JSON), the id of a {kind.words.one}, or a --preset")
+    if preset and preset not in presets:
+        raise InputError(f"there is no {kind.kind} preset {preset!r}; there are {', '.join(presets)}")
+    spec = presets[preset] if preset else read_model(kind.model, options.what)
+    with refusing(preset or options.what):
+        return kind.model.model_validate(spec.model_dump() | given(options, *fields))
+
+
+def work_here(experiment: Experiment[Any], done: int = 0) -> int:
+    """Do the work in this process, with a bar that begins with ``done`` parts of it; return the exit status.
+
+    Raises InputError if another process has the job.
+    """
+    from tqdm import tqdm
+
+    from frozenlab.jobs.worker import work_on
+
+    total, words = experiment.total, experiment.words
+    bar = tqdm(desc=words.doing, initial=done, total=total, unit=f" {words.units}", disable=None, leave=False)
+    with worked_on_here(experiment), bar:
+
+        def show(share: float) -> None:
+            bar.update(round(share * total) - bar.n)
+
+        return work_on(experiment, show)
+
+
+def about(experiment: Experiment[Any]) -> dict[str, Any]:
+    """What JSON says of every experiment."""
+    return {"id": experiment.id, "folder": str(experiment.dir), "status": experiment.state().status}
+
+
+def standing(experiment: Experiment[Any], so_far: str = "") -> str:
+    """How far it is, in a line: ``demo: stopped, 3 of 8 answers, in /lab/replays/demo``."""
+    return f"{experiment.id}: {experiment.state().status}{so_far and ', '}{so_far}, in {experiment.dir}"
