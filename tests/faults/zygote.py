@@ -80,10 +80,10 @@ def work(order: Order) -> int:
     into_log(folder)
     watch_all(order) if order.at else watch(order)
     try:
-        from frozenlab.jobs.job import BY_NAME
+        from frozenlab.jobs.job import KINDS
         from frozenlab.jobs.worker import work_on
 
-        return work_on(BY_NAME[order.job].open(folder))
+        return work_on(KINDS[order.job].open(folder))
     except BaseException as error:
         print(f"the worker raised {error!r}", flush=True)
         return 9

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.live import keep_current
-from frozenlab.app.ui.deleting import undo_line
+from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.experiments.experiment import Experiment, RunSettings
 from frozenlab.jobs import launcher
 
@@ -49,6 +49,43 @@ def everything(kind: type[AnExperiment]) -> dict[str, AnExperiment]:
     return own | {f"{RECORDED}{experiment.id}": experiment for experiment in kind.shipped()}
 
 
+def page(
+    kind: type[AnExperiment],
+    question: str,
+    lead: str,
+    new: str,
+    form: Callable[[], None],
+    show: Callable[[AnExperiment], None],
+    found: Mapping[str, AnExperiment] | None = None,
+) -> None:
+    """The page of a kind: one experiment, how far it is, and what ``show`` draws of it.
+
+    Args:
+        new: the button that opens the ``form`` of a new one.
+        found: those that can be picked, by the name in the address; None: all of the kind.
+    """
+    picker = head(kind, question, lead, new, form)
+    known = everything(kind) if found is None else found
+    if not known:
+        st.info(f"There is no {kind.words.one} yet.")
+        return
+    name = choose(kind, known, picker, lambda name: label(name, known[name]))
+    chosen, own = known[name], not name.startswith(RECORDED)
+    if own and chosen.state().live:
+        watch(chosen)
+    elif own and chosen.state().status != "done":
+        go_on(chosen)
+    show(chosen)
+    if own and not chosen.state().live:
+        delete_button(chosen, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
+
+
+def label(name: str, experiment: Experiment[Any]) -> str:
+    """What the picker calls one."""
+    about = f"{experiment.size_in_words} · " if experiment.size_in_words else ""
+    return f"{experiment.title} · {about}{'recorded' if name.startswith(RECORDED) else experiment.state().status}"
+
+
 def choose(kind: type[Experiment[Any]], found: Mapping[str, Named], picker: DeltaGenerator, label: Callable[[str], str]) -> str:
     """The name of the one in the address, else of the first; ``picker`` gets the box to pick another."""
     name, words = kind.kind, kind.words
@@ -82,15 +119,17 @@ def halt(experiment: Experiment[Any]) -> None:
 
 
 @st.fragment
-def watch(experiment: Experiment[Any], look: Callable[[float], tuple[str, bool]]) -> None:
+def watch(experiment: Experiment[Any], look: Callable[[float], tuple[str, bool]] | None = None) -> None:
     """The progress of one that runs. Draws the page again when it ends.
 
     Args:
-        look: words for the part of the work that is done, 0..1, and whether the page is drawn again at this part.
+        look: words for the part of the work that is done, 0..1, and whether the page is drawn again at this part; None: the parts that
+            are done, and only at the end.
     """
     keep_current(experiment)
     state, kind, words = experiment.state(), experiment.kind, experiment.words
-    done, anew = look(state.progress)
+    counted = f"**{round(state.progress * experiment.total)} of {experiment.total} {words.units}**"
+    done, anew = look(state.progress) if look else (counted, False)
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(key=f"{kind}-progress"):

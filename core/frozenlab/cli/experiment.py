@@ -6,19 +6,21 @@ A kind without options of its own needs no more than :func:`add_experiment` and 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from frozenlab.base.numbers import listed
-from frozenlab.cli.common import InputError, add_fields, given, read_model, refusing, worked_on_here
+from frozenlab.base.numbers import listed, percent
+from frozenlab.cli.common import InputError, add_fields, given, read_model, refusing, show, worked_on_here
 
 if TYPE_CHECKING:
     from frozenlab.experiments.experiment import Experiment
 
     AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
+    Tell = Callable[[AnExperiment, argparse.Namespace], None]
+    """Prints what an experiment found."""
 
 
-def add_experiment(parser: argparse.ArgumentParser, kind: type[Experiment[Any]], *fields: str) -> None:
+def add_experiment(parser: argparse.ArgumentParser, kind: type[Experiment[Any]], fields: Sequence[str] = ()) -> None:
     """Add what :func:`run_experiment` reads: a spec or an id, and options for these ``fields`` of the spec."""
     one = kind.words.one
     parser.add_argument("what", nargs="?", metavar="SPEC|ID", help=f"a spec (JSON), or the id of a {one} to resume")
@@ -33,7 +35,7 @@ def add_id(parser: argparse.ArgumentParser, kind: type[Experiment[Any]]) -> None
 
 
 def run_experiment(
-    kind: type[AnExperiment], options: argparse.Namespace, *fields: str, tell: Callable[[AnExperiment, argparse.Namespace], None]
+    kind: type[AnExperiment], options: argparse.Namespace, fields: Sequence[str] = (), tell: Tell[AnExperiment] | None = None
 ) -> int:
     """Make one or go on with it in this process, unless it is done, and ``tell`` what it found; return the exit status."""
     from frozenlab.experiments.experiment import RunSettings
@@ -42,7 +44,7 @@ def run_experiment(
     store, run = SessionStore(), given(options, "jobs")
     experiment = existing(kind, options.what, options, "preset", *fields, "id")
     if experiment is None:
-        spec = spec_of(kind, options, *fields)
+        spec = spec_of(kind, options, fields)
         kind.check(spec, store)
         experiment = kind.create(spec, store, options.id)
     status = 0
@@ -51,7 +53,7 @@ def run_experiment(
         if run:
             experiment.keep_run(RunSettings(**run))
         status = work_here(experiment)
-    tell(experiment, options)
+    (tell or tell_standing)(experiment, options)
     return status
 
 
@@ -72,7 +74,7 @@ def existing(kind: type[AnExperiment], name: str | None, options: argparse.Names
     return kind.open(name, store)
 
 
-def spec_of(kind: type[Experiment[Any]], options: argparse.Namespace, *fields: str) -> Any:
+def spec_of(kind: type[Experiment[Any]], options: argparse.Namespace, fields: Sequence[str]) -> Any:
     """The spec in a file or of a preset, with the fields that are given as options."""
     presets = {shipped.id: shipped.spec for shipped in kind.shipped()}
     preset = getattr(options, "preset", None)
@@ -98,10 +100,17 @@ def work_here(experiment: Experiment[Any], done: int = 0) -> int:
     bar = tqdm(desc=words.doing, initial=done, total=total, unit=f" {words.units}", disable=None, leave=False)
     with worked_on_here(experiment), bar:
 
-        def show(share: float) -> None:
+        def move(share: float) -> None:
             bar.update(round(share * total) - bar.n)
 
-        return work_on(experiment, show)
+        return work_on(experiment, move)
+
+
+def tell_standing(experiment: Experiment[Any], options: argparse.Namespace) -> None:
+    """Print how far it is, and why it failed."""
+    state = experiment.state()
+    record = about(experiment) | {"progress": state.progress, "error": state.error}
+    show(options, record, standing(experiment, percent(state.progress)), *filter(None, [state.error]))
 
 
 def about(experiment: Experiment[Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Line(NamedTuple):
 def add_list(parser: argparse.ArgumentParser) -> None:
     from frozenlab.jobs.job import KINDS
 
-    parser.add_argument("kind", nargs="?", choices=[kind.name for kind in KINDS], help="list jobs of this kind only")
+    parser.add_argument("kind", nargs="?", choices=list(KINDS), help="list jobs of this kind only")
     parser.add_argument("--archived", action="store_true", help="list archived sessions too")
     parser.add_argument("--most", type=int, default=40, help="jobs to list, the newest first (default: %(default)s)")
 
@@ -66,7 +66,7 @@ def others(store: SessionStore) -> Iterator[Line]:
     from frozenlab.experiments.bundles.found import find, opened
     from frozenlab.jobs.job import KINDS
 
-    for kind in KINDS[1:]:
+    for kind in list(KINDS.values())[1:]:
         for folder in (store.root / kind.place).glob("*"):
             with suppress(LabError):
                 found = find(f"{kind.name}:{folder.name}", store)

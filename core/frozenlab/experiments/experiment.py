@@ -73,6 +73,11 @@ class Experiment(Job, Generic[Spec]):
         return 100
 
     @property
+    def size_in_words(self) -> str:
+        """How large it is, for lists: ``3 students``; empty if that says nothing."""
+        return ""
+
+    @property
     def slow(self) -> bool:
         return False
 

@@ -76,7 +76,7 @@ def needed_by(job: Job, store: SessionStore) -> Iterator[Needed]:
     Results are left out: they hold all that they show.
     """
     itself, folder = Ref(job.kind, job.id), f"{job.dir}/"
-    for kind in KINDS:
+    for kind in KINDS.values():
         if kind.name == "evaluation":
             continue
         for path in sorted((store.root / kind.place).glob(f"*/{kind.task}")):
@@ -91,7 +91,7 @@ def needed_by(job: Job, store: SessionStore) -> Iterator[Needed]:
 
 
 def _read_named(path: Path) -> frozenset[Ref]:
-    kind = next((kind.name for kind in KINDS if kind.place == path.parents[1].name), "session")
+    kind = next((kind.name for kind in KINDS.values() if kind.place == path.parents[1].name), "session")
     return references(read_json(path), kind)
 
 

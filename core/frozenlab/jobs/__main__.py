@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from frozenlab.jobs.environment import KEEPER, NICENESS, worker_environment
-from frozenlab.jobs.job import BY_NAME
+from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.worker import end_with, work_on
 
@@ -22,7 +22,7 @@ for nuisance in (signal.SIGINT, signal.SIGHUP):
 name, folder = sys.argv[1:]
 if name != "study":
     os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive
-job = BY_NAME[name].open(Path(folder).resolve())
+job = KINDS[name].open(Path(folder).resolve())
 if (command := job.command()) != worker_command(name, job.dir):  # a session in several processes becomes their launcher
     os.execvpe(command[0], command, worker_environment(job.online))
 sys.exit(work_on(job))

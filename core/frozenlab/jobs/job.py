@@ -96,21 +96,27 @@ class Kind(NamedTuple):
 
 
 _EXPERIMENTS = "frozenlab.experiments"
-KINDS = (
-    Kind(
-        "session", "", "session.json", "frozenlab.session.worker", "frozenlab.session.session.Session",
-        "frozenlab.session.recorder.Recorder", within=("studies/*/cells", "contests/*/sides"),
-    ),
-    Kind("evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.measuring", f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation"),
-    Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.runner", f"{_EXPERIMENTS}.studies.store.Study", lock_wait=0.0),
-    Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.asking", f"{_EXPERIMENTS}.replays.store.Replay"),
-    Kind("diagnosis", "diagnoses", "task.json", f"{_EXPERIMENTS}.diagnosis.asking", f"{_EXPERIMENTS}.diagnosis.store.Diagnosis"),
-    Kind("student", "students", "recipe.json", f"{_EXPERIMENTS}.students.making", f"{_EXPERIMENTS}.students.store.Student"),
-    Kind("contest", "contests", "task.json", f"{_EXPERIMENTS}.contests.worker", f"{_EXPERIMENTS}.contests.store.Contest"),
-    Kind("headroom", "headroom", "task.json", f"{_EXPERIMENTS}.headroom.worker", f"{_EXPERIMENTS}.headroom.store.Headroom"),
-)  # fmt: skip
-BY_NAME = {kind.name: kind for kind in KINDS}
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "session", "", "session.json", "frozenlab.session.worker", "frozenlab.session.session.Session",
+            "frozenlab.session.recorder.Recorder", within=("studies/*/cells", "contests/*/sides"),
+        ),
+        Kind(
+            "evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.measuring",
+            f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation",
+        ),
+        Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.runner", f"{_EXPERIMENTS}.studies.store.Study", lock_wait=0.0),
+        Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.asking", f"{_EXPERIMENTS}.replays.store.Replay"),
+        Kind("diagnosis", "diagnoses", "task.json", f"{_EXPERIMENTS}.diagnosis.asking", f"{_EXPERIMENTS}.diagnosis.store.Diagnosis"),
+        Kind("student", "students", "recipe.json", f"{_EXPERIMENTS}.students.making", f"{_EXPERIMENTS}.students.store.Student"),
+        Kind("contest", "contests", "task.json", f"{_EXPERIMENTS}.contests.worker", f"{_EXPERIMENTS}.contests.store.Contest"),
+        Kind("headroom", "headroom", "task.json", f"{_EXPERIMENTS}.headroom.worker", f"{_EXPERIMENTS}.headroom.store.Headroom"),
+    )
+}  # fmt: skip
+"""The kinds of job by their names."""
 
 
 def kind_of(job: Job | type[Job]) -> Kind:
-    return BY_NAME[job.kind]
+    return KINDS[job.kind]

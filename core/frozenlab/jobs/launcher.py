@@ -22,7 +22,7 @@ from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import LinkError, refuse_links
 from frozenlab.jobs.imported import ImportedError, refuse_imported
-from frozenlab.jobs.job import BY_NAME, STOP_FILE, Job
+from frozenlab.jobs.job import KINDS, STOP_FILE, Job
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.process import start_worker
 from frozenlab.jobs.queue.db import PAUSED, QueueDB, QueuedJob, in_queue
@@ -140,7 +140,7 @@ def retry(root: Path, folder: Path, kind: str) -> None:
     state = read_state(folder)
     if state.status not in UNFINISHED:
         raise LaunchError(f"{folder.name} is {state.status}: only what failed, crashed or was stopped can be tried again")
-    job = BY_NAME[kind].open(folder)
+    job = KINDS[kind].open(folder)
     with launching(root):
         submit(job)
 

@@ -36,7 +36,7 @@ def diagnosis_section() -> None:
         undo_line("diagnosis", ERROR, go_to)
         live = next((diagnosis for diagnosis in found if diagnosis.state().live), None)
         if live is not None:
-            experiment.watch(live, lambda done: (f"**{markup.plain(live.title)}**: engineers are asked", False))
+            experiment.watch(live)
             return
         shown = choose(found) if found else None
         report = own_report(str(shown.dir), shown.state().progress) if shown else recorded()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from html import escape
 
 import streamlit as st
@@ -10,8 +9,7 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.headroom.form import start_form
 from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
-from frozenlab.app.ui import markup, nav, sessions
-from frozenlab.app.ui.deleting import delete_button
+from frozenlab.app.ui import markup, sessions
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.numbers import counted, typeset
 from frozenlab.experiments.headroom.report import REPORT, read_report
@@ -19,31 +17,21 @@ from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs.kept import Kept
 
-ERROR = experiment.error_of("headroom")
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
 
 
 def page() -> None:
     """One measurement: its progress if it runs, and its report."""
-    picker = experiment.head(Headroom, "What can be won here?", LEAD, "Measure", start_form)
-    found = everything()
-    if not found:
-        st.info("Nothing is measured yet.")
-        return
-    name = experiment.choose(Headroom, found, picker, lambda name: label(name, found[name]))
-    measurement, own, units = found[name], not name.startswith(experiment.RECORDED), found[name].spec.units
-    state = measurement.state()
-    if own and state.live:
-        experiment.watch(measurement, lambda done: (f"**{round(done * units)} of {units} parts measured**", False))
-    elif own and state.status != "done":
-        experiment.go_on(measurement)
+    experiment.page(Headroom, "What can be won here?", LEAD, "Measure", start_form, show, everything())
+
+
+def show(measurement: Headroom) -> None:
+    """The report, or what was expected before."""
     report = report_of(measurement)
     if report is not None:
         show_report(report)
     elif measurement.spec.prediction:
         st.caption(f"Prediction: {markup.plain(typeset(measurement.spec.prediction))}")
-    if own and not state.live:
-        delete_button(measurement, "headroom-delete", ERROR, partial(nav.put, "headroom", None))
 
 
 _read = Kept(lambda path: read_report(path.parent.parent), 20)
@@ -56,12 +44,6 @@ def everything() -> dict[str, Headroom]:
         for name, measurement in experiment.everything(Headroom).items()
         if not name.startswith(experiment.RECORDED) or (measurement.dir / REPORT).exists()
     }
-
-
-def label(name: str, measurement: Headroom) -> str:
-    spec = measurement.spec
-    kind = "recorded" if name.startswith(experiment.RECORDED) else measurement.state().status
-    return f"{spec.title} · {counted(len(spec.students), 'student')} · {kind}"
 
 
 def report_of(measurement: Headroom) -> HeadroomReport | None:

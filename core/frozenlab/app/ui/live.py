@@ -28,7 +28,7 @@ from frozenlab.app.ui.components.timeline import marks
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import percent
 from frozenlab.jobs.folders import find_folder
-from frozenlab.jobs.job import BY_NAME, Job
+from frozenlab.jobs.job import KINDS, Job
 from frozenlab.jobs.state import read_state
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, PHASE_WORDS, State
@@ -80,9 +80,9 @@ def look_at(kind: str, job_id: str, root: Path) -> Callable[[], Seen]:
             return Seen(found, beat(now, now.state()))
 
         return look
-    if kind not in BY_NAME:
+    if kind not in KINDS:
         raise LabError(f"there is no kind of job {kind!r}")
-    folder = find_folder(root / BY_NAME[kind].place, job_id, kind=kind, error=LabError)
+    folder = find_folder(root / KINDS[kind].place, job_id, kind=kind, error=LabError)
     return lambda: Seen(revision_of(folder, f"{read_state(folder).status} False"), None)
 
 

@@ -10,7 +10,7 @@ from frozenlab.experiments.benchmark.results import Result
 from frozenlab.experiments.bundles.layout import BundleError, Need
 from frozenlab.experiments.references import references
 from frozenlab.jobs.folders import JOB_ID
-from frozenlab.jobs.job import BY_NAME, KINDS, Job, Kind
+from frozenlab.jobs.job import KINDS, Job, Kind
 from frozenlab.session.store import SessionStore
 
 REPORT = "report.json"
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     @property
     def task(self) -> Path:
         """The file that describes it."""
-        task = self.folder / BY_NAME[self.kind].task
+        task = self.folder / KINDS[self.kind].task
         return task if task.is_file() or self.kind != "evaluation" else self.folder / REPORT
 
 
@@ -38,11 +38,12 @@ def find(name: str, store: SessionStore) -> Found:
     """A job by its id, or by ``KIND:ID`` where several kinds have the same one; recorded sessions too. Raises BundleError, and SessionError
     for a session that is not there."""
     kind, colon, job_id = name.rpartition(":")
-    if colon and kind not in BY_NAME:
-        raise BundleError(f"there is no kind {kind!r} of jobs; there are {', '.join(BY_NAME)}")
+    if colon and kind not in KINDS:
+        raise BundleError(f"there is no kind {kind!r} of jobs; there are {', '.join(KINDS)}")
     if not JOB_ID.fullmatch(job_id):
         raise BundleError(f"{name!r} is no id: lower-case letters, digits and hyphens, at most 63, perhaps after KIND:")
-    found = [Found(one.name, folder) for one in KINDS if kind in ("", one.name) and (folder := _folder(one, job_id, store)) is not None]
+    asked = [KINDS[kind]] if kind else list(KINDS.values())
+    found = [Found(one.name, folder) for one in asked if (folder := _folder(one, job_id, store)) is not None]
     if len(found) > 1:
         raise BundleError(f"there are several {job_id!r}: say which, {' or '.join(f'{one.kind}:{job_id}' for one in found)}")
     if not found:
@@ -59,7 +60,7 @@ def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path | None:
 def opened(job: Found) -> Job:
     """The job, opened for reading. Raises LabError if what describes it cannot be read."""
     if job.task.name != REPORT:
-        return BY_NAME[job.kind].open(job.folder)
+        return KINDS[job.kind].open(job.folder)
     result = Result(job.folder)
     if result.report is None:
         raise BundleError(result.problems[0])

@@ -16,7 +16,7 @@ from frozenlab.experiments.bundles.report import Bundle, JobReport
 from frozenlab.experiments.references import with_names
 from frozenlab.experiments.studies.registration import REGISTERED
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported
-from frozenlab.jobs.job import BY_NAME
+from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.catalog import LABELS_FILE, MOST_TAGS, RECORDED, Labels, read_labels
@@ -41,7 +41,7 @@ def take_in(bundle: Bundle, store: SessionStore, only: Collection[JobReport] | N
         renamed = {(job.entry.kind, job.entry.id): job.id for job in chosen if job.id != job.entry.id}
         for job in chosen:
             _prepare(job, bundle, renamed)
-            target = store.root / BY_NAME[job.entry.kind].place / job.id
+            target = store.root / KINDS[job.entry.kind].place / job.id
             target.parent.mkdir(parents=True, exist_ok=True)
             job.folder.rename(target)
             sync(target.parent)
@@ -77,7 +77,7 @@ def place(jobs: list[JobReport], store: SessionStore) -> None:
     inside = {(job.entry.kind, job.entry.id) for job in jobs if not job.refused}
     for job in jobs:
         kind, job_id = job.entry.kind, job.entry.id
-        job.here = not job.refused and _same(job, store.root / BY_NAME[kind].place / job_id)
+        job.here = not job.refused and _same(job, store.root / KINDS[kind].place / job_id)
         job.id = job_id if job.here else free_id(kind, job_id, store)
         job.needs = [(need, _where(need, inside, store)) for need in job.wanted]
 
@@ -85,7 +85,7 @@ def place(jobs: list[JobReport], store: SessionStore) -> None:
 def free_id(kind: str, job_id: str, store: SessionStore) -> str:
     """The id that a job gets here: its own if it is free, else with a number. No import passes for a recorded session."""
     stem = f"imported-{job_id.removeprefix(RECORDED)}" if kind == "session" and job_id.startswith(RECORDED) else job_id
-    folder = store.root / BY_NAME[kind].place
+    folder = store.root / KINDS[kind].place
     names = (stem[:63], *(f"{stem[:58]}-{number}" for number in range(2, 10_000)))
     return next(name for name in names if not os.path.lexists(folder / name))
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base.errors import LabError
-from frozenlab.jobs.job import BY_NAME, KINDS
+from frozenlab.jobs.job import KINDS
 from frozenlab.models.training.checkpoints import for_resume
 
 Format = Literal["json", "lines", "table", "arrays", "weights", "text"]
@@ -53,7 +53,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "headroom": (r"(task|state|origin|report/report)\.json", r"influence-\d{1,4}\.npz", r"outcomes\.parquet"),
 }
 """Kind of job -> regular expressions of the paths in its folder."""
-PLACES = {kind.place or "sessions": kind for kind in KINDS}
+PLACES = {kind.place or "sessions": kind for kind in KINDS.values()}
 """The folder of a kind's jobs in a bundle: as in the sessions folder, whose own jobs are in ``sessions``."""
 
 _FILES = {kind: re.compile("|".join(f"(?:{path})" for path in paths)) for kind, paths in FILES.items()}
@@ -82,11 +82,11 @@ def job_in(name: str) -> tuple[str, str, str] | None:
 
 def folder_of(kind: str, job_id: str) -> str:
     """The folder of a job in a bundle: ``sessions/demo``."""
-    return f"{BY_NAME[kind].place or 'sessions'}/{job_id}"
+    return f"{KINDS[kind].place or 'sessions'}/{job_id}"
 
 
 MANIFEST_FILE = "manifest.json"
-KindName = Annotated[str, Field(pattern=f"^({'|'.join(kind.name for kind in KINDS)})$")]
+KindName = Annotated[str, Field(pattern=f"^({'|'.join(KINDS)})$")]
 Line = Annotated[str, Field(max_length=500)]
 
 

@@ -29,7 +29,7 @@ from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleE
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
 from frozenlab.experiments.references import references
 from frozenlab.jobs.disk import check_room
-from frozenlab.jobs.job import BY_NAME, KINDS
+from frozenlab.jobs.job import KINDS
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SCRATCH, SessionStore
@@ -38,7 +38,7 @@ CODE = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib", ".npy", ".py", ".so
 ARCHIVES = {".zip", ".gz", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".zst", ".rar"}
 RESTING = ("waiting", "stopped", "done", "failed", "crashed")
 """Statuses of a job that no worker has."""
-TASKS = {kind.task for kind in KINDS}
+TASKS = {kind.task for kind in KINDS.values()}
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def _open(job: JobReport) -> None:
         return
     found = Found(job.entry.kind, job.folder)
     if not found.task.is_file():
-        job.refused.append(Refusal(job.name, f"has no {BY_NAME[job.entry.kind].task}"))
+        job.refused.append(Refusal(job.name, f"has no {KINDS[job.entry.kind].task}"))
         return
     try:
         job.title, job.wanted = title_of(found), needs(found)

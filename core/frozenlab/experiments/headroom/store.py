@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import regular, replacing, write_parquet
+from frozenlab.base.numbers import counted
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.needs import Needs
@@ -56,7 +57,7 @@ class Headroom(Experiment[HeadroomSpec]):
     """One folder of a measurement, opened for reading. Opening it raises HeadroomError if its spec cannot be read."""
 
     kind, model, error = "headroom", HeadroomSpec, HeadroomError
-    words = Words("measurement", "measurements", "measuring", "parts", "What is measured is kept.")
+    words = Words("measurement", "measurements", "measuring", "parts measured", "What is measured is kept.")
 
     @classmethod
     def check(cls, spec: HeadroomSpec, store: SessionStore) -> None:
@@ -65,6 +66,10 @@ class Headroom(Experiment[HeadroomSpec]):
             folder = policy_folder(student)
             if weights_file(folder) is None:
                 raise HeadroomError(f"there is no student {student!r}: {folder} holds no weights")
+
+    @property
+    def size_in_words(self) -> str:
+        return counted(len(self.spec.students), "student")
 
     @property
     def total(self) -> int:

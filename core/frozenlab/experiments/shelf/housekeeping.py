@@ -62,7 +62,7 @@ def bytes_of(file: Path) -> int:
 
 def other_uses(store: SessionStore) -> dict[str, int]:
     """Bytes of the folders beside the sessions, by their names: studies, students, results and so on."""
-    return {kind.place: size_of(store.root / kind.place) for kind in JOBS if kind.place and (store.root / kind.place).is_dir()}
+    return {kind.place: size_of(store.root / kind.place) for kind in JOBS.values() if kind.place and (store.root / kind.place).is_dir()}
 
 
 def kind_of(path: Path) -> str:
@@ -135,8 +135,8 @@ def trash_removals(store: SessionStore, older_than: float) -> list[Removal]:
 
 def with_others(store: SessionStore) -> Iterator[SessionStore]:
     """The sessions of each study and each contest that is done."""
-    for place, part in next(kind.inside for kind in JOBS if kind.name == "session"):
-        task = next(kind.task for kind in JOBS if kind.place == place)
+    for place, part in JOBS["session"].inside:
+        task = next(kind.task for kind in JOBS.values() if kind.place == place)
         for path in sorted((store.root / place).glob(f"*/{task}")):
             folder = path.parent
             if JOB_ID.fullmatch(folder.name) and not folder.is_symlink() and read_state(folder).status == "done":

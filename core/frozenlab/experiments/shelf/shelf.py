@@ -18,7 +18,7 @@ from frozenlab.base.files import write_text
 from frozenlab.experiments.references import needed_by
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
-from frozenlab.jobs.job import BY_NAME, KINDS, Job, kind_of
+from frozenlab.jobs.job import KINDS, Job, kind_of
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.jobs.state import read_state
 from frozenlab.jobs.worker import LOCK_FILE, JobHeldError, sole_worker
@@ -99,7 +99,7 @@ def why_kept(job: Job, store: SessionStore) -> str | None:
 
 def parts(job: Job) -> Iterator[Path]:
     """The folders of the jobs that it has run within its own."""
-    for kind in KINDS:
+    for kind in KINDS.values():
         for place, part in kind.inside:
             if place == kind_of(job).place:
                 yield from (path.parent for path in sorted((job.dir / part).glob(f"*/{kind.task}")))
@@ -108,7 +108,7 @@ def parts(job: Job) -> Iterator[Path]:
 def in_trash(store: SessionStore) -> list[Trashed]:
     """The jobs in the trash, those deleted last first, without opening them."""
     found = []
-    for kind in KINDS:
+    for kind in KINDS.values():
         for folder in (store.root / TRASH / kind.place).glob("*"):
             if JOB_ID.fullmatch(folder.name) and folder.is_dir() and (kind.place or (folder / kind.task).exists()):
                 with suppress(OSError):
@@ -119,7 +119,7 @@ def in_trash(store: SessionStore) -> list[Trashed]:
 def restore(job_id: str, store: SessionStore, kind: str = "session") -> Path:
     """Move a job from the trash back among the others, and return its folder. Raises ShelfError if it is not there, or another has its id
     by now."""
-    source, target = (root / BY_NAME[kind].place / job_id for root in (store.root / TRASH, store.root))
+    source, target = (root / KINDS[kind].place / job_id for root in (store.root / TRASH, store.root))
     if not JOB_ID.fullmatch(job_id) or not source.is_dir():
         raise ShelfError(f"there is no {kind} {job_id!r} in the trash")
     with launch_lock(store.root):

@@ -20,7 +20,7 @@ from frozenlab.jobs.disk import NOTHING, check_room
 from frozenlab.jobs.environment import NICENESS, worker_environment
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.imported import refuse_imported
-from frozenlab.jobs.job import BY_NAME, STOP_FILE
+from frozenlab.jobs.job import KINDS, STOP_FILE
 from frozenlab.jobs.process import start_worker, worker_command
 from frozenlab.jobs.queue.db import FILLED, PAUSED, QueueDB, QueuedJob, QueueError, Revision
 from frozenlab.jobs.queue.notify import notify_alarm, notify_end
@@ -199,7 +199,7 @@ class Dispatcher:
         if job is None or job.running or job.paused:
             return False
         seen = state and as_observed(state)
-        if state is None or seen is None or not (folder / BY_NAME[job.kind].task).is_file():
+        if state is None or seen is None or not (folder / KINDS[job.kind].task).is_file():
             self.db.remove(job.folder)
         elif seen.status in ("running", "stalled"):
             self.follow(job, state)

@@ -26,7 +26,7 @@ def is_job(folder: Path, kind: Kind) -> bool:
 def recovered(root: Path, known: Collection[str] = ()) -> Iterator[QueuedJob]:
     """The jobs whose folders say that they wait or run on this machine, those that waited longest first, without the ``known`` folders."""
     found = []
-    for kind in KINDS:
+    for kind in KINDS.values():
         for place in (kind.place, *kind.within):
             for path in root.glob(f"{place}/*/state.json" if place else "*/state.json"):
                 folder = path.parent
