@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,17 +19,15 @@ from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.report import compared, faithful_claims, proposals, sentences, sign_flips
 from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
-from frozenlab.experiments.shelf.shelf import ShelfError, delete
 from frozenlab.experiments.studies.arms import section_arms
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.launcher import LaunchError, stop
 from frozenlab.jobs.worker import work_on
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
-from tests.running import end_workers, wait_for, worker_pid
+from tests.running import end_workers
 
 ENGINEERS = ("rules", "uniform", "random", "fixed")
 API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
@@ -160,41 +156,7 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
     assert gone.answers() == []
 
 
-@pytest.mark.slow
-def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
-    session = build_session(store.root)
-    weights = SessionStore().open("example-quick").stage_dir(1) / "policy"
-    (session.stage_dir(0) / "policy").symlink_to(weights)
-    task = task_for(session, 0, [Arm(name="all"), Arm(name="blind", sections=())], "x", samples=10)
-    found = Replay.start(task, store)
-    assert [known.id for known in Replay.all(store)] == [found.id]
-    with pytest.raises(LaunchError, match=r" is (queued|running) already"):
-        found.resume()
-    with pytest.raises(ShelfError, match="; stop it before it is deleted"):
-        delete(found, store)
-    wait_for(lambda: len(found.answers()) > 2, "answers")
-    os.killpg(worker_pid(found), signal.SIGKILL)
-    there = found.answers()
-    wait_for(lambda: len(found.answers()) > len(there), "an answer after resuming")
-    stop(found)
-    wait_for(lambda: not found.state().live, "the stop")
-    assert found.state().status == "stopped" and found.answers()[: len(there)] == there
-    delete(found, store)
-    assert Replay.all(store) == []
-
-
-def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore, scripted: Replay) -> None:
-    assert Replay.open("asked", store).spec == scripted.spec
-    broken = store.root / "replays" / "broken"
-    broken.mkdir()
-    (broken / "task.json").write_text("{")
-    assert [found.id for found in Replay.all(store)] == ["asked"]
-    for name, message in (("nowhere", "no replay"), ("../x", "no replay"), ("broken", r"task\.json cannot be read")):
-        with pytest.raises(ReplayError, match=message):
-            Replay.open(name, store)
-    for name, message in (("asked", "already exists"), ("No id", "is no replay id")):
-        with pytest.raises(ReplayError, match=message):
-            Replay.create(scripted.spec, store, name)
+def test_damaged_answers_are_named(scripted: Replay) -> None:
     (scripted.dir / "answers.parquet").write_bytes(b"torn")
     with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read"):
         scripted.answers()

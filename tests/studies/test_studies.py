@@ -23,7 +23,7 @@ from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
 from frozenlab.experiments.studies.runner import LocalWorkers, Runner
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
-from frozenlab.experiments.studies.store import Study, StudyError, outcomes
+from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.jobs.launcher import held, launch, stop
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import HELD, run_job
@@ -262,20 +262,6 @@ def test_an_older_study_runs_as_before() -> None:
     study = StudySpec.model_validate(old)
     cells = [study.spec_of(study.arms[0], seed) for seed in study.seeds]
     assert {cell.suite for cell in cells} == {preset_spec("study").suite} and not any(cell.test or cell.ask_first for cell in cells)
-
-
-def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> None:
-    store = SessionStore(tmp_path)
-    study = Study.create(small_study("uniform", "fixed"), store, "there")
-    assert Study.open("there", store).spec == study.spec
-    (tmp_path / "studies" / "broken").mkdir()
-    (tmp_path / "studies" / "broken" / "study.json").write_text(json.dumps({"title": "x"}))
-    assert [found.id for found in Study.all(store)] == ["there"]
-    for name, message in (("nowhere", "no study"), ("../x", "no study"), ("broken", "cannot be read")):
-        with pytest.raises(StudyError, match=message):
-            Study.open(name, store)
-    with pytest.raises(StudyError, match="already exists"):
-        Study.create(study.spec, store, "there")
 
 
 @pytest.mark.parametrize(
