@@ -11,7 +11,6 @@ from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError
 from frozenlab.models.settings import LanguageSettings, Lora
-from frozenlab.models.training.reward import reward
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage import make_run, train_stage
 from frozenlab.tasks import families
@@ -31,7 +30,7 @@ def test_an_answer_is_read_judged_and_paid() -> None:
     task = Sum("one", "easy", 2, 3)
     outcomes = {text: SUMS.judge(task, SUMS.plain.read(task, text, finished=True)) for text in ("5", " 6 ", "9", "five")}
     assert [judged.outcome for judged in outcomes.values()] == ["optimal", "close", "wrong", "unreadable"]
-    assert [round(reward(judged, 0.7), 3) for judged in outcomes.values()] == [1.0, 0.475, 0.025, 0.0]
+    assert [round(judged.reward(0.7), 3) for judged in outcomes.values()] == [1.0, 0.475, 0.025, 0.0]
     assert SUMS.judge(task, SUMS.plain.read(task, "5", finished=False)).fault == "unreadable"
 
 

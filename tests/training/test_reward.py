@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Verdict, judge
-from frozenlab.models.training.reward import reward
 from frozenlab.tasks.lake.answer import judged
 
 BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
 
 
 def paid(*plan: str, optimality: float = 0.7) -> float:
-    return reward(judged(judge(BOARD, plan, 3), 3), optimality)
+    return judged(judge(BOARD, plan, 3), 3).reward(optimality)
 
 
 def test_an_optimal_plan_earns_everything() -> None:
@@ -39,7 +38,7 @@ def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
 
 
 def test_what_cannot_be_read_earns_nothing() -> None:
-    assert reward(judged(Verdict("parse_error", optimal=False, on_goal=(False, False)), 3), 0.7) == 0.0
+    assert judged(Verdict("parse_error", optimal=False, on_goal=(False, False)), 3).reward(0.7) == 0.0
 
 
 motions = st.text("UDLRW", max_size=8)
@@ -48,5 +47,5 @@ motions = st.text("UDLRW", max_size=8)
 @given(motions, motions)
 def test_any_valid_plan_beats_any_other(first: str, second: str) -> None:
     verdict = judge(BOARD, (first, second), 3)
-    earned = reward(judged(verdict, 3), 0.8)
+    earned = judged(verdict, 3).reward(0.8)
     assert earned >= 0.2 if verdict.valid else earned <= 0.1

@@ -85,6 +85,17 @@ class Judged:
         """The outcome of an answer that is not valid."""
         return None if self.valid else self.outcome
 
+    def reward(self, optimality: float) -> float:
+        """What a stage pays for the answer, 0..1: the best earns 1, a valid one at least ``1 - optimality``, an invalid one its credit.
+
+        Args:
+            optimality: the part of a valid answer's reward that depends on its efficiency; one half of it shrinks with the efficiency, the
+                other is for the optimum alone.
+        """
+        if not self.valid:
+            return self.credit
+        return 1 - optimality * (1 - (self.efficiency + self.optimal) / 2)
+
 
 ROW_COLUMNS = {
     "board_id": "str",

@@ -29,7 +29,6 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import answer_row, evaluate, frame
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
-from frozenlab.models.training.reward import reward
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import step_figures
 from frozenlab.tasks.task import Task
@@ -140,6 +139,6 @@ def sampled_answers(task: DiagnosisTask, policy: Policy, tasks: list[Task]) -> p
         for completion in written:
             answer = policy.read(one, completion)
             rows.append(answer_row(policy.family, one, completion, answer))
-            rewards.append(reward(policy.family.judge(one, answer), optimality))
+            rewards.append(policy.family.judge(one, answer).reward(optimality))
     table = frame(rows, policy.family)
     return table.assign(cell=table["config_cell"], reward=rewards)

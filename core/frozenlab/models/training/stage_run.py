@@ -21,7 +21,6 @@ from frozenlab.models.evaluation import answer_row
 from frozenlab.models.lab.generation import sample
 from frozenlab.models.policy import Policy
 from frozenlab.models.training.checkpoints import seal
-from frozenlab.models.training.reward import reward
 from frozenlab.models.training.stage_settings import Schedule, StageSettings, share_of_rate
 from frozenlab.tasks.task import Task
 
@@ -146,7 +145,7 @@ class StageRun(TrainerCallback, ABC):
             completion = self.policy.completion(ids)
             answer = self.policy.read(task, completion)
             judged = family.judge(task, answer)
-            paid = reward(judged, self.settings.optimality)
+            paid = judged.reward(self.settings.optimality)
             table.append(
                 {"cell": task.cell, "reward": paid, "valid": judged.valid, "optimal": judged.optimal}
                 | {"cost": judged.cost, "tokens": len(ids)}

@@ -16,7 +16,6 @@ from frozenlab.lake import config_cell
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
 from frozenlab.lake.config_cell import SCATTER, CellConfig, Layout
-from frozenlab.lake.config_cell import Knob as KnobName
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.layouts import LAYOUTS
 from frozenlab.lake.rules import MOVES, Fault
@@ -35,9 +34,6 @@ KNOBS = by_name(
         1,
     ),
 )
-
-RATIO_KNOBS: tuple[KnobName, ...] = tuple(knob for knob in config_cell.KNOBS if knob != "share")
-"""The knobs of a cell besides its share."""
 
 
 def fault(name: Fault, label: str, sentence: str, rule: str, color: str) -> Outcome:
