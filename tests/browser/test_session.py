@@ -138,7 +138,7 @@ def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: A
     page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).click()  # Streamlit has a Stop of its own above
     page.get_by_role("button", name="Stop it").click()
     stopped = wait_for(session, lambda state: state.status == "stopped", "the stop")
-    expect(page.get_by_text("Stopped. Resume goes on where it stopped.")).to_be_visible()
+    expect(page.get_by_text("Stopped. Resume continues from there.")).to_be_visible()
     wait_for(session, lambda _: not worker_alive(before), "the end of the worker")
 
     page.get_by_role("button", name="Resume").click()

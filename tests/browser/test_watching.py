@@ -56,6 +56,6 @@ def test_a_live_page_shows_each_change_of_its_session(app: App, page: Page) -> N
     expect(words).to_contain_text("step 7 of 8")
 
     put(session, status="stopped")
-    expect(page.get_by_text("Stopped. Resume goes on where it stopped.")).to_be_visible()
+    expect(page.get_by_text("Stopped. Resume continues from there.")).to_be_visible()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
     assert page.evaluate("window.same === document")

@@ -475,7 +475,7 @@ def test_content_tells_the_format_where_the_name_does_not() -> None:
     line = Instance("a", LAKE, Solution("undecided")).to_line()
     assert recognise("x.jsonl", line) == "jsonl" and recognise("x.json", json.dumps(LAKE.to_dict(), indent=1)) == "json"
     assert recognise("x.jsonl", f"{record()[1:-1]}\n{record()[1:-1]}") == "benchmark"
-    with pytest.raises(BoardError, match="cannot be told from the file"):
+    with pytest.raises(BoardError, match="does not reveal its format"):
         recognise("x.txt", "hello, world")
 
 

@@ -43,7 +43,7 @@ def test_a_file_gives_its_instances_back_and_names_a_bad_line(tmp_path: Path) ->
         ({"makespan": -1}, '"makespan" must be a whole number'),
         ({"makespan": 2, "sum_of_costs": "x"}, '"sum_of_costs"'),
         ({"makespan": 2, "needs_wait": 1}, '"needs_wait"'),
-        ({"makespan": 2, "plan": ["R"]}, "one an agent"),
+        ({"makespan": 2, "plan": ["R"]}, "one per agent"),
     ],
 )
 def test_a_bad_optimum_is_told(optimal: object, reason: str) -> None:

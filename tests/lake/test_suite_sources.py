@@ -96,7 +96,7 @@ def test_claimed_optima_are_not_believed(tmp_path: Path) -> None:
         ("wall.txt", "S H G", SuiteError, "board 'wall' has no solution"),
         ("torn.json", '[{"sample_id": "x", "text": "S', BoardError, "not a JSON board"),
         ("torn.parquet", "PAR1", BoardError, "torn.parquet is no Parquet file"),
-        ("prose.md", "nothing to see", BoardError, "the format cannot be told"),
+        ("prose.md", "nothing to see", BoardError, "does not reveal its format"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, name: str, text: str, error: type[Exception], said: str) -> None:

@@ -81,7 +81,7 @@ def test_a_screen_that_only_watches_has_no_form(contest: Contest) -> None:
     app = open_page("contest", contest=contest.id, watch="1")
     assert not app.exception
     assert "contest-enter" not in [button.key for button in app.button]
-    assert "Nobody has entered yet." in words(app)
+    assert "No entries yet." in words(app)
 
 
 def test_an_unknown_contest_leads_to_a_new_one(sessions_folder: Path) -> None:

@@ -282,7 +282,7 @@ def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: py
     monkeypatch.setattr(launch, "resume", lambda session, store: resumed.append(session.id))
     app = open_page("train", session="built")
     assert not app.exception
-    assert "Resume goes on where it stopped" in words(app)
+    assert "Resume continues from there" in words(app)
     app.button(key="resume").click().run()
     assert resumed == ["built"]
 
@@ -406,7 +406,7 @@ def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPa
 def test_a_dead_worker_is_reported(sessions_folder: Path) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
     app = open_page("train", session="built")
-    assert any("The worker is gone" in error.value for error in app.error)
+    assert any("The worker died" in error.value for error in app.error)
     assert app.button(key="resume")
 
 

@@ -49,7 +49,7 @@ def test_the_plan_of_a_file_is_one_to_watch() -> None:
             "a.txt: line 1, cell 1: 'hello' is no cell; use F H ^ v < > 0 1 2 3 4, starts S s A B C, goals G g a b c",
         ),
         ({"a.json": b"{"}, "a.json: not a JSON board: Expecting property name enclosed in double quotes at line 1, column 2"),
-        ({"a.json": b"{}"}, 'a.json: "map" must be a list of strings, one a row, like "S F H"'),
+        ({"a.json": b"{}"}, 'a.json: "map" must be a list of strings, one per row, like "S F H"'),
     ],
 )
 def test_a_bad_file_is_refused_in_a_line(brought: dict[str, bytes], reason: str) -> None:

@@ -74,7 +74,7 @@ def unfinished(found: Look, store: SessionStore) -> None:
                 st.caption(markup.plain(" · ".join(filter(None, (job.kind, f"{job.status} {sessions.ago(job.ended)}", one.why)))))
             with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
                 open_link(job.kind, job.path.name)
-                hint = "Put it in the queue again; it goes on where it stood"
+                hint = "Queue it again; it resumes where it stopped"
                 again = partial(launcher.retry, folder=job.path, kind=job.kind)
                 button("Retry", f"retry-{abs(hash(job.folder))}", ":material/refresh:", again, store, hint)
 
@@ -138,9 +138,9 @@ def about(job: QueuedJob, found: Look) -> str:
 Action = tuple[str, str, Callable[..., None], str]
 """What can be done to a job: name, icon, function of the sessions folder and the job's folder, hint."""
 CANCEL: Action = ("cancel", ":material/close:", launcher.cancel, "Take it out of the queue")
-STOP: Action = ("stop", ":material/stop:", launcher.cancel, "Stop it at its next step; it can go on later")
+STOP: Action = ("stop", ":material/stop:", launcher.cancel, "Stop it at its next step; it can be resumed later")
 GO: Action = ("go", ":material/play_arrow:", launcher.go_on, "Let it take its turn again")
-NOW: Action = ("now", ":material/bolt:", launcher.make_urgent, "Begin at once: running jobs make room, and go on afterwards")
+NOW: Action = ("now", ":material/bolt:", launcher.make_urgent, "Begin at once: running jobs make room and resume afterwards")
 PAUSE: Action = ("pause", ":material/pause:", launcher.pause, "Keep it waiting")
 
 

@@ -19,7 +19,7 @@ def add_app(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--look-only", action="store_true", help="a server for visitors: it cannot start, stop, change or delete anything")
     parser.add_argument(
         "--allowed-host", metavar="NAME", action="append", default=[],
-        help="a name that the lab is reached by, such as lab.example, besides this machine's own; a proxy's too",
+        help="another name of the lab, such as lab.example, besides this machine's own; a proxy's too",
     )  # fmt: skip
     parser.add_argument("--no-browser", action="store_true", help="start the server without opening a browser")
     parser.add_argument("--sessions", type=Path, help="folder of the sessions (default: FROZENLAB_SESSIONS, else sessions/)")
@@ -47,7 +47,7 @@ def run_app(options: argparse.Namespace) -> int:
     url = f"http://{here(options.host)}:{options.port}"
     try:
         if wait_until_up(server, url):
-            print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions go on)", flush=True)
+            print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions continue)", flush=True)
             if link:
                 print(link, flush=True)
             if not options.no_browser:
@@ -140,5 +140,5 @@ def run_doctor(options: argparse.Namespace) -> None:
 
 COMMANDS = (
     Command("app", "open the lab in a browser", add_app, run_app),
-    Command("doctor", "show what this machine can run, and what is missing for the rest", run=run_doctor),
+    Command("doctor", "show which presets this machine can run, and what the others lack", run=run_doctor),
 )

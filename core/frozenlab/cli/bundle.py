@@ -187,6 +187,6 @@ def check_whole(exported: Exported, out: Path, store: SessionStore) -> None:
 
 VERBS = (
     Command("export", "write sessions, studies, replays, ... into one file", add_export, run_export),
-    Command("import", "look into a file of jobs, and import what is sound, read-only", add_import, run_import),
-    Command("own", "make an imported job yours, so that it can be run and changed", add_own, run_own),
+    Command("import", "list the contents of a file of jobs and import the sound ones, read-only", add_import, run_import),
+    Command("own", "make an imported job yours, so that you can run and change it", add_own, run_own),
 )

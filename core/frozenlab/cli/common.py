@@ -263,5 +263,5 @@ def agreed() -> bool:
     """Whether somebody at a terminal confirms."""
     if not sys.stdin.isatty():
         return False
-    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -98,6 +98,6 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
 
 
 COMMANDS = (
-    Command("propose", "give a session that waits for a person the next environment config", add_propose, run_propose),
-    Command("fork", "branch off after a stage of a session, and run that branch", add_fork, run_fork),
+    Command("propose", "propose the next config for a session that waits for a person", add_propose, run_propose),
+    Command("fork", "branch off after a stage of a session and run the branch", add_fork, run_fork),
 )

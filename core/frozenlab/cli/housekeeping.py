@@ -136,8 +136,10 @@ def megabytes(size: int) -> str:
 
 
 VERBS = (
-    Command("disk", "what sessions and other jobs take of the disk, by kind of file", add_disk, run_disk),
-    Command("gc", "remove what finished sessions need no more: optimizer states, checkpoints before the last; the trash", add_gc, run_gc),
+    Command("disk", "disk space of sessions and other jobs, by kind of file", add_disk, run_disk),
+    Command(
+        "gc", "remove files that finished sessions no longer need: optimizer states, checkpoints before the last; the trash", add_gc, run_gc
+    ),
     Command("delete", "move jobs of any kind into the trash", add_delete, run_delete),
     Command("restore", "bring a deleted job back, or list the trash", add_restore, run_restore),
 )

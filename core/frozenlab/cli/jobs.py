@@ -141,7 +141,7 @@ def label(name: str, options: argparse.Namespace, **changes: object) -> None:
 VERBS = (
     Command("stop", "stop a job at its next step, or take it out of the queue", add_stop, run_stop),
     Command("label", "give a session a title, tags and notes", add_label, run_label),
-    Command("archive", "leave sessions out of lists; they still open by their ids", add_session_ids, partial(run_archive, archived=True)),
+    Command("archive", "hide sessions from lists; they still open by their ids", add_session_ids, partial(run_archive, archived=True)),
     Command("unarchive", "take sessions out of the archive", add_session_ids, partial(run_archive, archived=False)),
     *queue.VERBS,
     *bundle.VERBS,

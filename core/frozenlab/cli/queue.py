@@ -106,7 +106,7 @@ def as_lines(found: Look, most: int) -> list[str]:
     lines += [job_line(job, found) for job in found.jobs[:most]]
     lines += [f"  and {len(found.jobs) - most} more"] if len(found.jobs) > most else []
     if found.unfinished:
-        lines += ["", "Ended without a result (frozenlab jobs retry ID goes on):"]
+        lines += ["", "Ended without a result (frozenlab jobs retry ID resumes):"]
     for one in found.unfinished:
         job, when = one.job, clock(one.job.ended, found.now)
         lines.append(f"  {job.path.name:<44} {job.kind:<11} {job.status:<8} {when:<10} {one.why}".rstrip())
@@ -140,9 +140,9 @@ def as_json(found: Look) -> dict[str, Any]:
 
 
 VERBS = (
-    Command("queue", "show what runs and waits on this machine", add_queue, run_queue),
-    Command("now", "begin a job at once; running jobs make room, and go on afterwards", add_id, run_now),
-    Command("pause", "keep a job waiting; without an ID: begin nothing but urgent jobs", add_any_id, run_pause),
-    Command("go", "let a job take its turn again; without an ID: the whole queue", add_any_id, run_go),
-    Command("retry", "queue a job again that failed, crashed or was stopped", add_id, run_retry),
+    Command("queue", "show running and waiting jobs of this machine", add_queue, run_queue),
+    Command("now", "begin a job at once; running jobs make room and resume afterwards", add_id, run_now),
+    Command("pause", "hold a job; without an ID: hold all but urgent jobs", add_any_id, run_pause),
+    Command("go", "release a held job; without an ID: the whole queue", add_any_id, run_go),
+    Command("retry", "queue a failed, crashed or stopped job again", add_id, run_retry),
 )

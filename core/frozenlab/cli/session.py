@@ -55,7 +55,7 @@ def add_track(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument(
         "--track", metavar="TRACKER", choices=TRACKERS,
-        help=f"follow the session in a tracker that is installed: {listed(TRACKERS, 'or')} (default: FROZENLAB_TRACK, else none)",
+        help=f"log the session to an installed tracker: {listed(TRACKERS, 'or')} (default: FROZENLAB_TRACK, else none)",
     )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def print_status(session: Session, as_json: bool) -> None:
 
 COMMANDS = (
     Command("run", "run a whole session in the foreground", add_run, run_session),
-    Command("resume", "resume a session that stopped, in the foreground", add_resume, run_resume),
+    Command("resume", "resume a stopped session in the foreground", add_resume, run_resume),
     Command("reproduce", "rerun a finished session from its spec and report differences", add_reproduce, run_reproduce),
-    Command("status", "show what a session is doing", add_session_id, run_status),
+    Command("status", "show the state of a session", add_session_id, run_status),
 )

@@ -38,7 +38,7 @@ class Server(BaseModel):
     max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 16_000
     """The longest answer, with the thoughts of a model that reasons. A server whose context has no room for it is asked for half of it."""
     timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 600.0
-    """Seconds that one answer may take: the longest one at 30 tokens a second."""
+    """Time limit of one answer in seconds: the longest one at 30 tokens a second."""
     input_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million tokens of the prompt, in any currency, from which the cost is estimated; None: not known."""
     output_price: Annotated[float, Field(ge=0)] | None = None

@@ -45,7 +45,7 @@ class Words(NamedTuple):
     many: str
     doing: str = "working"
     units: str = "%"
-    kept: str = "It can go on later."
+    kept: str = "It can be resumed later."
     """What happens to one when it is stopped."""
     resume: str = "Go on"
 

@@ -274,7 +274,7 @@ def change(root: Path, folder: Path, **values: bool) -> None:
         if job is None:
             raise LaunchError(f"{folder.name} is not in the queue")
         if values.get("paused") and job.running and job.cores:
-            raise LaunchError(f"{job.id} runs already: stop it instead, it can go on later")
+            raise LaunchError(f"{job.id} runs already: stop it instead, it can be resumed later")
         for one in (job, *parts(db, job)):
             db.change(one.folder, **values)
 

@@ -259,7 +259,7 @@ class Board:
             raise BoardError(f"a board is a JSON object, not {type(data).__name__}")
         lines, agents = data.get("map"), data.get("agents")
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-            raise BoardError('"map" must be a list of strings, one a row, like "S F H"')
+            raise BoardError('"map" must be a list of strings, one per row, like "S F H"')
         if not isinstance(agents, list):
             raise BoardError('"agents" must be a list of {"start": [row, col], "goal": [row, col]}')
         frozen_letters = str.maketrans({letter: FROZEN for letter in START_LETTERS + GOAL_LETTERS})

@@ -90,7 +90,7 @@ def _read_bounded(data: Any, board: Board) -> Solution:
 def _read_plan(data: dict[str, Any], where: str, key: str, board: Board) -> Plan | None:
     plan = data.get(key)
     if plan is not None and not (isinstance(plan, list) and len(plan) == board.num_agents and all(isinstance(x, str) for x in plan)):
-        raise BoardError(f'"{where}": "{key}" must be a list of motion strings, one an agent')
+        raise BoardError(f'"{where}": "{key}" must be a list of motion strings, one per agent')
     return None if plan is None else tuple(plan)
 
 

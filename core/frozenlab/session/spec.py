@@ -69,7 +69,7 @@ class SessionSpec(BaseModel):
     """Rules of health (:mod:`frozenlab.session.health.rules`) that stop the session when one of them gives an alarm. Resumed, it looks at
     new steps only."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    """Seed of everything that is drawn. The same spec with the same seed draws the same boards everywhere."""
+    """Seed of all random draws. The same spec with the same seed draws the same boards everywhere."""
     parent: Parent | None = None
     """Of a fork, the session that it was until then; None for one that began at the beginning."""
 

@@ -62,9 +62,9 @@ class Tracking:
         except ImportError as error:
             self._failed(f"{self._name} is not installed here: {one_line(error)}")
         except SystemExit:
-            self._failed(f"{self._name} gave up, and the session goes on without it")
+            self._failed(f"{self._name} gave up; the session continues without it")
         except Exception as error:  # a tracker can raise anything
-            self._failed(f"{self._name} failed, and the session goes on without it: {one_line(error)}")
+            self._failed(f"{self._name} failed; the session continues without it: {one_line(error)}")
 
     def _own_options(self) -> dict[str, Any]:
         """What only one of the clients takes. Nothing leaves the machine unless the person's own environment asks for it."""

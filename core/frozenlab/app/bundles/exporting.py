@@ -24,7 +24,7 @@ def export_button(jobs: Sequence[Found], key: str) -> None:
     """A popover with the choice of weights and the download; for large jobs with the command that does the same."""
     with st.popover("Export", icon=":material/archive:", **refusals.changes()):
         st.caption(
-            "One file with everything that pages show, for *Import* on somebody else's Runs page. Your titles, tags and notes go along; "
+            "One file with everything on the pages, for *Import* on another Runs page. Your titles, tags and notes go along; "
             "logs, keys and paths of this machine do not."
         )
         weights = st.toggle(

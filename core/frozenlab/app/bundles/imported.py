@@ -27,7 +27,7 @@ def imported_note(kind: str, folder: Path) -> None:
 
 @st.dialog("Make it yours?")
 def ask(job: Found) -> None:
-    st.write("It comes from somebody else. As yours it can be resumed, forked and changed, and then it computes on this machine.")
+    st.write("It comes from another lab. As yours it can be resumed, forked and changed, and then it computes on this machine.")
     if named := needs(job):
         st.caption("  \n".join(markup.plain(f"It would use the {need.kind} {shown(need.name)}.") for need in named))
     with st.container(horizontal=True):

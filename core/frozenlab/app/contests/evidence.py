@@ -28,7 +28,7 @@ def what_it_does(contest: Contest) -> None:
     )
     st.caption(
         "How many of its answers are right before training, by kind of task: 2 on 9×9 are boards of 9×9 cells on which it plans for two "
-        f"agents at once. {len(table)} tasks that nobody trains on."
+        f"agents at once. {len(table)} tasks outside the training."
     )
     left, right = st.columns([1.2, 1], gap="large")
     failed = table[~table["valid"]]

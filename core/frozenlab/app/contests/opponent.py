@@ -33,10 +33,10 @@ def choose_opponent() -> None:
         chosen = st.radio(
             "Your opponent", [*known, LAB_MODEL], key=PICKED, horizontal=True,
             format_func=lambda name: titles.get(name, "The lab model as it ships"),
-            help="Each student is a copy of the lab model with one weakness, which was made on purpose. Its name does not tell which.",
+            help="Each student is a copy of the lab model with one weakness, which was made on purpose. Its name does not say which.",
         )  # fmt: skip
         if chosen == LAB_MODEL:
-            note("Nobody planted a weakness in it, so there is no oracle: nobody knows what would have been possible.")
+            note("It has no planted weakness, so there is no oracle, and what was possible is unknown.")
         elif chosen in ready:
             st.caption("It is ready. Measuring it takes half a minute.")
         else:

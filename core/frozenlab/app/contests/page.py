@@ -113,7 +113,7 @@ def preparing(contest_id: str) -> None:
         st.progress(done, text="Making the student: a copy of the lab model practises, some of it wrongly. One to three minutes, once.")
     else:
         done = contest.base.state().phase_done if contest.base is not None else 0.0
-        st.progress(min(max(done, 0.0), 1.0), text="Measuring the student on boards that nobody trains on. Half a minute.")
+        st.progress(min(max(done, 0.0), 1.0), text="Measuring the student on held-out boards. Half a minute.")
 
 
 def keep_going(contest: Contest) -> None:
@@ -155,7 +155,7 @@ def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
         elif not committed:
             st.button(
                 "Only watch on this screen", key="contest-watch", icon=":material/tv:", on_click=only_watch,
-                help="For a projector: it shows the training and the scoreboard, and no form. It tells what the engineer wrote.",
+                help="For a projector: it shows the training and the scoreboard, and no form. It shows what the engineer wrote.",
             )  # fmt: skip
 
 

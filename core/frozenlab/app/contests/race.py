@@ -36,7 +36,7 @@ def race(contest: Contest, own: Sequence[int]) -> None:
     person = person or next((one for one in reversed(entries) if one.entry.kind == "person"), None)
     engineer = next((one for one in entries if one.entry.kind == "engineer"), None)
     if person is None or engineer is None:
-        st.info("Nobody has entered yet.")
+        st.info("No entries yet.")
         return
     pair = (person, engineer)
     standing = {one.number: contest.standing(one.number) for one in entries}
@@ -45,7 +45,7 @@ def race(contest: Contest, own: Sequence[int]) -> None:
         scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.entry.kind == "oracle"))
     st.subheader("Side by side", anchor=False)
     theme.chart(curves(contest, pair), "contest-curves")
-    st.caption("Each side trains on tasks of its own choice, so these curves are no score: whoever chooses what is hard begins low.")
+    st.caption("Each side trains on tasks of its own choice, so these curves are no score: hard tasks begin low.")
     for one, place in zip(pair, st.columns(2, gap="large"), strict=True):
         with place:
             side_view(contest, one)
@@ -70,7 +70,7 @@ def verdict(contest: Contest, person: Numbered, engineer: Numbered) -> None:
         )
     st.html(
         f'<p class="fl-answer">{words}</p><p class="fl-note">{note} Points are per cent of valid plans on the same {found.n} boards, '
-        f"which nobody trained on; 95 % intervals. {AA_NOISE}</p>"
+        f"which no side trained on; 95 % intervals. {AA_NOISE}</p>"
     )
 
 

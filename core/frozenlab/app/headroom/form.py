@@ -26,7 +26,7 @@ def start_form() -> None:
         st.info("Choose a student or more.")
         return
     prediction = st.text_area(
-        "What do you expect?", key="headroom-prediction", max_chars=4000, help="Stands in the report above the result."
+        "What do you expect?", key="headroom-prediction", max_chars=4000, help="Appears in the report above the result."
     )
     try:
         changes = {"students": tuple(chosen), "prediction": prediction}
@@ -35,7 +35,7 @@ def start_form() -> None:
         st.error(f"This cannot be measured: {markup.plain(one_line(error))}.")
         return
     forks = f": {len(spec.forks.menu)} configs × {spec.forks.replicates} replicates a student" if spec.forks else ""
-    st.markdown(f"**{spec.units} parts**{forks}. It goes on in the background, and can be stopped and resumed.")
+    st.markdown(f"**{spec.units} parts**{forks}. It runs in the background and can be stopped and resumed.")
     asked = st.button(
         "Start", type="primary", key="headroom-start", icon=":material/play_arrow:", width="stretch", on_click=experiment.start,
         args=(Headroom, spec),

@@ -41,7 +41,7 @@ CHAPTERS = (
         "swapping",
         "Swapping places",
         "Two agents that face each other cannot change places: they would meet on the edge between their cells. That is an *edge "
-        "conflict*. To follow somebody is allowed: a cell may be entered in the very step in which it is left.",
+        "conflict*. To follow another agent is allowed: a cell may be entered in the very step in which it is left.",
         pictures.swapping,
         lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.FACE_TO_FACE),
     ),

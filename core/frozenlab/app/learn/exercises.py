@@ -110,7 +110,7 @@ class Ordering(OnBoard):
         st.markdown(self.task)
         order = st.pills(
             "Who plans first, second, ...", range(self.board.num_agents), format_func="agent {}".format, selection_mode="multi",
-            key=f"{key}-order", help="Press the agents in the order in which they shall plan.",
+            key=f"{key}-order", help="Click the agents in planning order.",
         )  # fmt: skip
         priorities(self.board, order, key=f"{key}-board")
         complete = len(order) == self.board.num_agents
@@ -129,7 +129,7 @@ def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
     waiting = tuple((agent.start,) for agent in board.agents)
     paths = tuple(planned.get(i, waiting[i]) for i in range(board.num_agents))
     stuck = order[len(planned)] if len(planned) < len(order) else None
-    says = "Nobody has planned yet." if not order else f"Planned: {names(list(planned))}." if planned else ""
+    says = "No agent has planned yet." if not order else f"Planned: {names(list(planned))}." if planned else ""
     settled = stuck is not None or len(planned) == board.num_agents
     track = Track("", paths, judge_paths(board, paths) if settled else None)
     board_player(board, [track], key=key, height=HEIGHT, autoplay=bool(planned))

@@ -14,7 +14,7 @@ from frozenlab.base.errors import LabError
 from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.session.store import SessionStore
 
-PLACEHOLDER = "Links of boards from the page Play, one a line"
+PLACEHOLDER = "Links to boards of the page Play, one per line"
 
 
 def for_teachers(lesson: Lesson) -> None:
@@ -60,7 +60,7 @@ def class_results(class_name: str) -> None:
     """Who has solved what."""
     st.markdown("**Results of the class**")
     if not class_name:
-        st.caption("Name your class: what it hands in stands here.")
+        st.caption("Name your class. Its submissions appear here.")
         return
     st.button("Look again", key="learn-look", icon=":material/refresh:")
     try:
@@ -69,7 +69,7 @@ def class_results(class_name: str) -> None:
         st.error(plain(f"{error}."))
         return
     if table.empty:
-        st.caption("Nobody has handed in an exercise yet.")
+        st.caption("No submissions yet.")
         return
     titles = {chapter.name: f"{place}. {chapter.title}" for place, chapter in enumerate(CHAPTERS, start=1)}
     titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}

@@ -26,7 +26,7 @@ from frozenlab.app.ui.markup import plain
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
 
-LEAD = "A story in scenes, one a screen: what failed, what the model read and wrote, and what came of it."
+LEAD = "A story in scenes, one per screen: what failed, what the model read and wrote, and what came of it."
 PLAYS = "play"
 """The entry of the address that opens the deck."""
 

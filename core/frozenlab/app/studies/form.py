@@ -74,13 +74,13 @@ def start_form() -> None:
     seeds = few.number_input(
         "Seeds", 1, 50, USUAL_SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
     )
-    jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", help="One a processor core."))
+    jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", help="One per processor core."))
     matters = few.number_input(
         "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f", key=f"study-matters-{kind}",
         help="An effect can be shown to be smaller than this, which is a finding too.",
     )  # fmt: skip
     prediction = many.text_input(
-        "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, where it stands before what came out."
+        "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, above the result."
     )
     asked: dict[str, Any] | None = None
     served = [name for name in given.get("engineers", ()) if "network" in BY_NAME[name].needs]

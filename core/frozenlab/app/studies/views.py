@@ -85,7 +85,7 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
     smallest = margin_words(rows.margin)
     st.caption(
         f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: that the effect is not smaller than "
-        f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points a knob."
+        f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points per knob."
     )
 
 

@@ -125,7 +125,7 @@ def number_fields(begun: SessionSpec) -> Numbers:
     )  # fmt: skip
     assert schedule is not None  # it is required
     loop["stop_if"] = tuple(st.multiselect(
-        "Stop if", HEALTH_RULES, key="form_stop_if", placeholder="never: only tell me",
+        "Stop if", HEALTH_RULES, key="form_stop_if", placeholder="never: only show alarms",
         help="An alarm of one of these rules stops the session after the step, or after the validation, that gave it. It can be resumed.",
     ))  # fmt: skip
     return Numbers(loop, suite, training, schedule)

@@ -39,7 +39,7 @@ def values(spec: SessionSpec) -> dict[str, Any]:
 def fields(begun: LanguageSettings) -> dict[str, Any]:
     """The language model and how it is trained: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. Everything
     else is as in the preset."""
-    st.caption("The preset's numbers are starting points: nobody has tuned them at this size yet.")
+    st.caption("The preset's numbers are starting points: they are not tuned at this size yet.")
     which, writes = st.columns([1.4, 1])
     policy = which.text_input(
         "Model", key="form_policy", max_chars=300, help="Its name on the Hugging Face hub, or a folder on this machine."

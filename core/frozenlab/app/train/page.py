@@ -80,7 +80,7 @@ def controls(session: Session, state: State) -> bool:
         sessions.status_badge(session, state)
         began = "" if state.live else f" · began {sessions.ago(session.created)}"
         st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
-        live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
+        live = st.toggle("Live", True, key="live", help="Off: charts stop updating, so your zoom is kept.") if state.live else False
         stops, may_stop = refusals.changes(), state.live and not session.read_only and not session.stop_asked
         if may_stop and st.button("Stop", key="stop", icon=":material/stop:", **stops):
             confirm_stop(session)

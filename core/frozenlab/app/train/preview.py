@@ -70,7 +70,7 @@ def choose_turn(spec: SessionSpec) -> bool:
     return st.checkbox(
         "Begin at once",
         key="form_urgent",
-        help="For a live demonstration: running jobs make room at their next step, and go on afterwards.",
+        help="For a live demonstration: running jobs make room at their next step and resume afterwards.",
     )
 
 

@@ -127,12 +127,12 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
     if state.status == "stalled":
         st.warning("The worker lives but is silent. It may be swapping; stop it if it does not come back.")
     elif state.status == "crashed":
-        st.error("The worker is gone without a word (killed, or the machine went down). Resume goes on from the last finished step.")
+        st.error("The worker died (killed, or the machine restarted). Resume continues from the last finished step.")
     elif state.status == "failed":
         st.error("The session failed. What it said last is in its worker.log.")
         st.code(state.error or "no reason given", language=None, wrap_lines=True)
     elif state.status == "stopped":
-        st.info("Stopped. Resume goes on where it stopped.")
+        st.info("Stopped. Resume continues from there.")
     elif state.status == "waiting":
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(f"It waits for you: what should it train on after {stage_name(state.stage).lower()}?", icon=":material/front_hand:")

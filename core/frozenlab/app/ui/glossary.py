@@ -9,11 +9,11 @@ import streamlit as st
 
 GLOSSARY: dict[str, dict[str, str]] = {
     "Boards and plans": {
-        "MAPF": "Multi-agent path finding: paths for several agents at once, on which nobody ever meets.",
+        "MAPF": "Multi-agent path finding: paths for several agents at once that never collide.",
         "agent": "One of those who cross a board, drawn as a disc with a number.",
         "board": "A grid of frozen cells and holes, with a start and a goal for each agent.",
-        "plan": "One list of moves an agent: right, up, left, down or wait. All agents move at the same time.",
-        "valid": "A plan that brings every agent to its goal, and in which nobody leaves the board, enters a hole, or collides.",
+        "plan": "One list of moves per agent: right, up, left, down or wait. All agents move at the same time.",
+        "valid": "A plan that brings every agent to its goal, without an agent that leaves the board, enters a hole, or collides.",
         "makespan": "The number of time steps until the last agent stands on its goal.",
         "optimal": "A valid plan with the smallest possible makespan. The solver proves it.",
         "sum of costs": "The time steps until each agent is on its goal for good, added up over all agents.",
@@ -26,7 +26,7 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "prioritized planning": "The agents plan one after the other, each around the paths of those before it. It is quick, but may find "
         "no plan where there is one.",
         "Conflict-Based Search": "An exact solver, CBS for short. Every agent plans alone; where two collide, the search splits in two, "
-        "and each half forbids the conflict to one of them. It always goes on with the cheapest half.",
+        "and each half forbids the conflict to one of them. It always continues with the cheapest half.",
         "constraint": "What Conflict-Based Search forbids an agent: to be on a cell, or to cross an edge, at a certain time step.",
     },
     "Environments": {
@@ -58,12 +58,12 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "claim": "A line of a proposal: a change on one cell, the reason for it, and the valid rate that it should bring.",
         "guard": "The check that every proposal passes. It limits how far a knob moves in a stage, and keeps configs that can be drawn.",
         "ledger": "All claims with their measured outcomes. Skill 0 is as good as predicting no change.",
-        "oracle": "One who knows what nobody else knows, such as the weakness that was planted in a model, and chooses the config by it. "
+        "oracle": "An engineer with secret knowledge, such as the weakness planted in a model, which it uses to choose the config. "
         "It shows what was possible.",
         "headroom": "How much more the oracle gains than a config with equal shares: what an engineer could win.",
         "value of information": "How much more is gained if each model gets the config that is best for it, and not all the one that is "
         "best on average: what reading a model can be worth.",
-        "fork": "Training that goes on from a stage of another session: from the same model, with another config.",
+        "fork": "Training that continues from a stage of another session: from the same model, with another config.",
         "arm": "One of the variants that a study or a replay compares. Arms differ in one thing only.",
         "dose": "How far apart the configs of two arms were, on average over knobs.",
         "clear of chance": "A difference with a p value below 0.05 after Holm's correction for all comparisons of its kind.",

@@ -95,7 +95,7 @@ def set_up(spec: SessionSpec) -> str:
 
 def status_badge(session: Session, state: State) -> None:
     if why_not_own(session.dir):
-        st.badge("imported", color="violet", help="Comes from somebody else; opens read-only.")
+        st.badge("imported", color="violet", help="Comes from another lab; opens read-only.")
     elif session.read_only:
         st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
     else:

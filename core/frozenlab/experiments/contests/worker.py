@@ -88,7 +88,7 @@ def create_side(contest: Contest, numbered: Numbered) -> Session:
 
 def give_up(side: Session) -> None:
     """Its worker has vanished too often."""
-    state = side.state().model_copy(update={"status": "failed", "error": "its worker ended without a word, twice"})
+    state = side.state().model_copy(update={"status": "failed", "error": "its worker died twice"})
     write_text(side.dir / "state.json", state.model_dump_json(indent=2))
 
 

@@ -63,7 +63,7 @@ def detectable_effect(spec: StudySpec) -> str:
     if seen is None and len(spec.students) == 1:
         return "What it can detect is not known: with one student nothing shows how students differ."
     if seen is None:
-        return "What it can detect is not known: no study with such a model has been recorded, so nobody has measured the noise."
+        return "What it can detect is not known: no study with such a model has been recorded, so its noise has not been measured."
     if seen.effect <= spec.smallest_effect:
         return seen.sentence
     return f"{seen.sentence} Effects of {margin_words(spec.smallest_effect)}, the smallest that matters here, will mostly go undetected."

@@ -291,7 +291,7 @@ class QueueDB:
                 raise QueueError(f"the queue cannot be read or written in {self.root}: {error}") from None
             except sqlite3.DatabaseError as error:
                 self.put_aside()
-                raise QueueError(f"the file of the queue was damaged ({error}) and is begun anew: try again") from None
+                raise QueueError(f"the file of the queue was damaged ({error}) and is rebuilt: try again") from None
 
     def connect(self, to_write: bool) -> sqlite3.Connection:
         if to_write:

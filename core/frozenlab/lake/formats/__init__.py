@@ -134,7 +134,7 @@ def recognise(file_name: str, text: str) -> str:
     text = text.removeprefix("\ufeff")
     name = _json_format(text) if text.lstrip()[:1] in ("{", "[") else suffix_format(file_name) or _text_format(text)
     if name is None:
-        raise BoardError("the format cannot be told from the file; the formats are " + ", ".join(FORMATS))
+        raise BoardError("the file does not reveal its format; the formats are " + ", ".join(FORMATS))
     return name
 
 

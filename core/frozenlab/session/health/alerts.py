@@ -150,8 +150,8 @@ def of_worker(session: Session) -> Iterator[Alert]:
         case "stalled":
             yield Alert("stalled", "The worker lives but is silent.", "It may be swapping; stop it if it does not come back.")
         case "crashed":
-            evidence = "The worker is gone without a word (killed, or the machine went down)."
-            yield Alert("crashed", evidence, "Resume goes on from the last finished step.")
+            evidence = "The worker died (killed, or the machine restarted)."
+            yield Alert("crashed", evidence, "Resume continues from the last finished step.")
         case "failed":
             yield Alert("failed", state.error or "It failed and gave no reason.", "What the session said last is in its worker.log.")
 
@@ -163,7 +163,7 @@ def of_machine(session: Session) -> Iterator[Alert]:
         return
     free = shutil.disk_usage(session.dir).free
     if free < LITTLE_DISK:
-        helps = "Make room: a session whose disk is full fails, and goes on from its last step when there is room."
+        helps = "Make room: a session whose disk is full fails, and can be resumed from its last step when there is room."
         yield Alert("little-disk", f"Only {free / 1e6:.0f} MB are free on its disk.", helps)
     memory = share.memory()
     if memory.available < LITTLE_MEMORY * memory.total:

@@ -69,7 +69,7 @@ BOUNDS = (
         1.0,
         "In only {percent} of the groups the answers differ in reward, and the others teach nothing.",
         "The boards are too hard or too easy, or the plans are drawn too cold: change the config, raise the temperature, ask for more "
-        "plans a board, or begin with a warm start.",
+        "plans per board, or begin with a warm start.",
     ),
     Bounds(
         "too-hard",

@@ -70,14 +70,14 @@ OUTCOMES = by_name(
         "hole",
         "walks into a hole",
         "{agents} moves into a hole",
-        "Holes are the hatched cells. Whoever enters one has fallen in.",
+        "Holes are the hatched cells. An agent that enters one falls in.",
         "#1A7FBF",
     ),
     fault(
         "locked_door",
         "enters a locked door",
         "{agents} enters a door without its key",
-        "A door opens for one agent only, the one whose number it has. Nobody else may enter it.",
+        "A door opens for one agent only, the one whose number it has. Other agents may not enter it.",
         "#B5384B",
     ),
     fault(

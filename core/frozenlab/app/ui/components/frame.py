@@ -14,7 +14,7 @@ _link = st.components.v2.component(
 )
 UNREACHABLE = {
     "title": "The lab's server does not answer",
-    "text": "Sessions that are training go on without it, and nothing is lost. This page connects again by itself as soon as the server is "
+    "text": "Training sessions continue without it, and nothing is lost. This page connects again by itself as soon as the server is "
     "back. If it has ended, start it again with frozenlab app.",
 }
 """Shown in place of Streamlit's question about the internet."""

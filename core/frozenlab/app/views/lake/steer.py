@@ -16,7 +16,7 @@ from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.cbs import Objective
 
 BY_HAND = (
-    "Press an agent on the board and draw its path, or press the cell where it shall go. Arrow keys move it too, **W** waits, a digit "
+    "Press an agent on the board and draw its path, or press its destination cell. Arrow keys move it too, **W** waits, a digit "
     "chooses an agent, **Ctrl+Z** undoes."
 )
 """What the reader has to know, in Markdown."""
