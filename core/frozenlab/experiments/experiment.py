@@ -47,7 +47,7 @@ class Words(NamedTuple):
     units: str = "%"
     kept: str = "It can be resumed later."
     """What happens to one when it is stopped."""
-    resume: str = "Go on"
+    resume: str = "Resume"
 
 
 class Experiment(Job, Generic[Spec]):
