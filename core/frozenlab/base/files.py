@@ -165,11 +165,11 @@ def open_to_append(path: Path) -> BinaryIO:
 
 
 TEMPORARY = re.compile(r"\..+\.\w+\.\w{8}")
-"""Names of files that have not replaced their target yet: a dot, its name, a dot, and eight letters that nobody can guess."""
+"""Names of files that have not replaced their target yet: a dot, its name, a dot, and eight random letters."""
 
 
 def sweep(folder: Path) -> None:
-    """Delete the temporary files of killed writers in ``folder``. Nobody else may be writing there."""
+    """Delete the temporary files of killed writers in ``folder``. No other process may be writing there."""
     for path in folder.rglob(".*"):
         if TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink()

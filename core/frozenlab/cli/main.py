@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def wake_queue() -> None:
-    """Whoever uses the lab after a reboot lets the queue of this machine go on."""
+    """Let the queue of this machine continue after a reboot."""
     root = places.sessions_folder()
     if next(root.glob("*/*"), None) is not None:
         from frozenlab.jobs.queue.watch import wake_if_needed

@@ -41,7 +41,7 @@ def beliefs(model: LabPolicy, config: Config, tasks: int) -> Believed:
 
 @dataclass(frozen=True)
 class AskingItself:
-    """An engineer in the lab dialect that is told what it believes."""
+    """An engineer in the lab dialect that reads its own beliefs."""
 
     engineer: LabEngineer
     believes: Callable[[], Believed]

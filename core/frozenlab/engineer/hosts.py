@@ -99,7 +99,7 @@ def host_of(server: Server) -> str:
 
 
 def on_this_machine(address: str) -> bool:
-    """Whether nobody but this machine itself reaches an address."""
+    """Whether an address is reachable from this machine only."""
     name = urlsplit(address).hostname or ""
     try:
         return ip_address(name).is_loopback

@@ -70,7 +70,7 @@ def why_not_own(folder: Path) -> str | None:
 
 
 def refuse_imported(folder: Path) -> None:
-    """Raises ImportedError if the job was imported and nobody has made it their own."""
+    """Raises ImportedError if the job was imported and not made one's own."""
     if why := why_not_own(folder):
         raise ImportedError(f"{folder.name} {why}, so nothing runs in it: make it yours first, with frozenlab jobs own {folder.name}")
 

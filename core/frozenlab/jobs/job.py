@@ -86,7 +86,7 @@ class Kind(NamedTuple):
 
     @property
     def inside(self) -> list[tuple[str, str]]:
-        """Those places as the folder of the other jobs, and the folder of these in each of them: ``("studies", "cells")``."""
+        """Those places, split into the folder of the outer jobs and the subfolder in each: ``("studies", "cells")``."""
         return [(place, part) for place, _, part in (pattern.partition("/*/") for pattern in self.within)]
 
     def open(self, folder: Path) -> Job:

@@ -30,7 +30,7 @@ LOCK_FILE = ".worker.lock"
 
 
 class JobHeldError(LabError, RuntimeError):
-    """Another worker has the job; the message says which."""
+    """Another worker holds the job; the message names it."""
 
 
 AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])

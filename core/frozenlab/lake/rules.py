@@ -30,7 +30,7 @@ Fault = Literal[
     "goal_not_reached",
 ]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
-"""Every reason why an answer is not a valid plan. The first two are found by whoever parses the answer, the others here."""
+"""Every reason why an answer is not a valid plan. The first two are found by the parser, the others here."""
 
 Path = tuple[Cell, ...]
 """The cell of one agent at time 0, 1, 2, ..."""

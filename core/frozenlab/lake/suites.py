@@ -235,7 +235,7 @@ def official(part: str, repository: str = HUB) -> list[Entry]:
 
 
 def solved(entries: Sequence[Entry], on_progress: Progress | None = None) -> list[Instance]:
-    """The boards with their optima, exact; those without a name are given a number. Raises SuiteError for a board nobody can solve."""
+    """The boards with their optima, exact; those without a name are given a number. Raises SuiteError for a board without a solution."""
     if not entries:
         raise SuiteError("the suite holds no board")
     names = [entry.name or f"board-{number}" for number, entry in enumerate(entries, 1)]

@@ -109,7 +109,7 @@ class SessionStore:
         return Session(folder)
 
     def clear(self, age: float) -> None:
-        """Remove what processes left half made that were killed at least ``age`` seconds ago."""
+        """Remove half-made sessions older than ``age`` seconds."""
         for left in self.root.glob(f"{SCRATCH}*"):
             with suppress(FileNotFoundError):  # its process lives and has just finished it
                 if time.time() - left.stat().st_mtime > age:

@@ -43,7 +43,7 @@ DIRECTIONS = ("up", "down", "set", "keep")
 LABELS = ("sizes", "optimal", "reward", "entropy", "length", "delta", "drawn", "makespan", "case", "expect", "unknown")
 FIGURES = ("share", "hole", "wait", "valid", "sampled", "preserved", "history")
 SIZED_WORDS = tuple(f"{name}{n}" for n in range(3, MAX_SIDE + 1) for name in FIGURES)
-"""Words of engineers of before, whose cells were map sizes. Checkpoints of before know no others."""
+"""Words of earlier engineers, whose cells were map sizes. Earlier checkpoints know no others."""
 
 ARROWS = ("^", "v", "<", ">")
 """One-way ice, by the only way out; the cells with such an arrow follow."""

@@ -117,7 +117,7 @@ def preparing(contest_id: str) -> None:
 
 
 def keep_going(contest: Contest) -> None:
-    """Whoever looks at a contest whose queue stands still wakes its worker; while another job runs, says what it waits for."""
+    """Wakes the worker of a contest whose queue stands still; while another job runs, says what it waits for."""
     try:
         contest.wake()
     except LabError as error:

@@ -87,7 +87,7 @@ def aims() -> None:
 
 
 def no_order() -> None:
-    """The board on which every order fails, and a plan that nobody finds who plans alone."""
+    """The board on which every order fails, and a plan that no prioritized planning finds."""
     st.markdown("Here **no order works**, because the agent that plans first blocks the other. Try both:")
     first = st.segmented_control("Plans first", (0, 1), default=0, required=True, format_func="agent {}".format, key="learn-first")
     priorities(boards.NO_ORDER, (first, 1 - first), key="learn-no-order")

@@ -126,7 +126,7 @@ def band(x: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> g
 
 
 def outcome_look(name: str, outcome: Outcome) -> dict[str, Any]:
-    """The ``marker`` of an outcome's bars: its colour, with a pattern where a fault of a similar colour needs one to be told apart."""
+    """The ``marker`` of an outcome's bars: its colour, with a pattern where a fault has a similar colour."""
     pattern = dict(shape=OUTCOME_PATTERNS.get(name, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25)
     return dict(color=outcome.color, line=dict(width=0.5, color=SEAM_COLOR), pattern=pattern)
 

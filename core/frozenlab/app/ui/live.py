@@ -164,11 +164,11 @@ class Seen(NamedTuple):
     revision: str
     """Another one means that a page may look different now."""
     beat: dict[str, Any] | None
-    """What every viewer is told at once, for jobs that have such."""
+    """Updates for every viewer at once, for jobs that have them."""
 
 
 class Told(NamedTuple):
-    """What a viewer is told."""
+    """Updates for one viewer."""
 
     beat: dict[str, Any] | None = None
     draw: str | None = None

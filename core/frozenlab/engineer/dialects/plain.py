@@ -1,4 +1,4 @@
-"""The engineer's task in plain language: what a language model is told, and how its JSON becomes a proposal.
+"""The engineer's task in plain language: the prompt of a language model, and how its JSON becomes a proposal.
 
 The answer has the rationale first and the config last, so that a model that writes under the schema has thought before it decides. Rates
 are whole per cents: under a schema every number has to have an end.
@@ -26,7 +26,7 @@ from frozenlab.tasks.family import Family
 LONGEST_RATIONALE = 2000
 """Characters."""
 MOST_SHOWN = 4_000
-"""Tokens of boards and plans below the evidence, about; the cases after that are told by their line alone."""
+"""Tokens of boards and plans below the evidence, about; later cases have only their line."""
 
 GUIDANCE = """\
 Two lessons of earlier work (Chen et al. 2026):

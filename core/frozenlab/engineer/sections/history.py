@@ -13,7 +13,7 @@ from frozenlab.engineer.sentences import capitalised, setting_words
 from frozenlab.tasks.vocabulary import RATIO_WORDS, change_words
 
 LONGEST_RATIONALE = 1000
-"""Characters of the last rationale that are told again, about 300 tokens."""
+"""Characters of the last rationale that are repeated, about 300 tokens."""
 
 
 class History(Section):

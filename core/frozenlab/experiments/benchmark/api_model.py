@@ -1,4 +1,4 @@
-"""A language model behind a server, measured on tasks: GPT, Gemini and others, for whoever has a key.
+"""A language model behind a server, measured on tasks: GPT, Gemini and others, with a key.
 
 Every answer is kept at once, so what was paid for is never asked for again: not after a connection that broke, nor after a stop.
 """

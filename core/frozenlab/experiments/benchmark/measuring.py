@@ -63,7 +63,7 @@ def answering(task: Task) -> Policy | ApiModel:
 
 
 def remembering(writer: Writer, task: Task, checkpoint: str) -> KeepingWriter:
-    """A writer that goes on where an earlier try to measure the same was stopped. What nobody went on with for a month is forgotten."""
+    """A writer that continues an earlier, stopped attempt at the same measurement. Partial answers expire after a month."""
     folder = sessions_folder() / "answers"
     folder.mkdir(parents=True, exist_ok=True)
     for file in folder.glob("*.jsonl"):

@@ -85,7 +85,7 @@ def _whole_path(text: str) -> str | None:
 
 
 def cleaned_state(state: dict[str, Any], known_keys: dict[str, str]) -> dict[str, Any]:
-    """A job's ``state.json`` without its worker. What has crashed says so, since nobody else can look for the worker."""
+    """A job's ``state.json`` without its worker. What has crashed says so, since only this machine can look for the worker."""
     try:
         status = as_observed(WorkerState.model_validate(state)).status
     except ValueError:

@@ -24,7 +24,7 @@ class Score(NamedTuple):
 
     @property
     def place(self) -> str:
-        """In words: ties are told as ties."""
+        """In words; ties are called ties."""
         if self.behind is None:
             return "most points"
         return "behind, by more than chance explains" if self.behind.clear else "level with the best: chance could explain it"

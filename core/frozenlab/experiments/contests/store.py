@@ -57,7 +57,7 @@ class Contest(Experiment[ContestTask]):
         return contest
 
     def wake(self) -> None:
-        """Queue it if there is work and nobody does it. Raises LaunchError if the disk is full.
+        """Queue it if there is work and no worker. Raises LaunchError if the disk is full.
 
         Visitors may wake a worker that ended because no entry waited, but none that failed or was stopped, which may have had a reason.
         """
@@ -77,7 +77,7 @@ class Contest(Experiment[ContestTask]):
 
     @property
     def student(self) -> Student | None:
-        """The student that trains, made or being made; None: the lab model trains, or nobody began to make it yet."""
+        """The student that trains, made or being made; None: the lab model trains, or it is not begun yet."""
         name = self.spec.session.policy
         if not name.startswith(STUDENT):
             return None
@@ -116,13 +116,13 @@ class Contest(Experiment[ContestTask]):
         return "trains" if status in ("queued", "running", "stalled") else "waits"
 
     def waiting(self) -> list[Numbered]:
-        """The entries that wait, in the order of their turns: the oracle, for whom nobody waits, comes last."""
+        """The entries that wait, in the order of their turns: the oracle comes last."""
         found = [numbered for numbered in self.entries if self.standing(numbered.number) == "waits"]
         return sorted(found, key=lambda numbered: (numbered.entry.kind == "oracle", numbered.number))
 
     @property
     def unfinished(self) -> bool:
-        """Whether there is work that nobody has done."""
+        """Whether there is work left."""
         return not self.is_open or bool(self.waiting())
 
     def enter(self, entry: Entry) -> int:

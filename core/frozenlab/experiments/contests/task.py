@@ -39,7 +39,7 @@ class ContestTask(BaseModel):
     session: SessionSpec
     """The session of the engineer's side. Those of the others differ in who writes the config, and in nothing else."""
     weak: tuple[CellName, ...] = ()
-    """The planted weakness, which only the oracle knows; empty: nobody knows one, and there is no oracle."""
+    """The planted weakness, which only the oracle knows; empty: none is known, and there is no oracle."""
     recipe: Recipe | None = None
     """Of a student that is made first if it is not there."""
 

@@ -30,7 +30,7 @@ POLL = 0.3
 
 
 def work(recorder: JobRecorder[Contest]) -> None:
-    """Until nobody waits. Raises Stopped, and ContestError if the student cannot be made."""
+    """Work until no entry waits. Raises Stopped, and ContestError if the student cannot be made."""
     contest = recorder.job
     make_student(contest, recorder)
     if not contest.is_open:

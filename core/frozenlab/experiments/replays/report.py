@@ -185,7 +185,7 @@ def _spread(arms: pd.DataFrame) -> str:
 
 
 def faithful_claims(arms: pd.DataFrame) -> Iterator[str]:
-    """How many claims are faithful, unless nobody counted or nothing was claimed."""
+    """How many claims are faithful, unless they were not counted or nothing was claimed."""
     k, n = arms["faithful"].sum(), arms["claims"].sum()
     if not n:
         return

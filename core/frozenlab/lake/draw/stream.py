@@ -33,7 +33,7 @@ REPEATS = 25
 """So many draws in a row that give known boards mean that there are no others."""
 Solved = tuple[Board, Solution]
 Drawn = tuple[int, int, Board, Solution]
-"""The number of a draw, its canonical hash (0 where nobody needs it), and what was drawn."""
+"""The number of a draw, its canonical hash (0 where it is not needed), and what was drawn."""
 _LETTERS = np.frombuffer(b"H" + b"F" * 255, np.uint8)
 """From the exits of a cell of a scatter board to its letter: a hole has none."""
 

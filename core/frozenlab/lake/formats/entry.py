@@ -98,7 +98,7 @@ def _motions(agent: int, path: Path) -> str:
 
 
 def trimmed(plan: Plan) -> Plan:
-    """``plan`` without the WAITs at its end, which say nothing: whoever has no letters left waits."""
+    """``plan`` without the WAITs at its end, which are redundant: an agent without letters left waits."""
     return tuple(motions.rstrip("W") for motions in plan)
 
 

@@ -150,7 +150,7 @@ def least_makespan(team, problem, model, at_least, budgets, scratch):
 
 @inlined
 def search_without_waits(team, problem, model, bound, budgets, scratch):
-    """Looks for a plan of ``team`` within ``bound`` steps in which nobody waits before arriving; returns what :func:`search` does."""
+    """Looks for a plan of ``team`` within ``bound`` steps in which no agent waits before arriving; returns what :func:`search` does."""
     known = np.empty(1 << team.shape[0], np.int64)
     known[:] = FAR
     outcome = quick_search(team, problem, model, False, bound, known, scratch)

@@ -32,7 +32,7 @@ class Problem(NamedTuple):
     exits: NDArray[np.uint8]
     """``[cell]`` the masks of :mod:`frozenlab.lake.exits`; doors name agents of the board, see ``order``."""
     successors: NDArray[np.int64]
-    """``[vertex, 4]`` vertices that a move leads to, filled up with -1; doors too, whoever has the key."""
+    """``[vertex, 4]`` vertices that a move leads to, filled up with -1; doors too, of any agent."""
     predecessors: NDArray[np.int64]
     """``[vertex, 4]`` vertices that a move comes from, filled up with -1."""
     distance: NDArray[np.int16]

@@ -51,7 +51,7 @@ class Boards:
     versus: str | None = None
     """The result that GAINED and LOST compare with."""
     beside: tuple[str, ...] | None = None
-    """Results with plans for the same board to show as well; None: nobody has chosen."""
+    """Results with plans for the same board to show as well; None: not chosen yet."""
     board: str | None = None
     """None: the first."""
 
