@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.app.diagnosis.figure import diagnosis_figure
+from frozenlab.app.diagnosis.section import diagnosis_figure
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.experiments.diagnosis.report import report_of
 from frozenlab.experiments.diagnosis.store import Diagnosis

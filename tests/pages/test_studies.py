@@ -100,7 +100,7 @@ def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.Mon
     folder = tmp_path / "old"
     folder.mkdir()
     (folder / "report.json").write_text(json.dumps(old))
-    monkeypatch.setattr("frozenlab.app.studies.known.shipped_reports", lambda: [folder])
+    monkeypatch.setattr("frozenlab.app.studies.page.shipped_reports", lambda: [folder])
     app = open_page("studies", study="recorded-old", view="sizes")
     assert not app.exception and str(app.query_params["view"]) == "effects"
     assert app.segmented_control(key="study-view").options == ["Effects", "Learning"], "its predictions were scored by hits"

@@ -11,7 +11,7 @@ from scipy import stats
 
 from frozenlab.experiments.headroom.known import measured_before
 from frozenlab.experiments.headroom.store import Headroom
-from frozenlab.experiments.studies.headroom_share import shares_of_headroom
+from frozenlab.experiments.studies.report import shares_of_headroom
 from frozenlab.experiments.studies.statistics import ratio_of_means
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore

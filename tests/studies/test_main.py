@@ -16,8 +16,8 @@ from frozenlab.cli.main import parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.experiments.studies.finals import finals_of, measure_finals, result_of
-from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import MainTable, as_frame, as_latex, main_table, rows_by_arm
+from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.presets import engineers_study, main_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import html_page

@@ -14,11 +14,10 @@ from frozenlab.cli.study import study_spec
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import CONTROLS, control_arms
 from frozenlab.experiments.studies.grid import StudyError
-from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.noise import detectable_effect, student_noise
 from frozenlab.experiments.studies.on_students import best_for, students_study
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.student_noise import student_noise
 from frozenlab.session.store import SessionStore
 from tests.planted import CONFIG, planted
 

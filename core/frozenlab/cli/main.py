@@ -12,14 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.cli import app, boards, diagnose, fork, headroom, jobs, model, present, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, Command, InputError, allow_hosts
-from frozenlab.cli.completion import script
 
 COMMANDS = (
     *app.COMMANDS,
@@ -35,6 +34,16 @@ COMMANDS = (
     *headroom.COMMANDS,
     *diagnose.COMMANDS,
 )
+SCRIPT = """_frozenlab() {
+  local words
+  case "${COMP_WORDS[*]:1:COMP_CWORD-1} " in
+%s
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _frozenlab frozenlab"""
+FOR_ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+"""zsh reads what is written for bash after this."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -127,3 +136,20 @@ class Completion(argparse.Action):
     def __call__(self, top: argparse.ArgumentParser, namespace: argparse.Namespace, shell: Any, option: str | None = None) -> NoReturn:
         print(script(parser(), shell))
         top.exit()
+
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """The script that completes all words of a whole parser."""
+    cases = "\n".join(f'    "{" ".join([*path, ""])}"*) words="{" ".join(words)}" ;;' for path, words in words_after(parser))
+    return (FOR_ZSH if shell == "zsh" else "") + SCRIPT % cases
+
+
+def words_after(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """(the words of a command, what may follow), the longest first, for the shell takes the first that fits."""
+    words = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            words = [*action.choices, *words]
+            for name, below in action.choices.items():
+                yield from words_after(below, (*path, name))
+    yield path, words

@@ -10,9 +10,8 @@ import signal
 import sys
 from pathlib import Path
 
-from frozenlab.jobs.environment import KEEPER, NICENESS, worker_environment
+from frozenlab.jobs.environment import KEEPER, NICENESS, worker_command, worker_environment
 from frozenlab.jobs.job import KINDS
-from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.worker import end_with, work_on
 
 if KEEPER in os.environ:

@@ -1,9 +1,15 @@
-"""The environment variables and threads of processes that import torch."""
+"""The processes of workers: how they start, their environment variables and threads."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from frozenlab.base import places
+from frozenlab.base.files import open_to_append
 from frozenlab.jobs.share import cores
 
 THREADS = max(1, cores() // 2)
@@ -41,3 +47,22 @@ def worker_environment(online: bool = False) -> dict[str, str]:
     online = online or (os.environ.get(TRACK) == "trackio" and SPACE in os.environ)
     quiet = NO_TELEMETRY | {"TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
     return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})
+
+
+def worker_command(kind: str, folder: Path) -> list[str]:
+    """The command that starts the worker of a job in one process."""
+    return [sys.executable, "-m", "frozenlab.jobs", kind, str(folder)]
+
+
+def start_worker(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a worker in a process group of its own, so that it outlives its starter. Its output is appended to ``worker.log``."""
+    with open_to_append(folder / "worker.log") as log:
+        return subprocess.Popen(
+            command,
+            cwd=places.workplace(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment,
+        )

@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
+from frozenlab.jobs.environment import worker_command
 from frozenlab.jobs.needs import LAB_MODEL, Needs
-from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 
 STOP_FILE = "stop"

@@ -19,12 +19,11 @@ from pathlib import Path
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import open_to_append, write_text
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
-from frozenlab.jobs.environment import worker_environment
+from frozenlab.jobs.environment import start_worker, worker_environment
 from frozenlab.jobs.folders import LinkError, refuse_links
 from frozenlab.jobs.imported import ImportedError, refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE, Job
 from frozenlab.jobs.needs import Needs
-from frozenlab.jobs.process import start_worker
 from frozenlab.jobs.queue.db import PAUSED, QueueDB, QueuedJob, in_queue
 from frozenlab.jobs.queue.recover import queued_job
 from frozenlab.jobs.queue.schedule import free_cards

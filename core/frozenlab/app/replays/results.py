@@ -13,8 +13,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from frozenlab.app import experiment
-from frozenlab.app.bundles.exporting import export_button
-from frozenlab.app.bundles.imported import imported_note
+from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.replays.answer import one_answer
 from frozenlab.app.replays.figures import proposals_figure
 from frozenlab.app.replays.form import arms_table

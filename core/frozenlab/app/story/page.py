@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.bundles.exporting import export_button
-from frozenlab.app.bundles.imported import imported_note
+from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.session import evidence
 from frozenlab.app.session.ledger import own_predictions, show_ledger
 from frozenlab.app.story.decide import what_if, your_turn

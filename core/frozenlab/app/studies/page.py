@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
+from pathlib import Path
+from typing import Any, TypeVar
 
+import pandas as pd
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.bundles.exporting import export_button
-from frozenlab.app.bundles.imported import imported_note
+from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.diagnosis.section import diagnosis_section
-from frozenlab.app.studies.downloads import chosen, downloads
+from frozenlab.app.experiment import RECORDED
 from frozenlab.app.studies.form import start_form
-from frozenlab.app.studies.known import everything
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.app.ui import api_form, markup, nav, sessions
 from frozenlab.app.ui.deleting import delete_button
@@ -23,9 +25,12 @@ from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.report_page import detectable, written_before
-from frozenlab.experiments.studies.rows import PrimaryRow
-from frozenlab.experiments.studies.store import Study
+from frozenlab.experiments.studies.main_table import as_frame
+from frozenlab.experiments.studies.report import report_of
+from frozenlab.experiments.studies.report_page import detectable, html_page, written_before
+from frozenlab.experiments.studies.rows import Difference, PrimaryRow
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import Study, StudyError, shipped_reports
 from frozenlab.experiments.studies.tables import MEASURES, StudyReport
 from frozenlab.jobs.share import cores
 
@@ -36,6 +41,7 @@ LEAD = (
     "An engineer decides what a model practises next. A study lets several of them decide for the same model, and compares "
     "what it has learned."
 )
+Choice = TypeVar("Choice", bound=str)
 
 
 def page() -> None:
@@ -124,3 +130,87 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     if report.missing:
         st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
     st.caption("  \n".join(markup.plain(line) for line in (*written_before(report), report.standing)))
+
+
+@dataclass(frozen=True)
+class ShownStudy:
+    """A study of this machine, or one that came with the project, of which only the report is there."""
+
+    id: str
+    spec: StudySpec
+    study: Study | None = None
+    recorded: StudyReport | None = None
+
+    def report(self) -> StudyReport | None:
+        """None while no comparison is possible."""
+        if self.study is None:
+            return self.recorded
+        return own_report(str(self.study.dir), sum(1 for _ in self.study.finished()), self.study.state().status)
+
+    @property
+    def label(self) -> str:
+        kind = "recorded" if self.study is None else self.study.state().status
+        return f"{self.spec.title} · {self.spec.size_in_words} · {kind}"
+
+
+@st.cache_data(max_entries=50, show_spinner="Counting")
+def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
+    """Counted once for each number of finished cells, and again at the end. None while nothing can be compared."""
+    try:
+        return report_of(Study(Path(folder)))
+    except StudyError:
+        return None
+
+
+def everything() -> dict[str, ShownStudy]:
+    """All studies, one's own first and newest first."""
+    own = [ShownStudy(study.id, study.spec, study=study) for study in Study.all(sessions.store())]
+    ours = []
+    for folder in shipped_reports():
+        report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
+        ours.append(ShownStudy(f"{RECORDED}{folder.name}", report.spec, recorded=report))
+    return {each.id: each for each in [*own, *ours]}
+
+
+def downloads(report: StudyReport, view: str) -> None:
+    """The report in whole, and the figures of this view."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for label, data, kind in (
+            ("HTML report", lambda: html_page(report), "html"),
+            ("JSON", lambda: report.model_dump_json(indent=1), "json"),
+            (f"CSV of {VIEW_WORDS[view].lower()}", lambda: rows_of(report, view).to_csv(index=False), "csv"),
+        ):
+            name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
+            st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")
+
+
+def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
+    """What a view shows, for both measures, as one table."""
+    if view == "main" and report.main is not None:
+        return as_frame(report.main)
+    if view == "predictions":
+        return pd.DataFrame([row.model_dump() for row in report.changes])
+    rows: list[dict[str, Any]] = []
+    for measure in MEASURES:
+        found, of = of_measure(report, measure), {"measure": measure}
+        if view == "arms":
+            moments = [(curve.arm, point.trained, point.rows) for curve in found.curves for point in curve.points]
+            moments = moments or [(arm.arm, report.spec.session.stages, arm.rows) for arm in found.arms]
+            rows += [of | {"arm": arm, "trained": trained} | row for arm, trained, own in moments for row in own]
+        else:
+            shown: Sequence[Difference] = found.effects if view == "effects" else found.sizes
+            rows += [of | flat for row in shown for flat in row.rows]
+    return pd.DataFrame(rows)
+
+
+def chosen(name: str, options: Sequence[Choice], label: str, words: dict[str, str]) -> Choice:
+    """A choice that stands in the address."""
+    key, asked = f"study-{name}", st.query_params.get(name)
+    if st.session_state.get(key) not in options:  # another study had other options
+        st.session_state[key] = asked if asked in options else options[0]
+    choice = st.segmented_control(
+        label, options, required=True, key=key, format_func=lambda option: words.get(option, option), label_visibility="collapsed",
+    )  # fmt: skip
+    assert choice is not None  # it is required
+    st.query_params[name] = choice
+    return choice

@@ -14,8 +14,8 @@ from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, points, sign
 from frozenlab.experiments.headroom.known import Finding, measured_before
 from frozenlab.experiments.studies.effect_words import margin_words
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import as_latex, rows_by_arm
+from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.report_page import (
     curves_note,
     dose_points,

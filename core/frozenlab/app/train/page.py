@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.bundles.imported import imported_note
+from frozenlab.app.bundles.exporting import imported_note
 from frozenlab.app.queue import LOOK, waiting_view
 from frozenlab.app.train.form import new_session_form
 from frozenlab.app.train.preview import NEW

@@ -24,10 +24,10 @@ from frozenlab.experiments.headroom.gains import (
     spread,
 )
 from frozenlab.experiments.headroom.menu import KEPT, UNIFORM
+from frozenlab.experiments.headroom.plan import cell_gains, cells_of, dose_gains, menu_names
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.experiments.headroom.store import Headroom, Influence
-from frozenlab.experiments.headroom.tables import cell_gains, cells_of, dose_gains, menu_names
 from frozenlab.experiments.headroom.verdict import checks_of, sentences_of, verdict_of
 from frozenlab.models.folders import student_label
 

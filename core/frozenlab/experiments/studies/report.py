@@ -13,26 +13,38 @@ import pandas as pd
 
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.files import write_parquet, write_text
-from frozenlab.base.numbers import ComparisonError
+from frozenlab.base.numbers import MANY, ComparisonError, interval, points
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.experiments.studies.design import Design, Kind, design, sections_of
 from frozenlab.experiments.studies.effect_words import sentence
-from frozenlab.experiments.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, without_contrast
+from frozenlab.experiments.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, units, without_contrast
 from frozenlab.experiments.studies.finals import finals_of
 from frozenlab.experiments.studies.grid import Measure, Primary
-from frozenlab.experiments.studies.headroom_share import shares_of_headroom
-from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import as_frame, as_latex
 from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.registration import is_registered
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.rows import ArmRates, CellRow, Curve, CurvePoint, EffectRow, OfStudent, PrimaryRow
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.statistics import Mean, clustered, holm, over_seeds
+from frozenlab.experiments.studies.statistics import Mean, clustered, holm, over_seeds, ratio_of_means
 from frozenlab.experiments.studies.store import Configs, Study, StudyError, outcomes
-from frozenlab.experiments.studies.tables import MEASURES, MeasureReport, StudyReport, judged, none, seen_by, sentences_of
+from frozenlab.experiments.studies.tables import (
+    MEASURES,
+    HeadroomShares,
+    MeasureReport,
+    ShareOfHeadroom,
+    StudyReport,
+    judged,
+    none,
+    seen_by,
+    sentences_of,
+)
 from frozenlab.session.ledger import changes, predictions, scores
 from frozenlab.tasks.families import family_of
+
+UNIFORM, ORACLE = "uniform", "oracle"
+"""The names of the arms that are the ends of the scale."""
 
 
 def report_of(study: Study) -> StudyReport:
@@ -273,3 +285,35 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
             write_text(folder / f"main-{measure}.svg", main_picture(report.main, measure))
     write_text(folder / "report.html", html_page(report))
     write_text(folder / "report.json", report.model_dump_json(indent=1))
+
+
+def shares_of_headroom(outcomes: pd.DataFrame) -> HeadroomShares | None:
+    """(arm - uniform) / (oracle - uniform) for every other arm, as a ratio of means over units with Fieller's interval.
+
+    Units are seeds, or students if there are several. Only units with both ends and the arm count.
+
+    Args:
+        outcomes: as in :mod:`frozenlab.experiments.studies.effects`.
+
+    Returns:
+        None without an arm ``uniform`` or ``oracle``, or before a unit has both. If the interval of the headroom does not lie above 0, no
+        share is defined, and ``why`` says so.
+    """
+    table = outcomes[outcomes["value"].notna()].pivot(index=units(outcomes), columns="arm", values="value")
+    if not {UNIFORM, ORACLE} <= {*table.columns} or table[[UNIFORM, ORACLE]].dropna().empty:
+        return None
+    room = contrast(outcomes, [ORACLE], [UNIFORM])
+    defined = room.low > 0
+    bounds = "no interval" if isnan(room.low) else interval(room.low, room.high, MANY)
+    why = f"The headroom of {points(room.mean, MANY)} ({bounds}) is not clear of zero, so no share of it is defined."
+    shares = []
+    for arm in table.columns.drop([UNIFORM, ORACLE]) if defined else ():
+        own = table[[arm, UNIFORM, ORACLE]].dropna()
+        gained, possible = own[arm] - own[UNIFORM], own[ORACLE] - own[UNIFORM]
+        if "student" in outcomes and own.index.get_level_values("student").nunique() > 1:
+            gained, possible = (values.groupby(level="student").mean() for values in (gained, possible))
+        share, low, high = ratio_of_means(gained.tolist(), possible.tolist())
+        if not isnan(share):
+            shares.append(ShareOfHeadroom(arm=str(arm), share=share, low=low, high=high, n=len(gained)))
+    shares.sort(key=lambda one: -one.share)
+    return HeadroomShares(headroom=room.mean, low=none(room.low), high=none(room.high), shares=tuple(shares), why="" if defined else why)

@@ -7,9 +7,8 @@ from html import escape
 from typing import Literal
 
 from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percents, points, signed, typeset
-from frozenlab.experiments.studies.main_picture import main_picture
 from frozenlab.experiments.studies.main_table import MainTable, rows_by_arm
-from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
+from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, main_picture, percent, sizes_picture
 from frozenlab.experiments.studies.rows import ArmRates, EffectRow
 from frozenlab.experiments.studies.tables import HeadroomShares, MeasureReport, ShareOfHeadroom, StudyReport
 from frozenlab.models.folders import student_label

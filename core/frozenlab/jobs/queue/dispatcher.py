@@ -17,11 +17,10 @@ import psutil
 
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.disk import NOTHING, check_room
-from frozenlab.jobs.environment import NICENESS, worker_environment
+from frozenlab.jobs.environment import NICENESS, start_worker, worker_command, worker_environment
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE
-from frozenlab.jobs.process import start_worker, worker_command
 from frozenlab.jobs.queue.db import FILLED, PAUSED, QueueDB, QueuedJob, QueueError, Revision
 from frozenlab.jobs.queue.notify import notify_alarm, notify_end
 from frozenlab.jobs.queue.recover import recovered
