@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.cli.common import worked_on_here
+from frozenlab.cli.common import InputError, worked_on_here
 from frozenlab.cli.main import main
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs import launcher
-from frozenlab.jobs.launcher import LaunchError, counted
+from frozenlab.jobs.launcher import counted
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.queue import look, schedule
 from frozenlab.jobs.queue.db import EndedJob, QueueDB
@@ -73,7 +73,7 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
     student = Student.create(RECIPE, queued)
     with worked_on_here(student):
         assert student.id in order(capsys)
-        with pytest.raises(LaunchError, match="is queued already"), worked_on_here(student):
+        with pytest.raises(InputError, match="is queued already"), worked_on_here(student):
             raise AssertionError("nobody works on it twice")
         store_state(student.dir, WorkerState(status="done"))
     assert student.id not in order(capsys)

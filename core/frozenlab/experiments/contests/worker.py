@@ -9,24 +9,17 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-import torch
-
 from frozenlab.base.errors import Stopped
 from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers.human import proposal_of
-from frozenlab.engineer.sections import describe
-from frozenlab.experiments.contests.store import BASE, Contest, Numbered, side_id
+from frozenlab.experiments.contests.store import Contest, Numbered, side_id
 from frozenlab.experiments.contests.task import ContestError
 from frozenlab.experiments.students.store import Student
-from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError, held, stop, submit
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.folders import STUDENT
-from frozenlab.models.loading import load_policy
 from frozenlab.session.forks import sibling
-from frozenlab.session.loop import draw_boards, measure, suites_of, validate
-from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import GIVEN_FILE, Session
 
 TRAINED_AT_ONCE = 2
@@ -41,7 +34,7 @@ def work(recorder: JobRecorder[Contest]) -> None:
     contest = recorder.job
     make_student(contest, recorder)
     if not contest.is_open:
-        from frozenlab.experiments.contests.worker import (
+        from frozenlab.experiments.contests.base import (
             measure_base,  # imports torch, which takes seconds: the contest is seen running before
         )
 
@@ -117,22 +110,3 @@ def stop_all(at_work: Sequence[Job]) -> None:
             stop(job)
     while any(held(job) for job in at_work):
         time.sleep(POLL)
-
-
-def measure_base(contest: Contest, worker: JobRecorder[Contest]) -> None:
-    """Write ``sides/base``: greedy answers to all boards, and the evidence as its engineer would read it. Raises Stopped and LabError."""
-    torch.set_num_threads(THREADS)
-    spec = contest.spec.session
-    base = contest.base or contest.sides.create(spec, BASE)
-    recorder = Recorder(base)
-    recorder.begin()
-    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
-    worker.stop_if_asked()
-    suite, test = suites_of(spec)
-    validate(policy, suite, None, base, recorder)
-    worker.stop_if_asked()
-    measure(policy, test, None, base, recorder)
-    worker.stop_if_asked()
-    draw_boards(spec.initial_config, suite + test, None, base, recorder)
-    recorder.write_model(None, "context.json", describe(base.measurements(None), spec.sections, spec.layouts))
-    recorder.end("stopped")
