@@ -71,12 +71,13 @@ def page(
         return
     name = choose(kind, known, picker, lambda name: label(name, known[name]))
     chosen, own = known[name], not name.startswith(RECORDED)
-    if own and chosen.state().live:
+    state = chosen.state()
+    if own and state.live:
         watch(chosen)
-    elif own and chosen.state().status != "done":
+    elif own and state.status != "done":
         go_on(chosen)
     show(chosen)
-    if own and not chosen.state().live:
+    if own and not state.live:
         delete_button(chosen, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
 
 

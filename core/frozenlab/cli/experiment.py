@@ -41,15 +41,12 @@ def run_experiment(
     from frozenlab.experiments.experiment import RunSettings
     from frozenlab.session.store import SessionStore
 
-    store, run = SessionStore(), given(options, "jobs")
+    store, run, status = SessionStore(), given(options, "jobs"), 0
     experiment = existing(kind, options.what, options, "preset", *fields, "id")
-    if experiment is None:
-        spec = spec_of(kind, options, fields)
+    if experiment is None or experiment.state().status != "done":
+        spec = spec_of(kind, options, fields) if experiment is None else experiment.spec
         kind.check(spec, store)
-        experiment = kind.create(spec, store, options.id)
-    status = 0
-    if experiment.state().status != "done":
-        kind.check(experiment.spec, store)
+        experiment = experiment or kind.create(spec, store, options.id)
         if run:
             experiment.keep_run(RunSettings(**run))
         status = work_here(experiment)
@@ -76,8 +73,8 @@ def existing(kind: type[AnExperiment], name: str | None, options: argparse.Names
 
 def spec_of(kind: type[Experiment[Any]], options: argparse.Namespace, fields: Sequence[str]) -> Any:
     """The spec in a file or of a preset, with the fields that are given as options."""
-    presets = {shipped.id: shipped.spec for shipped in kind.shipped()}
     preset = getattr(options, "preset", None)
+    presets = {shipped.id: shipped.spec for shipped in kind.shipped()} if preset else {}
     if bool(options.what) == bool(preset):
         raise InputError(f"name a spec (JSON), the id of a {kind.words.one}, or a --preset")
     if preset and preset not in presets:

@@ -42,6 +42,23 @@ class Control(EngineerSpec, ABC):
         return self.of.server
 
 
+@dataclass(frozen=True)
+class Asking:
+    """An engineer that asks another one."""
+
+    engineer: Engineer
+
+    def seen(self, context: Context) -> Context:
+        """What the other engineer reads."""
+        return context
+
+    def prompt(self, context: Context) -> str | None:
+        return self.engineer.prompt(self.seen(context))
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return self.engineer.answer(self.seen(context), seed, failed)
+
+
 class DoseEngineer(Control):
     """Another engineer's proposals, made larger, smaller or opposite.
 
@@ -63,18 +80,11 @@ class DoseEngineer(Control):
 
 
 @dataclass(frozen=True)
-class Dosed:
+class Dosed(Asking):
     """An engineer with a dose."""
 
-    engineer: Engineer
     dose: float
     kind: str = "dose"
-
-    def prompt(self, context: Context) -> str | None:
-        return self.engineer.prompt(context)
-
-    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
-        return self.engineer.answer(context, seed, failed)
 
     def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         """A proposal without claims, which were about another config, unless the dose is 1."""
@@ -111,22 +121,18 @@ class PlaceboEngineer(Control):
 
 
 @dataclass(frozen=True)
-class Misled:
+class Misled(Asking):
     """An engineer that reads the evidence of the wrong cells."""
 
-    engineer: Engineer
     seed: int
     kind: str = "placebo"
 
-    def prompt(self, context: Context) -> str | None:
-        return self.engineer.prompt(exchanged(context, self.seed))
-
-    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
-        return self.engineer.answer(exchanged(context, self.seed), seed, failed)
+    def seen(self, context: Context) -> Context:
+        return exchanged(context, self.seed)
 
     def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         """The other engineer's proposal, whose summary says which evidence was shown for which cell."""
-        proposal = self.engineer.read(exchanged(context, self.seed), config, raw, seed)
+        proposal = self.engineer.read(self.seen(context), config, raw, seed)
         places = ", ".join(f"{shown} for {true}" for true, shown in places_of(context, self.seed).items() if true != shown)
         return proposal.model_copy(update={"summary": f"(Failures and behaviour shown in wrong places: {places}.) {proposal.summary}"})
 

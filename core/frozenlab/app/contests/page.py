@@ -13,7 +13,7 @@ from frozenlab.app.contests.race import race
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
-from frozenlab.app.ui.nav import qr_code
+from frozenlab.app.ui.qr import qr_code
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import ContestError

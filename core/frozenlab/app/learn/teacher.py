@@ -8,7 +8,7 @@ from frozenlab.app.learn import address, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, OWN, Lesson
 from frozenlab.app.learn.chapters import CHAPTERS
 from frozenlab.app.ui.markup import plain
-from frozenlab.app.ui.nav import qr_code
+from frozenlab.app.ui.qr import qr_code
 from frozenlab.app.views.lake.share import encode
 from frozenlab.base.errors import LabError
 from frozenlab.engineer.hosts import on_this_machine

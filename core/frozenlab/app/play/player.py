@@ -14,7 +14,7 @@ from frozenlab.app.play.planner import Planned, PlannedAnswer
 from frozenlab.app.play.state import DESK, state, take_turn
 from frozenlab.app.ui import nav, theme
 from frozenlab.app.ui.markup import plain
-from frozenlab.app.ui.nav import qr_code
+from frozenlab.app.ui.qr import qr_code
 from frozenlab.app.views.lake.desk import board_desk
 from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.app.views.lake.share import decode, encode

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-import segno
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
@@ -38,8 +37,6 @@ TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)
 """Scrolls to the top, for readers who come from far down another page."""
 INLINE = (TO_THE_TOP,)
 """All scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
-SIDE = 200
-"""Of the picture, in CSS pixels at a root size of 16 px."""
 
 
 def path(name: str) -> str:
@@ -108,13 +105,3 @@ def ensure_nav() -> None:
     if not st.session_state.get("_nav"):
         build()
         st.rerun()
-
-
-def qr_code(address: str) -> None:
-    """Shows ``address`` as a QR code, dark on white in every theme: that is what cameras read best."""
-    try:
-        picture = segno.make_qr(address, error="l").svg_data_uri(border=3, dark="#000", light="#fff")
-    except segno.DataOverflowError:
-        st.caption("The address is too long for a QR code.")
-        return
-    st.html(f'<img src="{picture}" alt="QR code of the address" style="width:{SIDE / 16}rem;display:block">')

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.components.frame import connection, copy_link, figure_data, shortcut_sheet
-from frozenlab.app.ui.figures import Chart
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.places import ASSETS
+
+if TYPE_CHECKING:  # the server starts with this module, and figures take pandas and Plotly along
+    from frozenlab.app.ui.figures import Chart
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "

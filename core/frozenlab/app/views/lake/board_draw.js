@@ -82,6 +82,15 @@ function drawArrow(ctx, frame, [r, c], turns, colors) {
   ctx.restore();
 }
 
+// Text around a point.
+function write(ctx, text, [x, y], font, color) {
+  ctx.font = font;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = color;
+  ctx.fillText(text, x, y);
+}
+
 // Two posts in the colour of the agent that has the key, with its number between them.
 function drawDoor(ctx, frame, [r, c], i, colors, font) {
   const color = agentColor(colors, i);
@@ -101,11 +110,7 @@ function drawDoor(ctx, frame, [r, c], i, colors, font) {
     ctx.stroke();
   }
   if (frame.cell < NUMBERS_FROM) return;
-  ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.outline;
-  ctx.fillText(String(i), frame.x(c), frame.y(r) + frame.cell * 0.02);
+  write(ctx, String(i), [frame.x(c), frame.y(r) + frame.cell * 0.02], `600 ${frame.cell * 0.3}px ${font}`, colors.outline);
 }
 
 function drawFloor(ctx, frame, board, colors, font) {
@@ -156,11 +161,7 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
     return;
   }
   if (frame.cell < NUMBERS_FROM) return;
-  ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.outline;
-  ctx.fillText(String(i), frame.x(cell[1]), frame.y(cell[0]) + frame.cell * 0.02);
+  write(ctx, String(i), [frame.x(cell[1]), frame.y(cell[0]) + frame.cell * 0.02], `600 ${frame.cell * 0.3}px ${font}`, colors.outline);
 }
 
 // The cells of `heat`, coloured by how much happens there.
@@ -184,11 +185,7 @@ function drawDelay(ctx, frame, [r, c], steps, colors, font) {
   ctx.roundRect(x - 0.22 * frame.cell, y - 0.14 * frame.cell, 0.44 * frame.cell, 0.28 * frame.cell, 0.14 * frame.cell);
   ctx.fillStyle = colors.outline;
   ctx.fill();
-  ctx.font = `700 ${frame.cell * 0.24}px ${font}`;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.ice;
-  ctx.fillText(`+${steps}`, x, y + frame.cell * 0.015);
+  write(ctx, `+${steps}`, [x, y + frame.cell * 0.015], `700 ${frame.cell * 0.24}px ${font}`, colors.ice);
 }
 
 function drawAgent(ctx, frame, [r, c], i, colors, font) {
@@ -201,11 +198,7 @@ function drawAgent(ctx, frame, [r, c], i, colors, font) {
   ctx.strokeStyle = colors.outline;
   ctx.stroke();
   if (frame.cell < NUMBERS_FROM) return;
-  ctx.font = `700 ${frame.cell * 0.34}px ${font}`;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.fillStyle = inkOn(color);
-  ctx.fillText(String(i), frame.x(c), frame.y(r) + frame.cell * 0.02);
+  write(ctx, String(i), [frame.x(c), frame.y(r) + frame.cell * 0.02], `700 ${frame.cell * 0.34}px ${font}`, inkOn(color));
 }
 
 function drawGhost(ctx, frame, [r, c], i, colors) {
