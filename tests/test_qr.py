@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 import segno
 
-from frozenlab.app.ui.nav import qr_code
+from frozenlab.app.ui.qr import qr_code
 
 
 @pytest.fixture
