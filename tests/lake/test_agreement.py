@@ -28,7 +28,7 @@ def assert_true(board: Board, truth: Truth) -> None:
             assert not any("W" in motions for motions in found.plan), board.to_text()
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 8))])
 def test_agrees_with_brute_force_on_8000_boards(part: int) -> None:
     """Of each 1,000: sizes 3 to 6 alike (250 each or so), teams of 1 to 4 at 1 : 3 : 3 : 4, hole ratios up to 0.6 alike.
 
@@ -55,7 +55,7 @@ def test_agrees_with_brute_force_on_rectangles(board: Board) -> None:
     assert_true(board, brute_force(board))
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 6))])
 def test_agrees_with_cp_sat_on_300_boards_up_to_10x10_with_5_agents(part: int) -> None:
     """Sizes 6 to 10 with 10 twice as often as the others, teams of 3 to 5 with 5 twice as often, hole ratios up to a half alike.
 
