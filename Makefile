@@ -22,7 +22,7 @@ test: .venv/installed browser lint
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	$(PYTEST) -m "not slow"
 
-# The property tests run once more, with ten times as many examples.
+# The property tests run once more, with five times as many examples.
 test-slow: .venv/installed browser
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile full

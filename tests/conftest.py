@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,7 @@ if find_spec("hypothesis"):  # the environment of the tests with vLLM does witho
 
     # No time limits: a test shows whether something is right, not how busy the machine is.
     settings.register_profile("quick", deadline=None, max_examples=20)
-    settings.register_profile("full", deadline=None, max_examples=200)
+    settings.register_profile("full", deadline=None, max_examples=100)
     settings.load_profile("quick")
 
 
@@ -56,6 +57,14 @@ def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
     """Tests neither see nor change which servers the person at this machine has allowed to be asked."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "config"))
     monkeypatch.delenv("FROZENLAB_API_HOSTS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def main_module_stays() -> Iterator[None]:
+    """A page in a test becomes ``__main__``, and a process that is spawned later would run it once more."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session")
