@@ -113,25 +113,6 @@ def test_the_search_is_done_by_hand(shared_app: App, page: Page) -> None:
     page.wait_for_url(lambda url: "done=one.search" in url)
 
 
-@pytest.mark.slow
-def test_the_search_on_a_curated_board_runs_to_its_end_without_a_request(shared_app: App, page: Page) -> None:
-    asked: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append("a message")))
-    page.goto(f"{shared_app.url}/learn?chapter=search")
-    search = page.locator(".search").first
-    expect(search.locator(".words")).to_contain_text("its own shortest path")
-    at_rest(page)
-    page.wait_for_timeout(1000)
-    page.on("request", lambda request: asked.append(request.url))
-    asked.clear()
-    while "is optimal" not in search.locator(".words").inner_text():
-        before = search.locator(".clock").first.inner_text()
-        search.press("ArrowRight")
-        expect(search.locator(".clock").first).not_to_have_text(before)
-    expect(search.locator(".tree g:not([hidden])")).to_have_count(11)
-    assert not asked
-
-
 def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}")
     name = page.get_by_role("textbox", name="Your name")
