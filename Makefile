@@ -9,7 +9,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-slow test-all test-faults audit test-vllm lint install browser requirements record clean
+.PHONY: app test test-slow test-long test-all test-faults audit test-vllm lint install browser requirements record clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
@@ -25,9 +25,14 @@ test: .venv/installed browser lint
 # The property tests run once more, with five times as many examples.
 test-slow: .venv/installed browser
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
+	$(PYTEST) -m "(slow or hypothesis) and not long" --hypothesis-profile full
 
-test-all: test test-slow audit test-vllm
+# What trains for minutes to show one thing: before a release, and after a change of workers, studies or language models.
+test-long: .venv/installed
+	$(BIN)/python -m frozenlab.lake.kernels.warm_up
+	$(PYTEST) -m long
+
+test-all: test test-slow test-long audit test-vllm
 
 test-faults: .venv/installed
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up

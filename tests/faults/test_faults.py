@@ -18,7 +18,7 @@ from tests.faults.harness import Bench, small_disk
 from tests.faults.jobs import JobBench
 from tests.running import wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -66,6 +66,7 @@ def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(fin
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callable[[str], Session], tmp_path: Path) -> None:
     left = finished("lora").stage_dir(1) / "policy"
     session = SessionStore(tmp_path).create(finished("lora").spec.changed(policy=str(left), stages=1, engineer="fixed"), "onwards")
@@ -78,6 +79,7 @@ def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callab
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "stage", "step"), [("lora", 0, 1), ("lora", 1, 1), ("full", 1, 1)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
     kind: str, stage: int, step: int, finished: Callable[[str], Session], tiny_model: Path, tmp_path: Path
@@ -93,6 +95,7 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", LORA)
 def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_command_line(
     kind: str, finished: Callable[[str], Session], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

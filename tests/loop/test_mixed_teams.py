@@ -58,6 +58,7 @@ def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_language_model_trains_on_several_teams_and_engineers_them(tiny_model: Path, tmp_path: Path) -> None:
     spec = tiny_spec(tiny_model, "lora").changed(initial_config=MIXED.model_dump(), suite=SUITE.model_dump())
     session = SessionStore(tmp_path).create(spec, "mixed")

@@ -119,6 +119,7 @@ def start_runner(run: RunSettings, study: Study) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
     study = Study.create(scattered_study(seeds=(0,)), SessionStore(tmp_path), "scattered")
     runner = start_runner(RunSettings(cluster=cluster.address), study)
@@ -160,6 +161,7 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
     study = Study.create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "stopped")
     runner = start_runner(RunSettings(jobs=3, cluster=cluster.address), study)

@@ -116,6 +116,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_yoked_arm_trains_on_the_configs_of_the_other_seed(finished: Study) -> None:
     configs = finished.configs()
     for seed in (0, 1):
@@ -123,6 +124,7 @@ def test_a_yoked_arm_trains_on_the_configs_of_the_other_seed(finished: Study) ->
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_arm_with_other_draws_shares_the_base_and_trains_on_other_boards(finished: Study) -> None:
     cells = {cell.id: session for cell, session in finished.finished()}
     first, again = cells["random-s0"], cells["again-s0"]

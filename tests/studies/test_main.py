@@ -102,6 +102,7 @@ def test_every_preset_can_be_studied(preset: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = engineers_study(session=short_spec(), engineers=("uniform", "fixed")).model_dump()
     spec = StudySpec.model_validate(base | {"seeds": (0,), "final_suite": "session"})
