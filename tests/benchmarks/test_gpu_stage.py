@@ -12,7 +12,7 @@ from benchmarks.gpu_stage import SHAPES, build_model, main, options_of, run_stag
 from frozenlab.models.training.runs.grpo import Batch, teaches
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 SMALL = ["--shape", "tiny", "--steps", "2", "--boards", "4", "--plans", "4", "--max-tokens", "16", "--rows", "4"]
 

@@ -13,8 +13,10 @@ from tests.browser.conftest import App
 from tests.marked import Marker, strangers
 
 PAGES = [
-    "", "train?session=lab", "train?session=failed", "train?session=damaged", "story?session=lab&stage=1&part=read",
-    "story?session=language&stage=1&part=wrote", "studies?study=mine", "studies?study=mine&view=predictions", "replay?replay=mine",
+    "", "design", "play", "train?session=lab", "train?session=language", "train?session=failed", "train?session=damaged",
+    "story?session=lab&stage=1", "story?session=lab&stage=1&part=read", 
+    "story?session=lab&stage=2&part=wrote", "story?session=language&stage=1&part=wrote", "story?session=damaged&stage=1",
+    "studies?study=mine", "studies?study=mine&view=predictions", "replay?replay=mine", "replay?session=lab&stage=1", "benchmark",
     "benchmark?boards=theirs~3~all~all~~~",
 ]  # fmt: skip
 

@@ -1,5 +1,4 @@
-"""One board on five checkpoints under one timeline, from Story; ``tests/pages/test_play.py`` plans on every stage, and
-``test_benchmark.py`` opens one behind a figure."""
+"""One board on five checkpoints under one timeline, from Story and Play; ``test_benchmark.py`` opens one behind a figure."""
 
 from __future__ import annotations
 
@@ -7,13 +6,17 @@ import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from frozenlab.app.views.lake.share import encode
 from frozenlab.base import places
+from frozenlab.lake.board import read_board
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
 
+BOARD = read_board("S F F F\nF H F F\nF F F g\ns F F G")
 STAGES = ["Stage 1", "Stage 2", "Stage 3", "Stage 4"]
 
 
@@ -41,3 +44,19 @@ def test_from_the_story_of_a_session(new_app: Callable[[], App], page: Page) -> 
     page.locator(".st-key-story-board-plans").get_by_text("every stage").click()
     expect(page.locator(".player figure")).to_have_count(6)
     expect_lockstep(page, ["Before training", *STAGES, "optimal plan"])
+
+
+@pytest.mark.long
+def test_from_any_board_on_play(new_app: Callable[[], App], page: Page) -> None:
+    app = new_app()
+    session = app.sessions / "long"
+    shutil.copytree(places.ROOT / "sessions" / "example-long", session)
+    for stage in ("00", "01", "02"):  # only the last stage ships with its weights
+        shutil.copytree(session / "stages" / "03" / "policy", session / "stages" / stage / "policy")
+    page.goto(f"{app.url}/play?board={encode(BOARD)}")
+    page.get_by_role("radio", name="Every stage").click()
+    page.get_by_role("combobox", name="Session").click()
+    page.get_by_role("option", name="(long)").click()
+    page.get_by_role("button", name="Let them plan").click()
+    expect(page.locator(".player figure")).to_have_count(6)
+    expect_lockstep(page, ["base", *(stage.lower() for stage in STAGES), "Exact solver"])

@@ -119,6 +119,28 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) 
     expect(page.get_by_role("button", name="GIF")).to_be_visible()
 
 
+@pytest.mark.long
+def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -> None:
+    score, _ = steering(shared_app, page)
+    page.locator(".player").focus()
+    before = pixels(page)
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowRight", "1", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(score).to_have_text("The board ends there.")
+    page.keyboard.press("w")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("ArrowUp")
+    expect(score).to_have_text("No conflict. Agent 1 is not on the goal yet.")
+    page.keyboard.press("Control+z")
+    expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
+    expect_soon(page, lambda: pixels(page) != before)
+    drawn = pixels(page)
+    page.get_by_role("button", name="Optimal ghost").click()
+    expect_soon(page, lambda: pixels(page) != drawn)
+    page.locator(".player").press("Space")
+    expect(page.locator(".clock")).to_have_text("step 5 / 5")
+
+
 @pytest.mark.slow
 def test_readers_who_want_calm_get_no_motion(shared_app: App, browser: Browser, watch: Watch) -> None:
     context = browser.new_context(reduced_motion="reduce")

@@ -171,6 +171,16 @@ def test_a_stage_of_the_thread_moves_the_story_and_the_address(built: App, page:
     expect(page).to_have_url(re.compile("stage=2"))
 
 
+@pytest.mark.long
+def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
+    page.goto(f"{built.url}/story?session=told&stage=1")
+    bar = page.locator(".st-key-faults .trace.bars path, .st-key-faults .trace.bars .point path").first
+    bar.scroll_into_view_if_needed()
+    bar.click(force=True)
+    expect(page.get_by_text(re.compile(r"^\d+ of 48 boards\.$"))).to_be_visible()
+    expect(page.get_by_text("48 of 48 boards.")).to_have_count(0)
+
+
 @pytest.mark.slow
 def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
     for path in ("", "train?session=told", "story?session=told&stage=0&part=failed", "story?session=told&part=failed"):
@@ -178,6 +188,14 @@ def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator(".player canvas").first).to_be_visible()
         expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+
+
+@pytest.mark.long
+def test_home_leads_to_the_story_of_the_session_it_shows(built: App, page: Page) -> None:
+    page.goto(built.url)
+    page.get_by_role("button", name="Read its story").click()
+    expect(page.get_by_text("Stage 1 took valid plans")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"session=[a-z0-9-]+"))
 
 
 def test_the_server_has_no_torch(built: App) -> None:

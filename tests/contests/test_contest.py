@@ -111,12 +111,13 @@ def test_a_contest_is_stopped_and_resumed_and_the_same_config_gives_the_same_wei
         (contest.dir / STOP_FILE).touch()
         assert work_on(contest) == STOPPED
         (contest.dir / STOP_FILE).unlink()
-        contest.enter(Entry(name="Ada", config=best_for(CONFIG, ("4",))))
+        for name in ("Ada", "Bo"):
+            contest.enter(Entry(name=name, config=best_for(CONFIG, ("4",))))
         assert work_on(contest) == DONE, contest.state().error
     finally:
         end_workers(side for numbered in contest.entries if (side := contest.side(numbered.number)))
     by_name = {numbered.entry.name: contest.side(numbered.number) for numbered in contest.entries}
     weights = {name: checksum(side.stage_dir(0) / "policy" / WEIGHTS) for name, side in by_name.items() if side}
-    assert weights["Ada"] == weights["the oracle"] != weights["the engineer"], "who wrote it makes no difference"
+    assert weights["Ada"] == weights["Bo"] == weights["the oracle"] != weights["the engineer"], "who wrote it makes no difference"
     assert {score.label for score in scores(contest)} == {*by_name}
     assert not contest.unfinished

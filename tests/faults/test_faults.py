@@ -18,7 +18,7 @@ from tests.faults.harness import Bench, small_disk
 from tests.faults.jobs import JobBench
 from tests.running import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,17 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench.zygote.close()
 
 
+def test_a_session_killed_after_a_checkpoint_ends_with_the_same_bits(bench: Bench) -> None:
+    session = bench.copy("step/1/9")
+    assert (session.stage_dir(1) / "trainer" / "checkpoint-20").is_dir(), "it goes on from the eighth step of the second stage"
+    assert bench.ends(session) == "equal"
+
+
 def test_a_session_killed_at_a_random_moment_ends_with_the_same_bits(bench: Bench) -> None:
     assert bench.killed_at_random(1).end == "equal"
 
 
-@pytest.mark.parametrize("call", ["rename", ".context.json"])
+@pytest.mark.parametrize("call", ["rename", "rmdir", ".context.json"])
 def test_a_session_killed_at_the_end_of_a_stage_ends_with_the_same_bits(bench: Bench, call: str) -> None:
     last = max(number for number, what in enumerate(bench.calls) if call in what)
     assert bench.killed_at_call(last).end == "equal"
@@ -42,9 +48,12 @@ def test_a_session_killed_at_the_end_of_a_stage_ends_with_the_same_bits(bench: B
     ("moment", "file", "how"),
     [
         ("validated/0", "stages/00/policy/optimizer.pt", "gone"),
+        ("validated/0", "stages/00/metrics.jsonl", "torn"),
         ("step/1/9", "stages/00/policy/model.safetensors", "zeroed"),
         ("step/1/9", "stages/00/environment.json", "another config"),
+        ("step/1/9", "stages/00/context.json", "torn"),
         ("step/1/9", "state.json", "gone"),
+        ("step/1/9", "baseline/validation.parquet", "without rows"),
         ("step/1/9", "stages/00/validation.parquet", "without a column"),
     ],
 )
@@ -58,7 +67,6 @@ def test_a_torn_table_of_a_decided_stage_is_named(bench: Bench) -> None:
 
 def test_a_stage_that_is_trained_again_says_why_and_leaves_its_decision(bench: Bench) -> None:
     session = bench.copy("step/1/9")
-    assert (session.stage_dir(1) / "trainer" / "checkpoint-20").is_dir(), "it goes on from the eighth step of the second stage"
     decided = (session.stage_dir(0) / "proposal.json").read_bytes()
     (session.stage_dir(0) / "policy" / "optimizer.pt").unlink()
     (session.stage_dir(1) / "trainer" / "checkpoint-20" / "model.safetensors").unlink()

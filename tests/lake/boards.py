@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import FROZEN, Agent, Board
 from frozenlab.lake.exits import ARROWS, DOORS
+
+
+def parts(n: int) -> list[Any]:
+    """The numbers below ``n``, for ``parametrize``: ``make test`` takes the first alone."""
+    return [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, n))]
 
 
 def random_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:

@@ -11,7 +11,7 @@ from hypothesis import given
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.solver import Solution, solve
-from tests.lake.boards import boards, random_board, reachable_board
+from tests.lake.boards import boards, parts, random_board, reachable_board
 from tests.lake.brute_force import Truth, brute_force
 from tests.lake.second_solver import affordable, solvable_within
 
@@ -28,7 +28,7 @@ def assert_true(board: Board, truth: Truth) -> None:
             assert not any("W" in motions for motions in found.plan), board.to_text()
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 8))])
+@pytest.mark.parametrize("part", parts(8))
 def test_agrees_with_brute_force_on_8000_boards(part: int) -> None:
     """Of each 1,000: sizes 3 to 6 alike (250 each or so), teams of 1 to 4 at 1 : 3 : 3 : 4, hole ratios up to 0.6 alike.
 
@@ -55,7 +55,7 @@ def test_agrees_with_brute_force_on_rectangles(board: Board) -> None:
     assert_true(board, brute_force(board))
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 6))])
+@pytest.mark.parametrize("part", parts(6))
 def test_agrees_with_cp_sat_on_300_boards_up_to_10x10_with_5_agents(part: int) -> None:
     """Sizes 6 to 10 with 10 twice as often as the others, teams of 3 to 5 with 5 twice as often, hole ratios up to a half alike.
 

@@ -10,6 +10,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.generator import generate
+from tests.lake.boards import parts
 
 
 def config_of(size: int, agents: int, holes: float, wait: float, layout: Layout, **others: str) -> EnvironmentConfig:
@@ -26,7 +27,7 @@ def test_known_configs_that_cannot_be_drawn_are_refused(kind: tuple[int, int, fl
 GRID = [*product((3, 4, 6), (2, 3), (0.0, 0.3, 0.5), (0.0, 0.5), ("rooms", "corridor", "maze"))]
 
 
-@pytest.mark.parametrize("place", [0, *(pytest.param(place, marks=pytest.mark.slow) for place in range(1, 6))])
+@pytest.mark.parametrize("place", parts(6))
 def test_what_passes_the_check_is_drawn(place: int) -> None:
     drawn = 0
     for kind in GRID[place::6]:

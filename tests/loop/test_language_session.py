@@ -65,7 +65,6 @@ def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(fin
     assert all("lora" in name for name in trained_weights(finished("lora"), 1))
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callable[[str], Session], tmp_path: Path) -> None:
     left = finished("lora").stage_dir(1) / "policy"
@@ -78,9 +77,9 @@ def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callab
     assert first is not None and last is not None and first["completion"].tolist() == last["completion"].tolist(), "it goes on from there"
 
 
-@pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize(("kind", "stage", "step"), [("lora", 0, 1), ("lora", 1, 1), ("full", 1, 1)])
+@pytest.mark.parametrize("kind", LORA)
+@pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
     kind: str, stage: int, step: int, finished: Callable[[str], Session], tiny_model: Path, tmp_path: Path
 ) -> None:
@@ -94,7 +93,6 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(
         torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("kind", LORA)
 def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_command_line(

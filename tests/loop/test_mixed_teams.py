@@ -57,7 +57,6 @@ def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path
     assert set(tested["cell"]) <= set(CELLS) and (tested["n"] == 4).all()
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_a_language_model_trains_on_several_teams_and_engineers_them(tiny_model: Path, tmp_path: Path) -> None:
     spec = tiny_spec(tiny_model, "lora").changed(initial_config=MIXED.model_dump(), suite=SUITE.model_dump())

@@ -20,7 +20,7 @@ from frozenlab.session.store import SessionStore
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
 from tests.running import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

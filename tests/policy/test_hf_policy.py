@@ -100,7 +100,7 @@ def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None
 
 
 def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
-    for seed in range(4):
+    for seed in range(8):
         context, config = of_sizes(seed)
         asked = conversation(render_request(context), None), answer_schema(context)
         text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, thoughts=0, sampling=Sampling(0.7, seed=seed))

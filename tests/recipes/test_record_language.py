@@ -9,7 +9,7 @@ import pytest
 from frozenlab.session.session import Session
 from recipes import record_language
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 def test_it_learns_from_worked_answers_then_by_grpo_and_is_asked(

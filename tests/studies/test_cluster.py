@@ -118,10 +118,9 @@ def start_runner(run: RunSettings, study: Study) -> subprocess.Popen[bytes]:
     return launch(study)
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
-    study = Study.create(scattered_study(seeds=(0,)), SessionStore(tmp_path), "scattered")
+    study = Study.create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
     runner = start_runner(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
     wait_for(lambda: trained_on(doomed, study) is not None or runner.poll() is not None, "a session to train on the node")
@@ -143,7 +142,7 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
     assert runner.wait(timeout=600) == 0, (study.dir / "worker.log").read_text()
     assert study.state().status == "done"
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
-    assert StudyReport.model_validate_json((study.dir / "report" / "report.json").read_text()).cells == 2
+    assert StudyReport.model_validate_json((study.dir / "report" / "report.json").read_text()).cells == 4
     for cell in study.cells:
         ended = study.session(cell)
         assert ended is not None and ended.state().status == "done" and ended.problems == []
@@ -160,10 +159,9 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
         assert session.validation(stage).equals(alone.validation(stage))  # type: ignore[union-attr]
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
-    study = Study.create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "stopped")
+    study = Study.create(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
     runner = start_runner(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
     wait_for(lambda: sum(begun().values()) == 2 and len(begun()) == 3, "two sessions to have a worker, and a third to wait for a node")

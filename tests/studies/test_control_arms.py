@@ -109,21 +109,20 @@ def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, mon
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    spec = study_of(ARMS[:3], (), (0, 1))
+    spec = study_of(ARMS[:4], (), (0, 1))
     study = Study.create(spec, SessionStore(tmp_path_factory.mktemp("controls")), "controls")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0
     return study
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_a_yoked_arm_trains_on_the_configs_of_the_other_seed(finished: Study) -> None:
     configs = finished.configs()
     for seed in (0, 1):
         assert configs["yoked", seed] == configs["random", 1 - seed] != configs["random", seed]
+        assert configs["constant", seed] == (EASY, EASY)
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_an_arm_with_other_draws_shares_the_base_and_trains_on_other_boards(finished: Study) -> None:
     cells = {cell.id: session for cell, session in finished.finished()}

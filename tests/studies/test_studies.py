@@ -92,7 +92,6 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
     assert sum(events(study, "resumed").values()) >= 1
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
     study = Study.create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")

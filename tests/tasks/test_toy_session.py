@@ -32,7 +32,7 @@ from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.toy import SUMS, SumConfig, SumSuite
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module", autouse=True)
