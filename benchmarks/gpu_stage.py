@@ -205,7 +205,8 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
         "tokens/s written": mean["written"] / mean["writing"],
         "tokens/s learned": mean["learned"] / (mean["step"] - mean["writing"]),
         "sampling ratio of the last step": ratios[-1],
-        "peak memory of torch, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
+        "peak memory in use, GiB": torch.cuda.max_memory_allocated() / GIB if cuda else None,
+        "peak memory of torch with its cache, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
         "memory taken of the GPU, GiB": (total - free) / GIB if cuda else None,
     }
 
@@ -253,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 estimated = footprint(spec_of(options, folder, writer), shape)
                 figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"estimated before the start, GiB": estimated.total / GIB}
                 for name, value in figures.items():
-                    print(f"{name:>30}  " + ("-" if value is None else f"{value:,.2f}"))
+                    print(f"{name:>40}  " + ("-" if value is None else f"{value:,.2f}"))
     return int(failed > 0)
 
 
