@@ -130,7 +130,7 @@ class LightClient:
             self._join(element.bidi_component, message.delta.fragment_id)
 
     def _join(self, component: BidiComponent, fragment: str) -> None:
-        """As core/frozenlab/app/ui/components/live.js does."""
+        """As core/frozenlab/app/ui/live.js does."""
         data = json.loads(component.json)
         self._live, self._asked = (component.id, fragment), False
         if data["feed"] and data["feed"] not in self._feeds:

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -13,8 +14,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
 from frozenlab.app.ui import live, server
-from frozenlab.app.ui import live as feeds
-from frozenlab.app.ui.live import DRAW, DRAWS_A_SECOND, UNKNOWN, Crowd, Feed, Seen, Told, address, files_of, revision, revision_of, routes
+from frozenlab.app.ui.live import DRAW, DRAWS_A_SECOND, UNKNOWN, Crowd, Feed, Seen, address, files_of, revision, revision_of, routes
 from frozenlab.base.files import append_line
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.session.session import Session
@@ -33,8 +33,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The feeds behind what stands between the network and Streamlit."""
-    monkeypatch.setattr(feeds, "LOOK", 0.01)
-    monkeypatch.setattr(feeds, "DRAW", 0.05)
+    monkeypatch.setattr(live, "LOOK", 0.01)
+    monkeypatch.setattr(live, "DRAW", 0.05)
     with TestClient(Starlette(routes=routes(), middleware=server.middleware()), base_url="http://127.0.0.1:8501") as client:
         yield client
     live._feeds.clear()  # they belong to the loop of this client
@@ -112,28 +112,28 @@ def test_the_more_are_watching_the_more_seldom_a_page_is_drawn() -> None:
     assert crowd.pace == 100 / DRAWS_A_SECOND
 
 
-async def heard_until(feed: Feed, beats: int) -> list[Told]:
-    """What a viewer is told until it has had so many beats."""
-    heard: list[Told] = []
-    async with aclosing(feed.follow("before")) as news:
-        async for told in news:
-            heard.append(told)
-            if sum(one.beat is not None for one in heard) == beats:
-                return heard
+async def heard_until(feed: Feed, beats: int) -> list[dict[str, Any]]:
+    """The messages to a viewer until it has had so many beats."""
+    heard: list[dict[str, Any]] = []
+    async with aclosing(feed.follow("before")) as updates:
+        async for update in updates:
+            heard.append(update)
+            if sum("beat" in one for one in heard) == beats:
+                break
     return heard
 
 
 def test_all_viewers_share_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the number of viewers, a revision is looked at once, and nobody looks when nobody watches."""
-    monkeypatch.setattr(feeds, "LOOK", 0.01)
-    monkeypatch.setattr(feeds, "DRAW", 600.0)
+    monkeypatch.setattr(live, "LOOK", 0.01)
+    monkeypatch.setattr(live, "DRAW", 600.0)
     looks: list[int] = []
 
     def look() -> Seen:
         looks.append(1)
         return Seen(f"r{len(looks) // 3}", {"look": len(looks)})
 
-    async def watch() -> tuple[list[list[Told]], Feed]:
+    async def watch() -> tuple[list[list[dict[str, Any]]], Feed]:
         feed = Feed(look, Crowd())
         heard = await asyncio.gather(*(heard_until(feed, 3) for _ in range(10)))
         before = len(looks)
@@ -143,7 +143,7 @@ def test_all_viewers_share_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with start_blocking_portal() as portal:  # in a thread of its own: in that of a test in the browser, Playwright's loop runs
         heard, feed = portal.call(watch)
-    beats = [[told.beat for told in one if told.beat] for one in heard]
+    beats = [[update["beat"] for update in updates if "beat" in update] for updates in heard]
     assert all(one == beats[0] for one in beats), "one computation a revision, for all"
-    assert all(sum(told.draw is not None for told in one) <= 1 for one in heard), "the next round comes later"
+    assert all(sum("draw" in update for update in updates) <= 1 for updates in heard), "the next round comes later"
     assert feed.viewers == 0

@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui.live import keep_current
 from frozenlab.experiments.experiment import Experiment, RunSettings
 from frozenlab.jobs import launcher
 

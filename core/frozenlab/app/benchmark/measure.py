@@ -8,8 +8,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from frozenlab.app.ui import markup, refusals, sessions
-from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui.live import keep_current
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import Report

@@ -11,8 +11,8 @@ from frozenlab.app.contests.form import ENTRY, RACE, VIEW, mine, write_config
 from frozenlab.app.contests.opponent import choose_opponent
 from frozenlab.app.contests.race import race
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.components.live import keep_current
 from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui.live import keep_current
 from frozenlab.app.ui.qr import qr_code
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.contests.store import Contest

@@ -9,10 +9,9 @@ from operator import itemgetter
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from frozenlab.app.session.proposals import what_changed
-from frozenlab.app.ui.components import NODES, text_of
+from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall
 from frozenlab.base.cells import Config, in_order
@@ -24,12 +23,7 @@ from frozenlab.tasks.words import Outcome
 FAULTS_SHOWN = 4
 CURVE_POINTS = 60
 
-_loop = st.components.v2.component(
-    "frozenlab_loop",
-    html='<div class="loop" role="group"></div>',
-    css=text_of(__file__, "loop_picture.css"),
-    js=NODES + text_of(__file__, "loop_picture.js"),
-)
+_loop = component(__file__, "loop_picture", '<div class="loop" role="group"></div>', code=NODES)
 
 
 def loop_picture(session: Session, key: str) -> bool:

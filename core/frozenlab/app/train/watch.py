@@ -15,10 +15,9 @@ from frozenlab.app.queue import done_since
 from frozenlab.app.session.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import DoneJob, notice
-from frozenlab.app.ui.components.live import live_beat
 from frozenlab.app.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 from frozenlab.app.ui.figures import Chart
-from frozenlab.app.ui.live import beat, revision, words
+from frozenlab.app.ui.live import beat, live_beat, revision, words
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of

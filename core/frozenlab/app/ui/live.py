@@ -1,9 +1,9 @@
-"""A job's folder, looked at once for all who watch it, and ``/live/<kind>/<id>``, the WebSocket that tells each of them.
+"""Pages that follow a running job: ``/live/<kind>/<id>`` is the WebSocket of its feed, and a component joins a page to it.
 
-A feed tells of two things. Its *beat*, what changes with every step, is computed once a change and goes to every viewer at once. That the
-page is to be *drawn* again, which costs a run of its script for each viewer, is said to all in a round, one after the other; the more are
-watching, the more time is between two rounds. The route is behind the same middleware as all else that the server answers. Messages to the
-browser are JSON: ``{"beat": {...}}`` or ``{"draw": revision}``. What a browser sends is ignored.
+A feed looks at the job's folder once for all viewers and sends two kinds of messages, as JSON. ``{"beat": {...}}``, what changes with every
+step, is computed once a change and goes to every viewer at once. ``{"draw": revision}`` asks for a run of the page's fragment, which costs
+the server time for each viewer. So it goes to all in a round, one after the other; the more are watching, the more time is between two
+rounds. The route is behind the same middleware as all else that the server answers. What a browser sends is ignored.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import streamlit as st
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from frozenlab.app.ui import sessions
+from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.components.timeline import marks
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import percent
@@ -56,6 +58,43 @@ DEPTH = 5
 """Levels of a job's folder that are looked at."""
 UNSEEN = {"policy", "report", "evidence"}
 """Folders of a job that no page shows while it runs."""
+JS = text_of(__file__, "live.js")
+
+_current = st.components.v2.component("frozenlab_current", html="<span></span>", js=JS)
+_beat = st.components.v2.component(
+    "frozenlab_beat",
+    html='<div class="beat"><div class="bar" role="progressbar" aria-valuemin="0" aria-valuemax="100"><i></i></div>'
+    '<p class="words"></p><p class="note"></p></div>',
+    css=text_of(__file__, "live.css"),
+    js=JS,
+)
+
+
+def keep_current(job: Job, *, every: float | None = None) -> None:
+    """Keep the fragment that calls this up to date while the job runs. Called before the fragment reads the job's files.
+
+    Args:
+        every: run again after this many seconds without a change, too.
+    """
+    with st.container(key=f"live-feed-{job.kind}-{job.id}"):
+        data = {"feed": address(job), "revision": revision(job), "beat": None, "every": every}
+        _current(key=f"live-{job.kind}-{job.id}", data=data, on_changed_change=_nothing)
+
+
+def live_beat(job: Job, drawn: str, beat: dict[str, Any], *, live: bool, every: float | None = None) -> None:
+    """The bar and the words of a session that runs (:func:`beat`), changed by its feed: no page runs.
+
+    Args:
+        drawn: the revision of the session from before the fragment read its files.
+        live: join the feed; otherwise nothing changes.
+        every: as for :func:`keep_current`.
+    """
+    data = {"feed": address(job) if live else None, "revision": drawn, "beat": beat, "every": every}
+    _beat(key=f"beat-{job.id}", data=data, on_changed_change=_nothing, height="content")
+
+
+def _nothing() -> None:
+    """Streamlit asks for a function; the run of the fragment is all that is wanted."""
 
 
 def address(job: Job) -> str:
@@ -96,35 +135,33 @@ def feed_of(kind: str, job_id: str, root: Path) -> Feed:
     return _feeds[key]
 
 
-async def tell(socket: WebSocket) -> None:
-    """Tells one viewer of one job until it goes away."""
+async def serve(socket: WebSocket) -> None:
+    """Send one viewer the updates of one job until it goes away."""
     await socket.accept()
     try:
         feed = feed_of(socket.path_params["kind"], socket.path_params["id"], SessionStore().root)
     except LabError:
         await socket.close(UNKNOWN)
         return
-    telling = asyncio.create_task(_tell(socket, feed, socket.query_params.get("drawn", "")))
+    sending = asyncio.create_task(_send(socket, feed, socket.query_params.get("drawn", "")))
     try:
         while (await socket.receive())["type"] != "websocket.disconnect":
             pass
     finally:
-        telling.cancel()
+        sending.cancel()
 
 
-async def _tell(socket: WebSocket, feed: Feed, drawn: str) -> None:
-    try:
-        async with aclosing(feed.follow(drawn)) as news:
-            async for told in news:
-                await socket.send_json({"draw": told.draw} if told.draw else {"beat": told.beat})
+async def _send(socket: WebSocket, feed: Feed, drawn: str) -> None:
+    with suppress(WebSocketDisconnect):
+        async with aclosing(feed.follow(drawn)) as updates:
+            async for update in updates:
+                await socket.send_json(update)
         await socket.close(UNKNOWN)
-    except WebSocketDisconnect:
-        pass
 
 
 def routes() -> list[WebSocketRoute]:
     """The routes that the server needs beside Streamlit's own."""
-    return [WebSocketRoute(f"/{PATH}/{{kind}}/{{id}}", tell)]
+    return [WebSocketRoute(f"/{PATH}/{{kind}}/{{id}}", serve)]
 
 
 def beat(session: Session, state: State) -> dict[str, Any]:
@@ -167,14 +204,6 @@ class Seen(NamedTuple):
     """Updates for every viewer at once, for jobs that have them."""
 
 
-class Told(NamedTuple):
-    """Updates for one viewer."""
-
-    beat: dict[str, Any] | None = None
-    draw: str | None = None
-    """The revision that the viewer's page is to be drawn for."""
-
-
 def files_of(folder: Path, depth: int = DEPTH) -> Iterator[tuple[str, int, int]]:
     """Path, time of the last change and size of each file of a job that a page may show."""
     with suppress(OSError), os.scandir(folder) as entries:
@@ -208,7 +237,7 @@ CROWD = Crowd()
 
 
 class Feed:
-    """Tells the viewers of one job. It looks at the folder while there are any."""
+    """The updates of one job for its viewers. It looks at the folder while there are any."""
 
     def __init__(self, look: Callable[[], Seen], crowd: Crowd = CROWD) -> None:
         self._look, self._crowd = look, crowd
@@ -217,35 +246,35 @@ class Feed:
         self._round, self._round_began = 0, -inf
         """All viewers draw in rounds, so that what their pages share is computed for few revisions."""
         self._gone = False
-        self._news = asyncio.Condition()
+        self._changed = asyncio.Condition()
         self._watching: asyncio.Task[None] | None = None
         self.viewers = 0
 
-    async def follow(self, drawn: str) -> AsyncGenerator[Told]:
-        """What a viewer is told whose page was drawn for the revision ``drawn``, for as long as it listens and the job exists."""
+    async def follow(self, drawn: str) -> AsyncGenerator[dict[str, Any]]:
+        """The messages to a viewer whose page was drawn for the revision ``drawn``, for as long as it listens and the job exists."""
         place = self.viewers
         self.viewers += 1
         self._crowd.size += 1
         if self._watching is None or self._watching.done():
             self._gone = False
             self._watching = asyncio.create_task(self._watch())
-        told = drawn_in = known = 0
+        sent = drawn_in = known = 0
         try:
             while True:
                 await self._wait(known, self._until_turn(place, drawn_in))
                 if self._gone:
                     return
-                known = self._news_so_far
+                known = self._changes
                 assert self._seen is not None
-                if not told and drawn == self._seen.revision:
+                if not sent and drawn == self._seen.revision:
                     drawn_in = self._round
-                if told != self._beats:
-                    told = self._beats
+                if sent != self._beats:
+                    sent = self._beats
                     if self._seen.beat is not None:
-                        yield Told(beat=self._seen.beat)
+                        yield {"beat": self._seen.beat}
                 if self._until_turn(place, drawn_in) <= 0:
                     drawn_in = self._round
-                    yield Told(draw=self._seen.revision)
+                    yield {"draw": self._seen.revision}
         finally:
             self.viewers -= 1
             self._crowd.size -= 1
@@ -254,7 +283,7 @@ class Feed:
                 self._watching, self._seen, self._beats, self._round = None, None, 0, 0
 
     @property
-    def _news_so_far(self) -> int:
+    def _changes(self) -> int:
         return self._beats + self._round + self._gone
 
     def _until_turn(self, place: int, drawn_in: int) -> float:
@@ -262,10 +291,10 @@ class Feed:
         return self._round_began + place * GAP - time.monotonic() if drawn_in < self._round else inf
 
     async def _wait(self, known: int, seconds: float) -> None:
-        """Until there is more news than is known, or the seconds are over."""
+        """Until there are more changes than the viewer knows, or the seconds are over."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(None if seconds == inf else max(0.0, seconds)), self._news:
-                await self._news.wait_for(lambda: self._news_so_far != known)
+            async with asyncio.timeout(None if seconds == inf else max(0.0, seconds)), self._changed:
+                await self._changed.wait_for(lambda: self._changes != known)
 
     async def _watch(self) -> None:
         drawn = ""
@@ -274,15 +303,15 @@ class Feed:
             try:
                 seen = await asyncio.to_thread(self._look)
             except (LabError, OSError):  # the folder is not there any more
-                async with self._news:
+                async with self._changed:
                     self._gone = True
-                    self._news.notify_all()
+                    self._changed.notify_all()
                 return
-            async with self._news:
+            async with self._changed:
                 if self._seen is None or seen.revision != self._seen.revision:
                     self._beats += 1
                 self._seen = seen
                 if seen.revision != drawn and began - self._round_began >= self._crowd.pace:
                     self._round, self._round_began, drawn = self._round + 1, began, seen.revision
-                self._news.notify_all()
+                self._changed.notify_all()
             await asyncio.sleep(max(LOOK, SHARE * (time.monotonic() - began)))

@@ -10,7 +10,7 @@ from typing import Literal
 
 import streamlit as st
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import component, text_of
 from frozenlab.base.numbers import typeset
 from frozenlab.engineer.schema import Context, Evidence
 
@@ -19,12 +19,7 @@ Head = tuple[str, str]
 """The name of a column, and its help on hover (empty: none)."""
 StepState = Literal["done", "now", "next"]
 STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to come"}
-_cited = st.components.v2.component(
-    "frozenlab_cited",
-    html='<div class="cited"></div>',
-    css=RECORDS + text_of(__file__, "components/cited.css"),
-    js=text_of(__file__, "components/cited.js"),
-)
+_cited = component(__file__, "cited", '<div class="cited"></div>', styles=RECORDS)
 ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
 """The beginnings of texts that Streamlit turns into links, escaped or not."""
 JOINER = "\u2060"

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.components.frame import connection, copy_link, figure_data, shortcut_sheet
+from frozenlab.app.ui.components.frame import copy_link, unseen_parts
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.places import ASSETS
 
@@ -117,9 +117,7 @@ def frame() -> None:
             bind="query-params",
             help="Larger letters and boards, for a projector. Part of the address. The menu comes back at the upper edge of the window.",
         )
-    connection()
-    shortcut_sheet()
-    figure_data()
+    unseen_parts()
     variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
     st.html(f"<style>:root{{{variables}}}{text_of(__file__, 'app.css')}{text_of(__file__, 'presenter.css') if presenting else ''}</style>")
 

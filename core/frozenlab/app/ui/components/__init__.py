@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
 
 
 def text_of(python_file: str, *names: str) -> str:
     """The texts of the files ``names`` in the folder of ``python_file`` (a module's ``__file__``), one after the other."""
     return "".join((Path(python_file).parent / name).read_text(encoding="utf-8") for name in names)
+
+
+def component(python_file: str, name: str, html: str = "<span></span>", *, styles: str = "", code: str = "") -> ComponentRenderer:
+    """The component of ``name.js`` and ``name.css`` (if there is one) in the folder of ``python_file``.
+
+    Args:
+        styles: CSS that goes before its own.
+        code: JavaScript that goes before its own.
+    """
+    if (Path(python_file).parent / f"{name}.css").exists():
+        styles += text_of(python_file, f"{name}.css")
+    return st.components.v2.component(f"frozenlab_{name}", html=html, css=styles or None, js=code + text_of(python_file, f"{name}.js"))
 
 
 FOCUS = text_of(__file__, "focus.js")

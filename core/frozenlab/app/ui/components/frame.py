@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.ui.components import FOCUS, NODES, text_of
+from frozenlab.app.ui.components import FOCUS, NODES, component
 
-_link = st.components.v2.component(
-    "frozenlab_link",
-    html='<button type="button" aria-label="Copy link to this view" title="Copy link to this view"></button><span role="status"></span>',
-    css=text_of(__file__, "link.css"),
-    js=text_of(__file__, "link.js"),
+_link = component(
+    __file__,
+    "link",
+    '<button type="button" aria-label="Copy link to this view" title="Copy link to this view"></button><span role="status"></span>',
 )
 UNREACHABLE = {
     "title": "The lab's server does not answer",
@@ -18,7 +17,6 @@ UNREACHABLE = {
     "back. If it has ended, start it again with frozenlab app.",
 }
 """Shown in place of Streamlit's question about the internet."""
-_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=text_of(__file__, "connection.js"))
 SHORTCUTS: dict[str, dict[str, str]] = {
     "Everywhere": {"?": "Show or hide this sheet"},
     "Boards that play": {
@@ -63,13 +61,13 @@ SHORTCUTS: dict[str, dict[str, str]] = {
     },
 }
 """Where a key works -> key -> what it does. One place for all pages; the components that listen name the same keys on their buttons."""
-_shortcuts = st.components.v2.component(
-    "frozenlab_shortcuts",
-    html='<dialog aria-label="Keyboard shortcuts"></dialog>',
-    css=text_of(__file__, "shortcuts.css"),
-    js=FOCUS + NODES + text_of(__file__, "shortcuts.js"),
-)
-_figure_data = st.components.v2.component("frozenlab_figure_data", html="<span></span>", js=text_of(__file__, "figure_data.js"))
+_sheet = component(__file__, "shortcuts", '<dialog aria-label="Keyboard shortcuts"></dialog>', code=FOCUS + NODES)
+_unseen = {
+    "connection": (component(__file__, "connection"), UNREACHABLE),
+    "shortcuts": (_sheet, {"groups": SHORTCUTS}),
+    "figure-data": (component(__file__, "figure_data"), {}),
+}
+"""What watches the connection, the sheet of shortcuts, and what gives every figure its buttons: container -> component and its data."""
 
 
 def copy_link() -> None:
@@ -77,19 +75,8 @@ def copy_link() -> None:
     _link(key="copy-link", data={}, height="content", width="content")
 
 
-def connection() -> None:
-    """Watch the connection. Called once per page, by its frame."""
-    with st.container(key="connection"):
-        _connection(key="connection-words", data=UNREACHABLE)
-
-
-def shortcut_sheet() -> None:
-    """Makes the sheet ready. Once a page, by the frame."""
-    with st.container(key="shortcuts"):
-        _shortcuts(key="shortcut-sheet", data={"groups": SHORTCUTS})
-
-
-def figure_data() -> None:
-    """Give every figure of the page its buttons. Called once per page, by its frame."""
-    with st.container(key="figure-data"):
-        _figure_data(key="figure-data-buttons", data={})
+def unseen_parts() -> None:
+    """Draw the parts that take no room on a page. Called once per page, by its frame."""
+    for name, (draw, data) in _unseen.items():
+        with st.container(key=name):
+            draw(key=f"frame-{name}", data=data)

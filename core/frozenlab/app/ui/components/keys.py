@@ -7,15 +7,10 @@ from typing import TypedDict
 
 import streamlit as st
 
-from frozenlab.app.ui.components import FOCUS, text_of
+from frozenlab.app.ui.components import FOCUS, component
 
-_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FOCUS + text_of(__file__, "keys.js"))
-_notice = st.components.v2.component(
-    "frozenlab_notice",
-    html='<button type="button" hidden></button>',
-    css=text_of(__file__, "notice.css"),
-    js=text_of(__file__, "notice.js"),
-)
+_keys = component(__file__, "keys", code=FOCUS)
+_notice = component(__file__, "notice", '<button type="button" hidden></button>')
 
 
 def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:

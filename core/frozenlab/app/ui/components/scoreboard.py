@@ -7,14 +7,9 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from frozenlab.app.ui.components import NODES, text_of
+from frozenlab.app.ui.components import NODES, component
 
-_scoreboard = st.components.v2.component(
-    "frozenlab_scoreboard",
-    html='<div class="scoreboard" role="group"></div>',
-    css=text_of(__file__, "scoreboard.css"),
-    js=NODES + text_of(__file__, "scoreboard.js"),
-)
+_scoreboard = component(__file__, "scoreboard", '<div class="scoreboard" role="group"></div>', code=NODES)
 
 
 @dataclass(frozen=True)

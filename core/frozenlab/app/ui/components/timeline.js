@@ -30,7 +30,7 @@ function markButton(mark, selected, onPick) {
   return button;
 }
 
-// What the feed of a live session tells of its stages (core/frozenlab/app/ui/components/live).
+// What the feed of a live session tells of its stages (core/frozenlab/app/ui/live.js).
 function advance(thread, marks) {
   for (const mark of marks) {
     const dot = thread.querySelector(`.mark[data-id="${mark.id}"] .dot`);

@@ -8,32 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal
 
 import streamlit as st
 
-from frozenlab.app.ui.components import NODES, text_of
+from frozenlab.app.ui.components import NODES, component
 from frozenlab.base.numbers import Interval
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, State
 
-_thread = st.components.v2.component(
-    "frozenlab_timeline",
-    html='<div class="thread" role="tablist"></div>',
-    css=text_of(__file__, "timeline.css"),
-    js=text_of(__file__, "timeline.js"),
-)
+_thread = component(__file__, "timeline", '<div class="thread" role="tablist"></div>')
 UNFINISHED: dict[str, Literal["running", "waiting", "stopped", "failed"]] = {
     "running": "running", "stalled": "running", "stopped": "stopped", "failed": "failed", "crashed": "failed",
 }  # fmt: skip
 PART = "part"
 """The part of the page that is shown, in the address."""
-_contents = st.components.v2.component(
-    "frozenlab_contents",
-    html='<nav class="contents"></nav>',
-    css=text_of(__file__, "contents.css"),
-    js=NODES + text_of(__file__, "contents.js"),
-)
+_contents = component(__file__, "contents", '<nav class="contents"></nav>', code=NODES)
 
 
 @dataclass(frozen=True)
@@ -87,6 +78,11 @@ def _mark(
     return Mark(number, stage_name(stage), "done", f"{rate.percent} valid", f"{rate.percents}, n = {rate.n}", link)
 
 
+def _follow(key: str) -> None:
+    """Put the stage that was clicked in the component ``key`` into the address."""
+    st.query_params["stage"] = str(int(st.session_state[key].picked))
+
+
 def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default: int | None = None) -> Mark:
     """Draw the thread and return the chosen mark: the one in the address, else the newest with results.
 
@@ -100,14 +96,10 @@ def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default:
     suggested = [mark for mark in open_marks if mark.id == default]
     done = [mark for mark in open_marks if mark.state == "done"]
     chosen = (asked or here or suggested or done or open_marks)[-1]
-
-    def picked() -> None:
-        st.query_params["stage"] = str(int(st.session_state[key].picked))
-
     _thread(
         key=key,
         data={"label": "Stages of the session", "selected": chosen.id, "marks": [asdict(mark) for mark in thread]},
-        on_picked_change=picked,
+        on_picked_change=partial(_follow, key),
         height="content",
     )
     return chosen
@@ -124,9 +116,6 @@ def contents(parts: Mapping[str, str], before: Mark | None, chosen: Mark, after:
     asked = st.query_params.get(PART)
     shown = asked if asked is not None and asked in parts else default
 
-    def picked() -> None:
-        st.query_params["stage"] = str(int(st.session_state[key].picked))
-
     def opened() -> None:
         st.query_params[PART] = str(st.session_state[key].opened)
 
@@ -138,7 +127,7 @@ def contents(parts: Mapping[str, str], before: Mark | None, chosen: Mark, after:
                 "parts": [{"id": part, "title": title} for part, title in parts.items()],
                 "open": shown,
             },
-            on_picked_change=picked,
+            on_picked_change=partial(_follow, key),
             on_opened_change=opened,
             height="content",
         )

@@ -11,7 +11,7 @@ from math import cos, dist, pi, sin
 import streamlit as st
 from PIL import Image, ImageDraw
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import component, text_of
 from frozenlab.app.ui.theme import Palette, palette
 from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake.share import encode
@@ -21,12 +21,7 @@ from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.picture import AGENT_COLORS, TURNS, BoardColors, draw_agent, draw_disc, draw_floor, font, ink_on
 from frozenlab.lake.rules import Path, Paths
 
-_gallery = st.components.v2.component(
-    "frozenlab_gallery",
-    html=text_of(__file__, "gallery.html"),
-    css=text_of(__file__, "gallery.css"),
-    js=drawing.CODE + text_of(__file__, "gallery.js"),
-)
+_gallery = component(__file__, "gallery", text_of(__file__, "gallery.html"), code=drawing.CODE)
 FRAMES_A_STEP = 4
 FRAME_MS = 110
 HOLD_MS = 1200
