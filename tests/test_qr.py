@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 import segno
 
-from frozenlab.app.ui.qr import qr_code
+from frozenlab.app.ui.nav import show_address
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_an_address_becomes_the_picture_of_its_code(said: list[str]) -> None:
-    qr_code("http://lab.example/play?board=abc")
+    show_address("http://lab.example/play?board=abc")
     [html] = said
     picture = re.search(r'src="([^"]+)"', html)
     assert picture and 'alt="QR code of the address"' in html
@@ -35,5 +35,5 @@ def test_an_address_becomes_the_picture_of_its_code(said: list[str]) -> None:
 
 
 def test_an_address_that_is_too_long_is_said(said: list[str]) -> None:
-    qr_code("x" * 4000)
+    show_address("x" * 4000)
     assert said == ["The address is too long for a QR code."]

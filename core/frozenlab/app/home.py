@@ -69,26 +69,21 @@ def doors(hero: Session | None) -> None:
     with door(
         watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
     ):
-        if (
-            st.button("Watch it", key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P")
-            and hero is not None
-        ):
-            st.switch_page(nav.path("present"), query_params={"session": hero.id, "play": "1"})
-        if st.button("Prepare a talk", key="door-talk", icon=":material/co_present:"):
-            st.switch_page(nav.path("present"))
+        nav.button(
+            "Watch it", "present", query={"session": hero.id, "play": "1"} if hero else None,
+            key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P",
+        )  # fmt: skip
+        nav.button("Prepare a talk", "present", key="door-talk", icon=":material/co_present:")
     with door(
         learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. Alone or with a class, from zero."
     ):
-        if st.button("Begin the course", key="door-learn", icon=":material/school:"):
-            st.switch_page(nav.path("learn"))
-        if st.button("Play a board", key="door-play", icon=":material/sports_esports:"):
-            st.switch_page(nav.path("play"))
+        nav.button("Begin the course", "learn", key="door-learn", icon=":material/school:")
+        nav.button("Play a board", "play", key="door-play", icon=":material/sports_esports:")
     with door(
         run, "Run an experiment", "Train the model on this machine, choose who designs its boards, and compare with n and intervals."
     ):
         sessions.start_quick_button()
-        if st.button("Set one up", key="door-train", icon=":material/tune:"):
-            st.switch_page(nav.path("train"))
+        nav.button("Set one up", "train", key="door-train", icon=":material/tune:")
 
 
 def door(place: DeltaGenerator, title: str, what: str) -> DeltaGenerator:
@@ -137,10 +132,8 @@ def what_training_did(session: Session) -> None:
             f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
         )
         with st.container(horizontal=True):
-            if st.button("Read its story", key="story", icon=":material/menu_book:"):
-                st.switch_page(nav.path("story"), query_params={"session": session.id})
-            if st.button("Watch the curves", key="curves", icon=":material/show_chart:"):
-                st.switch_page(nav.path("train"), query_params={"session": session.id})
+            nav.button("Read its story", "story", query={"session": session.id}, key="story", icon=":material/menu_book:")
+            nav.button("Watch the curves", "train", query={"session": session.id}, key="curves", icon=":material/show_chart:")
     with boards:
         view = view_of(session.spec.tasks)
         board_id = view.showcase(before, after)

@@ -13,7 +13,6 @@ from frozenlab.app.contests.race import race
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
-from frozenlab.app.ui.qr import qr_code
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import ContestError
@@ -147,9 +146,7 @@ def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
             f"Everybody who reaches this server can enter by this address. Entries queue, {TRAINED_AT_ONCE} train at a time, and there is "
             "one scoreboard."
         )
-        address = nav.address(**{ASKED: contest.id})
-        st.code(address, language=None, wrap_lines=True)
-        qr_code(address)
+        nav.show_address(nav.address(**{ASKED: contest.id}))
         if watching:
             st.button("Take part on this screen", key="contest-play", on_click=take_part)
         elif not committed:

@@ -14,7 +14,7 @@ from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.base.errors import GenerationError
-from frozenlab.base.numbers import share
+from frozenlab.base.numbers import counted, share
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.lake.draw.generator import generate, realised
@@ -74,14 +74,13 @@ def show_boards(shown: list[Instance]) -> None:
     track = Track("Its optimal plan", walk(chosen.board, plan), verdict)
     with hero:
         board_player(chosen.board, [track], key="design_player", height=300, autoplay=True)
-        if st.button("Play this board", key="design-play", type="tertiary", icon=":material/sports_esports:"):
-            st.switch_page(nav.path("play"), query_params={"board": encode(chosen.board)})
+        address = {"board": encode(chosen.board)}
+        nav.button("Play this board", "play", query=address, key="design-play", type="tertiary", icon=":material/sports_esports:")
 
 
 def caption(instance: Instance) -> str:
     board, solution = instance.board, instance.solution
-    steps = "1 step" if solution.makespan == 1 else f"{solution.makespan} steps"
-    return f"{board.height}×{board.width}, {steps}{', wait' if solution.needs_wait else ''}"
+    return f"{board.height}×{board.width}, {counted(solution.makespan or 0, 'step')}{', wait' if solution.needs_wait else ''}"
 
 
 def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:

@@ -6,17 +6,18 @@ import re
 
 import streamlit as st
 
-from frozenlab.app.learn import address, records
-from frozenlab.app.learn.address import Lesson
+from frozenlab.app.learn import address, records, sheet
+from frozenlab.app.learn.address import MOST_BOARDS, OWN, Lesson
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Steering, show_mark
-from frozenlab.app.learn.teacher import for_teachers
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
+from frozenlab.app.views.lake.share import encode
 from frozenlab.base.errors import LabError
+from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.lake.board import BoardError
 from frozenlab.session.store import SessionStore
 
@@ -38,7 +39,7 @@ def page() -> None:
     preparing.wait_for("solver", "costs")
     learner = who(lesson)
     name = choose_chapter(lesson)
-    if name == address.OWN:
+    if name == OWN:
         own_boards(lesson, learner)
     else:
         show(next(chapter for chapter in CHAPTERS if chapter.name == name), lesson, learner)
@@ -58,7 +59,7 @@ def choose_chapter(lesson: Lesson) -> str:
     """The name of the chapter; it is part of the address."""
     titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(CHAPTERS, start=1)}
     if lesson.boards:
-        titles[address.OWN] = "Your teacher's boards"
+        titles[OWN] = "Your teacher's boards"
     done = address.done()
     names = list(titles)
     asked = st.query_params.get(address.CHAPTER)
@@ -146,4 +147,66 @@ def own_boards(lesson: Lesson, learner: str) -> None:
     board = lesson.boards[number - 1]
     place, _ = st.columns([1.6, 1])
     with place:
-        take(Steering(TEAM_TASK, board), f"{address.OWN}-{number}", lesson, learner)
+        take(Steering(TEAM_TASK, board), f"{OWN}-{number}", lesson, learner)
+
+
+def for_teachers(lesson: Lesson) -> None:
+    """A link for a class with boards of the teacher's choice, the results of the class, and a sheet to print."""
+    with st.expander("For teachers: a link for your class, its results, and a sheet to print", icon=":material/school:"):
+        made, results = st.columns(2, gap="large")
+        with made:
+            name = class_link(lesson)
+        with results:
+            class_results(name)
+        st.download_button(
+            "Sheet to print (HTML)", lambda: sheet.page(lesson), "frozenlab-course.html", "text/html", on_click="ignore",
+            icon=":material/print:",
+            help="The chapters and your boards as pictures, and room to draw and write. Print it from the browser.",
+        )  # fmt: skip
+
+
+def class_link(lesson: Lesson) -> str:
+    """A link that opens the course for a class, whose name is returned; empty while that is none."""
+    st.markdown("**A link for a class**")
+    name = st.text_input("Name of the class", lesson.class_name, max_chars=40, key="learn-class", placeholder="mapf-2026")
+    text = st.text_area(
+        "Boards of your choice", "\n".join(map(encode, lesson.boards)), key="learn-boards",
+        placeholder="Links to boards of the page Play, one per line",
+    )  # fmt: skip
+    try:
+        if name:
+            records.file_of(name, SessionStore())
+        codes = address.codes_in(text)
+    except LabError as error:
+        st.error(plain(f"{error}."))
+        return ""
+    if name or codes:
+        link = address.link(name, codes)
+        nav.show_address(link)
+        here = (
+            "**This link opens on this machine only**: open the lab to your class first (docs/files.md). " if on_this_machine(link) else ""
+        )
+        st.caption(f"{here}Your class must reach this server. Results are kept in one file on it; there are no accounts.")
+    return name
+
+
+def class_results(class_name: str) -> None:
+    """Who has solved what."""
+    st.markdown("**Results of the class**")
+    if not class_name:
+        st.caption("Name your class. Its submissions appear here.")
+        return
+    st.button("Look again", key="learn-look", icon=":material/refresh:")
+    try:
+        table = records.results(class_name, SessionStore())
+    except LabError as error:
+        st.error(plain(f"{error}."))
+        return
+    if table.empty:
+        st.caption("No submissions yet.")
+        return
+    titles = {chapter.name: f"{place}. {chapter.title}" for place, chapter in enumerate(CHAPTERS, start=1)}
+    titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
+    table = table[[name for name in titles if name in table]].rename(columns=titles)
+    st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
+    st.download_button("CSV", lambda: table.to_csv(), f"{class_name}.csv", "text/csv", on_click="ignore")

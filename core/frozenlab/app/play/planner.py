@@ -31,18 +31,17 @@ from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.family import LAKE
 
-Wanted = tuple[str, tuple[str, ...], int, float, int]
-"""A request for plans: the board's code, the checkpoints' folders, the number of answers of each, their temperature and seed."""
-
 
 @dataclass(frozen=True)
 class Request:
-    """Models that are to plan, and the plans wanted from them."""
+    """Plans of one or several models for a board."""
 
+    code: str
+    """Of the board."""
     names: tuple[str, ...]
-    """What their plans are called on the board."""
+    """What the models' plans are called on the board."""
     checkpoints: tuple[Checkpoint, ...]
-    wanted: Wanted
+    sampling: Sampling = GREEDY
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
     chosen = models[model]
     ask_button("Let the model plan", [chosen], actions)
-    wanted = (encode(board), (str(chosen.path),), answers, temperature, state.get("play_seed", 0))
-    return Request((model.rsplit(" (", 1)[0],), (chosen,), wanted)  # without the id of the session
+    sampling = Sampling(temperature, answers, state.get("play_seed", 0))
+    return Request(encode(board), (model.rsplit(" (", 1)[0],), (chosen,), sampling)  # the name without the id of the session
 
 
 def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> tuple[str | None, Request | None]:
@@ -123,9 +122,8 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     )  # fmt: skip
     checkpoints = tuple(sessions[name])
     ask_button("Let them plan", checkpoints, actions)
-    wanted = (encode(board), tuple(str(checkpoint.path) for checkpoint in checkpoints), 1, 0.0, 0)
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
-    return choices.session_id(name), Request(names, checkpoints, wanted)
+    return choices.session_id(name), Request(encode(board), names, checkpoints)
 
 
 def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:
@@ -157,15 +155,16 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     checkpoint = request.checkpoints[0] if request and len(request.checkpoints) == 1 else None
     if state.pop("play_answers_new", False):
         state.play_chosen = 0
-    answers = state.get("play_answers") if state.get("play_wanted", ("",))[0] == encode(board) else None
-    if request is not None and state.get("play_wanted") == request.wanted and state.get("play_failed") and not due:
+    asked: Request | None = state.get("play_asked_for")
+    answers = state.get("play_answers") if asked is not None and asked.code == encode(board) else None
+    if request is not None and asked == request and state.get("play_failed") and not due:
         st.error(plain(f"The model could not be asked: {state.play_failed}"))
-    if answers and len(state.play_answered) > 1:
-        tracks = [Track(name, answer.paths, answer.verdict) for name, answer in zip(state.play_answered, answers, strict=True)]
+    if asked is not None and answers and len(asked.names) > 1:
+        tracks = [Track(name, answer.paths, answer.verdict) for name, answer in zip(asked.names, answers, strict=True)]
         return Planned(tracks, answers[-1].completion, request=due)
-    if answers:
+    if asked is not None and answers:
         chosen = min(state.get("play_chosen", 0), len(answers) - 1)
-        answer, [name] = answers[chosen], state.play_answered
+        answer, [name] = answers[chosen], asked.names
         label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
         return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
     return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
@@ -173,25 +172,23 @@ def planned_by(request: Request | None, board: Board) -> Planned:
 
 def is_due(request: Request) -> bool:
     """Whether the models are to plan: a reader asked them to, or they follow the page and have not planned this board."""
-    follows = state.play_follow and state.play_mode != "draw" and state.get("play_wanted") != request.wanted
+    follows = state.play_follow and state.play_mode != "draw" and state.get("play_asked_for") != request
     return bool(state.get("play_asked") or follows)
 
 
 def ask(request: Request, board: Board, optimum: int | None) -> None:
     """Lets the models plan, keeps their answers or why there are none, and draws the page again."""
-    state.play_wanted, state.play_answered, state.play_answers_new = request.wanted, request.names, True
+    state.play_asked_for, state.play_answers_new = request, True
     state.play_answers, state.play_failed, state.play_asked = None, "", False
-    *_, completions, temperature, seed = request.wanted
-    sampling = Sampling(temperature, completions, seed)
     try:
         if any(checkpoint.language for checkpoint in request.checkpoints):
             look_only.refuse()
             refuse_beside_training(SessionStore())
-        allowances.spend(allowances.PLANS, completions * len(request.checkpoints))
+        allowances.spend(allowances.PLANS, request.sampling.completions * len(request.checkpoints))
         state.play_answers = [
             answer
             for checkpoint in request.checkpoints
-            for answer in plans(Planner.shared(), checkpoint.path, board, sampling, language=checkpoint.language, optimum=optimum)
+            for answer in plans(Planner.shared(), checkpoint.path, board, request.sampling, language=checkpoint.language, optimum=optimum)
         ]
     except LabError as error:
         state.play_failed = str(error)

@@ -42,8 +42,7 @@ def may_ask(servers: Iterable[Server | None], key: str) -> bool:
     Args:
         key: what the keys of the buttons begin with.
     """
-    if ERROR in st.session_state:
-        st.error(markup.plain(st.session_state.pop(ERROR)))
+    refusals.show_reason(ERROR)
     refused = {hosts.host_of(server): server for server in filter(None, servers) if hosts.refusal(server)}
     for host, server in refused.items():
         if hosts.in_the_clear(server):

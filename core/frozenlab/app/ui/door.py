@@ -17,6 +17,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from html import escape
 from ipaddress import ip_address
+from string import Template
 from urllib.parse import urlencode
 
 from starlette.requests import HTTPConnection
@@ -25,7 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from frozenlab.app.allowances import FILES, MESSAGES, PURSE, cookie_name
-from frozenlab.app.ui.theme import DARK, LIGHT, Palette
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.theme import DARK, LIGHT, variables
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.base.places import ASSETS
@@ -161,7 +163,10 @@ class Door:
     def page(self, to: str, status: int, wrong: str = "", wait: float = 0.0) -> Response:
         """The page that asks for the password. ``to``: where it leads; ``wrong``: why it did not lead there."""
         headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
-        return HTMLResponse(html(self.base + DOOR, to, wrong), status, headers | ({"Retry-After": f"{wait + 1:.0f}"} if wait else {}))
+        alert = f'<p class="wrong" role="alert">{escape(wrong)}</p>' if wrong else ""
+        icon = (ASSETS / "icon.svg").read_text(encoding="utf-8")
+        html = PAGE.substitute(style=STYLE, icon=icon, alert=alert, door=escape(self.base + DOOR), to=escape(to))
+        return HTMLResponse(html, status, headers | ({"Retry-After": f"{wait + 1:.0f}"} if wait else {}))
 
 
 def clears_cache(message: bytes) -> bool:
@@ -221,44 +226,13 @@ def delay(wrong: int) -> float:
     return 0.0 if wrong < FREE else min(LONGEST_WAIT, 2.0 ** min(wrong - FREE, 30))
 
 
-def colours(palette: Palette) -> str:
-    names = ("ground", "surface", "line", "text", "muted", "accent", "on_accent")
-    return "".join(f"--{name.replace('_', '-')}:{getattr(palette, name)};" for name in names)
-
-
-STYLE = f"""
-:root{{color-scheme:light dark;{colours(LIGHT)}}}
-@media (prefers-color-scheme:dark){{:root{{{colours(DARK)}}}}}
-*{{box-sizing:border-box}}
-body{{margin:0;min-height:100dvh;display:grid;place-items:center;padding:1.5rem;background:var(--ground);color:var(--text);
- font:1rem/1.5 "Source Sans","Segoe UI","Helvetica Neue",Arial,sans-serif}}
-main{{width:100%;max-width:26rem;padding:2rem;background:var(--surface);border:1px solid var(--line);border-radius:14px}}
-header{{display:flex;align-items:center;gap:.75rem;margin-bottom:1.25rem}}
-header svg{{width:40px;height:40px;flex:none}}
-h1{{margin:0;font-size:1.5rem;font-weight:650}}
-h1 span{{font-weight:400;color:var(--muted)}}
-.wrong{{padding:.6rem .8rem;border-left:4px solid var(--accent);background:var(--ground);border-radius:6px}}
-label{{display:block;font-weight:600;margin-bottom:.35rem}}
-input,button{{width:100%;font:inherit;border-radius:10px;padding:.65rem .8rem;border:1px solid var(--muted)}}
-input{{background:var(--ground);color:var(--text);margin-bottom:.9rem}}
-button{{cursor:pointer;font-weight:600;background:var(--accent);color:var(--on-accent);border-color:var(--accent)}}
-:focus-visible{{outline:3px solid var(--accent);outline-offset:2px}}
-"""
+STYLE = (
+    f":root{{color-scheme:light dark;{variables(LIGHT)}}}@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
+    f"{text_of(__file__, 'door.css')}"
+)
+PAGE = Template(text_of(__file__, "door.html"))
 POLICY = (
     f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 """The Content-Security-Policy of the page of the door: plain HTML without scripts, which loads nothing."""
-
-
-def html(door: str, to: str, wrong: str) -> str:
-    alert = f'<p class="wrong" role="alert">{escape(wrong)}</p>' if wrong else ""
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>FrozenLab</title><style>{STYLE}</style></head><body><main>"
-        f"<header>{(ASSETS / 'icon.svg').read_text(encoding='utf-8')}<h1>Frozen<span>Lab</span></h1></header>"
-        f"<p>This lab is open to people who have its link or its password.</p>{alert}"
-        f'<form action="{escape(door)}"><input type="hidden" name="to" value="{escape(to)}"><label for="password">Password</label>'
-        '<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus>'
-        "<button>Come in</button></form></main></body></html>"
-    )

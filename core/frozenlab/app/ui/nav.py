@@ -6,8 +6,11 @@ request of a fresh server is a deep link. Each page therefore begins with :func:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
+import segno
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
@@ -35,6 +38,8 @@ PAGES = {
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
 TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)"""
 """Scrolls to the top, for readers who come from far down another page."""
+QR_SIDE = 12.5
+"""Of the picture, in rem."""
 INLINE = (TO_THE_TOP,)
 """All scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
 
@@ -47,6 +52,23 @@ def path(name: str) -> str:
 def address(**parts: str) -> str:
     """The address of this page with nothing but ``parts`` after it, for people to share; from ``?`` on where it is not known."""
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(parts)}"
+
+
+def show_address(address: str) -> None:
+    """An address to copy, and as a QR code for phones before a screen: dark on white in every theme, which cameras read best."""
+    st.code(address, language=None, wrap_lines=True)
+    try:
+        picture = segno.make_qr(address, error="l").svg_data_uri(border=3, dark="#000", light="#fff")
+    except segno.DataOverflowError:
+        st.caption("The address is too long for a QR code.")
+        return
+    st.html(f'<img src="{picture}" alt="QR code of the address" style="width:{QR_SIDE}rem;display:block">')
+
+
+def button(label: str, target: str, *, query: Mapping[str, str] | None = None, **look: Any) -> None:
+    """A button that leads to the page ``target``. ``look``: of Streamlit's button."""
+    if st.button(label, **look):
+        st.switch_page(path(target), query_params=query)
 
 
 def put(name: str, value: str | None) -> None:

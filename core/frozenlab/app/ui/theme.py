@@ -94,6 +94,11 @@ DARK = Palette(
 )
 
 
+def variables(colors: Palette) -> str:
+    """The colours as CSS variables: ``--fl-on-accent:#FFFFFF;``."""
+    return "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(colors).items())
+
+
 def palette() -> Palette:
     """The colours of the theme that the browser shows now."""
     return DARK if st.context.theme.type == "dark" else LIGHT
@@ -118,8 +123,8 @@ def frame() -> None:
             help="Larger letters and boards, for a projector. Part of the address. The menu comes back at the upper edge of the window.",
         )
     unseen_parts()
-    variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
-    st.html(f"<style>:root{{{variables}}}{text_of(__file__, 'app.css')}{text_of(__file__, 'presenter.css') if presenting else ''}</style>")
+    files = ("app.css", "presenter.css") if presenting else ("app.css",)
+    st.html(f"<style>:root{{{variables(palette())}}}{text_of(__file__, *files)}</style>")
 
 
 def question(text: str, lead: str = "") -> None:

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from frozenlab.app.ui.figures import Series
 from frozenlab.app.views.countdown import CountdownView
 from frozenlab.app.views.lake.view import LakeView
-from frozenlab.app.views.mixed import MixedView
-from frozenlab.app.views.view import View
+from frozenlab.app.views.view import Shown, View
 from frozenlab.tasks.countdown.family import COUNTDOWN
+from frozenlab.tasks.families import cell_label
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.mixed.config import MEMBERS
-from frozenlab.tasks.mixed.family import MIXED
+from frozenlab.tasks.mixed.family import MIXED, rows_of
+
+
+class MixedView(View):
+    """Lists name the cell of each task; the chosen one is shown as its family shows it."""
+
+    def __init__(self, views: Mapping[str, View]) -> None:
+        super().__init__(MIXED)
+        self.views = views
+        """Name of a family -> its view."""
+
+    def rules(self) -> None:
+        """The families have theirs."""
+
+    def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
+        outcomes = [self.views[family].family.outcomes[name].label for family, name in zip(rows["family"], rows["outcome"], strict=True)]
+        return pd.DataFrame({"task": rows["board_id"].to_numpy(), "cell": list(map(cell_label, rows["config_cell"])), "outcome": outcomes})
+
+    def showcase(self, before: pd.DataFrame, after: pd.DataFrame) -> str | None:
+        """One of the first family that has one."""
+        found = (view.showcase(rows_of(before, family), rows_of(after, family)) for family, view in self.views.items())
+        return next((board_id for board_id in found if board_id is not None), None)
+
+    def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
+        self.views[shown[0].row["family"]].play(shown, key=key, height=height, autoplay=autoplay)
+
+    def show(
+        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
+    ) -> None:
+        self.views[shown.row["family"]].show(shown, before, key=key, every=every, height=height, autoplay=autoplay)
+
 
 VIEWS: dict[str, type[View]] = {LAKE.name: LakeView, COUNTDOWN.name: CountdownView}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from frozenlab.base.numbers import counted, listed
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.rules import Paths, Verdict
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -55,7 +56,7 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
 def fault_sentence(verdict: Verdict) -> str:
     """The verdict as one plain sentence."""
     if verdict.valid:
-        figures = f"All on goal after {_steps(verdict.makespan)}, sum of costs {verdict.sum_of_costs}."
+        figures = f"All on goal after {counted(verdict.makespan or 0, 'step')}, sum of costs {verdict.sum_of_costs}."
         return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
     who = names(verdict.agents)
     if verdict.outcome == "missing_agent" and not verdict.agents:
@@ -65,14 +66,11 @@ def fault_sentence(verdict: Verdict) -> str:
     return SENTENCES[verdict.outcome].format(who=who, step=verdict.step, cell=verdict.cell, are="is" if len(verdict.agents) == 1 else "are")
 
 
-def _steps(n: int | None) -> str:
-    return f"{n} step" if n == 1 else f"{n} steps"
-
-
 def names(agents: Sequence[int]) -> str:
     """``agent 2``, ``agents 0 and 1``"""
-    numbers = [str(i) for i in agents]
-    return f"agent {numbers[0]}" if len(numbers) == 1 else f"agents {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers else "no agent"
+    if not agents:
+        return "no agent"
+    return f"agent{'s' if len(agents) > 1 else ''} {listed(map(str, agents))}"
 
 
 def complete(board: Board, paths: Paths | None) -> Paths | None:
