@@ -19,9 +19,8 @@ from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import held_out
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.runs.sft import Example, to_example
-from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.dialects import CountdownInLabWords, render_chain
-from frozenlab.tasks.countdown.drawing import CountdownTask, draw
+from frozenlab.tasks.countdown.drawing import CountdownConfig, CountdownTask, draw
 from frozenlab.tasks.countdown.steps import shortest_chains
 from frozenlab.tasks.lake.teacher import padded
 from recipes.lab_model.auxiliary import Insight, insight, nothing_to_see

@@ -20,8 +20,7 @@ from frozenlab.engineer.sections.preserved import TEACHES, WORKS
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, BoardKind, CellConfig
 from frozenlab.lake.draw.generator import Realised
-from frozenlab.tasks.countdown.config import COUNTS, CountdownCell, CountdownConfig, name_of
-from frozenlab.tasks.countdown.drawing import DrawnTasks
+from frozenlab.tasks.countdown.drawing import COUNTS, CountdownCell, CountdownConfig, DrawnTasks, name_of
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from frozenlab.tasks.vocabulary import FAULT_WORDS, MAX_CELLS

@@ -17,7 +17,7 @@ from frozenlab.base.cells import Cell
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.feasible import undrawable
-from frozenlab.tasks.countdown.config import COUNTS, CountdownCell, CountdownConfig, name_of
+from frozenlab.tasks.countdown.drawing import COUNTS, CountdownCell, CountdownConfig, name_of
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.vocabulary import kind_words
 

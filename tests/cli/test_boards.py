@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frozenlab.lake.draw.hashes import canonical_hashes
-from frozenlab.lake.instance import read_instances
+from frozenlab.lake.instance import instances_in
 from frozenlab.lake.rules import FAULTS
 from frozenlab.lake.suites import held_out
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -53,7 +53,7 @@ def test_generate_can_leave_out_the_boards_of_suites(capsys: pytest.CaptureFixtu
     known = []
     for flags in ((), ("--exclude-held-out",)):
         answer(capsys, "generate", str(config), "--n", "300", "--out", str(out), *flags)
-        hashes = canonical_hashes([instance.board for instance in read_instances(out)])
+        hashes = canonical_hashes([instance.board for instance in instances_in(out.read_text())])
         known.append(int(np.isin(hashes, held_out()).sum()))
     assert known[0] > 0 and known[1] == 0
 

@@ -17,7 +17,7 @@ from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.countdown.config import CountdownConfig
+from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.families import AnyConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from tests.engineer.builders import MIXED, context_of, one_cell

@@ -12,8 +12,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.envs.parallel import GYMNASIUM_ID, LakeEnv, TeamLakeEnv
-from frozenlab.lake.envs.supply import Source
+from frozenlab.lake.envs.parallel import GYMNASIUM_ID, LakeEnv, Source, TeamLakeEnv
 from frozenlab.lake.envs.vector import ACTIONS, VectorLake
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward

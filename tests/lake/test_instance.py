@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from frozenlab.lake.board import Board, BoardError
-from frozenlab.lake.instance import Instance, read_instances, write_instances
+from frozenlab.lake.instance import Instance, instances_in, write_instances
 from frozenlab.lake.solvers.solver import Solution, solve
 from tests.lake.boards import boards
 
@@ -29,11 +29,11 @@ def test_a_file_gives_its_instances_back_and_names_a_bad_line(tmp_path: Path) ->
     path = tmp_path / "deep" / "boards.jsonl"
     instances = [Instance(f"b{i}", BOARD, solve(BOARD)) for i in range(3)]
     write_instances(path, instances)
-    assert read_instances(path) == instances
+    assert instances_in(path.read_text()) == instances
     assert [p.name for p in path.parent.iterdir()] == ["boards.jsonl"]
     path.write_text(path.read_text() + '\n{"map": ["S F"], "agents": []}\n')
     with pytest.raises(BoardError, match="line 5: "):
-        read_instances(path)
+        instances_in(path.read_text())
 
 
 @pytest.mark.parametrize(

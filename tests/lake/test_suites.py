@@ -12,7 +12,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
-from frozenlab.lake.instance import read_instances
+from frozenlab.lake.instance import instances_in
 from frozenlab.lake.suites import SUITES, SuiteSpec, build_suite, held_out
 
 
@@ -47,7 +47,7 @@ def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -
     for name, workers in (("two", "2"), ("one", "1")):
         subprocess.run([sys.executable, str(script), str(tmp_path / name), workers], check=True, env=environment)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    lines = read_instances(tmp_path / "one")
+    lines = instances_in((tmp_path / "one").read_text())
     assert len(lines) == 3150 and sum(bool(i.solution.needs_wait) for i in lines) == 1575
 
 

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from frozenlab.base import seeds
-from frozenlab.tasks.configs import PlainCell, PlainConfig, PlainSuite
-from frozenlab.tasks.family import TaskFamily
+from frozenlab.tasks.family import PlainCell, PlainConfig, PlainSuite, TaskFamily
 from frozenlab.tasks.task import ROW_COLUMNS, Dialect, Judged
 from frozenlab.tasks.words import SHARE, Knob, Outcome, by_name
 

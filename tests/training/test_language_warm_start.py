@@ -75,7 +75,7 @@ def test_an_answer_that_is_too_long_for_the_session_is_refused(tiny_model: Path)
 
 
 def test_a_family_without_worked_answers_is_refused(tiny_model: Path) -> None:
-    from frozenlab.tasks.countdown.config import CountdownConfig
+    from frozenlab.tasks.countdown.drawing import CountdownConfig
     from frozenlab.tasks.countdown.family import COUNTDOWN
 
     policy = replace(policy_of(tiny_model), family=COUNTDOWN)

@@ -94,14 +94,10 @@ def _read_plan(data: dict[str, Any], where: str, key: str, board: Board) -> Plan
     return None if plan is None else tuple(plan)
 
 
-def read_instances(path: Path) -> list[Instance]:
-    """Reads a JSON lines file; blank lines are skipped. Raises BoardError naming the line that is wrong, OSError if it can't be read."""
+def instances_in(text: str) -> list[Instance]:
+    """The instances of JSON lines; blank lines are skipped. Raises BoardError naming the line that is wrong."""
     instances = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise BoardError(f"{path.name} is not a text file in UTF-8") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 instances.append(Instance.from_line(line))

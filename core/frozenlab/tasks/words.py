@@ -42,7 +42,11 @@ class Outcome(NamedTuple):
     """The rule that a fault breaks; empty where none is broken."""
     color: str
     """A middle tone that keeps a contrast of 3:1 to the page, light and dark."""
-    valid: bool
+    valid: bool = False
+
+
+OPTIMAL = Outcome("optimal", "optimal", "it is optimal", "", "#00855F", True)
+SUBOPTIMAL = Outcome("suboptimal", "valid, not optimal", "it is valid, and not optimal", "", "#4E9E3A", True)
 
 
 Named = TypeVar("Named", Knob, Outcome)

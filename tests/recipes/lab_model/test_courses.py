@@ -16,9 +16,8 @@ from frozenlab.lake.suites import held_out
 from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.tasks.countdown.answer import Answer
-from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.dialects import read_steps
-from frozenlab.tasks.countdown.drawing import CountdownTask
+from frozenlab.tasks.countdown.drawing import CountdownConfig, CountdownTask
 from frozenlab.tasks.countdown.drawing import held_out as countdown_held_out
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.lake.dialects import parse_plan, render_board

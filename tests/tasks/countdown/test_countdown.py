@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from frozenlab.base.errors import GenerationError, one_line
 from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
-from frozenlab.tasks.countdown.config import CountdownCell, CountdownConfig, CountdownSuite, name_of
 from frozenlab.tasks.countdown.dialects import last_chain, render_chain
-from frozenlab.tasks.countdown.drawing import NAMED, CountdownTask, held_out
+from frozenlab.tasks.countdown.drawing import NAMED, CountdownCell, CountdownConfig, CountdownSuite, CountdownTask, held_out, name_of
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.countdown.steps import LARGEST, Step, fewest_steps, shortest_chains
 from frozenlab.tasks.task import ROW_COLUMNS, Attempt

@@ -23,7 +23,7 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.countdown.config import CountdownConfig, CountdownSuite
+from frozenlab.tasks.countdown.drawing import CountdownConfig, CountdownSuite
 from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.test_toy_session import Here

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,13 +12,15 @@ import pytest
 from frozenlab.base.cells import diff
 from frozenlab.engineer.guard import guard
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.rules import FAULTS
 from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
-from frozenlab.tasks.countdown.config import CountdownConfig
+from frozenlab.tasks.countdown.answer import Fault
+from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.families import FAMILIES, family_with_suite
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.mixed.config import MEMBERS, MixedConfig, MixedPart, MixedSuite, members_of
+from frozenlab.tasks.mixed.config import MEMBERS, MixedConfig, MixedPart, MixedSuite, member_naming
 from frozenlab.tasks.mixed.family import MIXED, of_family, rows_of
 from frozenlab.tasks.task import Attempt
 
@@ -79,9 +82,10 @@ def test_families_that_are_mixed_have_names_of_their_own() -> None:
             assert one.outcomes[name].valid == other.outcomes[name].valid and one.outcomes[name].sentence == other.outcomes[name].sentence
         assert not set(one.named_suites()) & set(other.named_suites())
     names = ["3", "2@4", "maze5", "3@maze6", *CELLS]
-    assert [family.name for family in members_of(names).values()] == ["lake"] * 6 + ["countdown"] * 3
+    assert [member_naming(name).name for name in names] == ["lake"] * 6 + ["countdown"] * 3
     assert all(sum(family.cell_label(name) is not None for family in FAMILIES) == 1 for name in names)
     assert all(family.lab and family.teacher for family in MEMBERS)
+    assert set(LAKE.faults) == set(FAULTS) and set(COUNTDOWN.faults) == set(get_args(Fault))
     assert [family_with_suite(name).name for name in ("paper", "countdown")] == ["lake", "countdown"]
 
 

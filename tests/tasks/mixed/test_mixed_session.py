@@ -20,7 +20,7 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.countdown.config import CountdownConfig
+from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart, MixedSuite
 from tests.pages.apptest import open_page, words
 from tests.running import finish

@@ -11,26 +11,17 @@ Files are untrusted: errors are one line (BoardError), sizes are bounded, and no
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from frozenlab.lake.board import GOAL_LETTERS, ICE, START_LETTERS, BoardError, read_json
-from frozenlab.lake.formats import benchmark, kei18, movingai, own, planviz, pogema, tracker
+from frozenlab.lake.board import GOAL_LETTERS, ICE, START_LETTERS, Board, BoardError, read_json
+from frozenlab.lake.formats import benchmark, kei18, movingai, planviz, pogema, tracker
 from frozenlab.lake.formats.entry import Entry, Source
-
-__all__ = [
-    "FORMATS",
-    "Entry",
-    "Format",
-    "Source",
-    "file_stems",
-    "read",
-    "recognise",
-    "suffix_format",
-    "write",
-]
+from frozenlab.lake.instance import Instance, instances_in
+from frozenlab.lake.solvers.solver import Solution
 
 
 @dataclass(frozen=True)
@@ -51,10 +42,42 @@ class Format:
     """Whether it has letters for one-way ice and doors."""
 
 
+# --- our own files: the text form, the JSON form, and JSON lines of instances, as suites are kept ----------------------
+
+
+def read_text(source: Source) -> list[Entry]:
+    return [Entry(source.name, Board.from_text(source.text))]
+
+
+def write_text(entry: Entry, stem: str) -> dict[str, str]:
+    """Raises BoardError above five agents, which have no letters."""
+    return {f"{stem}.txt": entry.board.to_text() + "\n"}
+
+
+def read_object(source: Source) -> list[Entry]:
+    return [Entry(source.name, Board.from_dict(read_json(source.text)))]
+
+
+def write_object(entry: Entry, stem: str) -> dict[str, str]:
+    return {f"{stem}.json": json.dumps(entry.board.to_dict()) + "\n"}
+
+
+def read_lines(source: Source) -> list[Entry]:
+    """The boards, each with its optimal plan where it has one."""
+    return [Entry(instance.id, instance.board, instance.solution.plan) for instance in instances_in(source.text)]
+
+
+def write_line(entry: Entry, stem: str) -> dict[str, str]:
+    """One line without an optimum: that a plan of a file is the best there is has not been proven."""
+    return {f"{stem}.jsonl": Instance(entry.name, entry.board, Solution("undecided")).to_line() + "\n"}
+
+
+# --- all formats ------------------------------------------------------------------------------------------------------
+
 FORMATS: dict[str, Format] = {
-    "text": Format("FrozenLab text", ".txt", own.read_text, own.write_text, furnished=True),
-    "json": Format("FrozenLab JSON", ".json", own.read_object, own.write_object, furnished=True),
-    "jsonl": Format("FrozenLab suite (JSON lines)", ".jsonl", own.read_lines, own.write_line, join="".join, furnished=True),
+    "text": Format("FrozenLab text", ".txt", read_text, write_text, furnished=True),
+    "json": Format("FrozenLab JSON", ".json", read_object, write_object, furnished=True),
+    "jsonl": Format("FrozenLab suite (JSON lines)", ".jsonl", read_lines, write_line, join="".join, furnished=True),
     "movingai": Format("MovingAI scenario and map", ".scen", movingai.read, movingai.write),
     "tracker": Format("MAPF Tracker plan", ".csv", tracker.read, tracker.write, plans=True),
     "kei18": Format("mapf-visualizer, LaCAM, PIBT", ".txt", kei18.read, kei18.write, plans=True),

@@ -1,4 +1,6 @@
-"""Tasks of Countdown: drawn with certified optima, the same for the same seed everywhere.
+"""Config, suite and tasks of Countdown. Tasks are drawn with certified optima, the same for the same seed everywhere.
+
+A cell of a config is a count of numbers, from ``numbers2`` to ``numbers5``.
 
 A task is drawn as its numbers, each evenly from 1..20, and then a target, evenly from all that can be reached from them and are of the kind
 wanted: those that need a product, or those that do not. Each task has a random generator of its own.
@@ -10,15 +12,61 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from frozenlab.base import seeds
-from frozenlab.base.cells import in_order, quotas
+from frozenlab.base.cells import Cell, in_order, quotas
 from frozenlab.base.errors import GenerationError
-from frozenlab.tasks.countdown.config import CountdownConfig, CountdownSuite, count_of
 from frozenlab.tasks.countdown.steps import Numbers, fewest_steps
-from frozenlab.tasks.family import Drawn
+from frozenlab.tasks.family import Drawn, PlainCell, PlainConfig, PlainSuite, Ratio
+
+COUNTS = (2, 3, 4, 5)
+USUAL = (2, 3, 4)
+PREFIX = "numbers"
+
+CellName = Annotated[str, Field(pattern=rf"^{PREFIX}[{COUNTS[0]}-{COUNTS[-1]}]$")]
+
+
+def name_of(count: int) -> str:
+    """
+    >>> name_of(3)
+    'numbers3'
+    """
+    return f"{PREFIX}{count}"
+
+
+def count_of(name: str) -> int:
+    """How many numbers the tasks of a cell have."""
+    return int(name.removeprefix(PREFIX))
+
+
+class CountdownCell(PlainCell):
+    times_ratio: Ratio = 0.5
+    """Part of the tasks that cannot be solved without a product."""
+
+
+class CountdownConfig(PlainConfig):
+    family: Literal["countdown"] = "countdown"
+    cells: Annotated[dict[CellName, CountdownCell], Field(min_length=1)] = Field(
+        default={name_of(count): CountdownCell(share=1 / len(USUAL)) for count in USUAL}
+    )
+
+    def described(self) -> tuple[Cell, ...]:
+        return tuple(
+            Cell(name=name, words=f"Countdown with {count_of(name)} numbers", place={PREFIX: count_of(name)}) for name in self.cells
+        )
+
+
+class CountdownSuite(PlainSuite):
+    """Half of the tasks of a cell cannot be solved without a product."""
+
+    family: Literal["countdown"] = "countdown"
+
+
+# --- drawing -----------------------------------------------------------------------------------------------------------
 
 LARGEST_GIVEN = 20
 TRIES = 1000

@@ -10,55 +10,32 @@ from typing import Any
 from frozenlab.base.cells import Cell
 from frozenlab.tasks.countdown import answer as answers
 from frozenlab.tasks.countdown import drawing
-from frozenlab.tasks.countdown.answer import Answer, Fault
-from frozenlab.tasks.countdown.config import CountdownCell, CountdownConfig, CountdownSuite, count_of
+from frozenlab.tasks.countdown.answer import Answer
 from frozenlab.tasks.countdown.dialects import CountdownInLabWords, CountdownInPlainText
-from frozenlab.tasks.countdown.drawing import CountdownTask, DrawnTasks
+from frozenlab.tasks.countdown.drawing import CountdownCell, CountdownConfig, CountdownSuite, CountdownTask, DrawnTasks, count_of
 from frozenlab.tasks.countdown.teacher import Enumeration
 from frozenlab.tasks.family import TaskFamily
-from frozenlab.tasks.words import SHARE, Knob, Outcome, by_name
+from frozenlab.tasks.words import OPTIMAL, SHARE, SUBOPTIMAL, Knob, Outcome, by_name
 
 KNOBS = by_name(SHARE, Knob("times_ratio", "products", "Part of the cell's tasks that cannot be solved without a product.", 0, 1, 0.01, 1))
 
 
-def fault(name: Fault, label: str, sentence: str, rule: str, color: str) -> Outcome:
-    return Outcome(name, label, sentence, rule, color, valid=False)
-
-
 OUTCOMES = by_name(
-    Outcome("optimal", "optimal", "it is optimal", "", "#00855F", True),
-    Outcome("suboptimal", "valid, not optimal", "it is valid, and not optimal", "", "#4E9E3A", True),
-    fault(
-        "parse_error",
-        "not readable as steps",
-        "the answer cannot be read",
-        "An answer is a chain of steps such as 3 * 7 = 21.",
-        "#66778C",
-    ),
-    fault(
-        "truncated",
-        "cut off before its end",
-        "the answer is cut off",
-        "The model has a limit of words for one answer; it was reached before the answer ended.",
-        "#8292A4",
-    ),
-    fault(
-        "not_on_list",
-        "a number that is not there",
-        "it uses a number that is not there",
-        "A step takes two numbers of the list or of earlier results.",
-        "#5B6FD6",
-    ),
-    fault("used_twice", "a number used twice", "it uses a number twice", "Every number and every result is used at most once.", "#A8663F"),
-    fault(
-        "wrong_step",
-        "a wrong calculation",
-        "it calculates wrongly",
-        "The result of a step is what its operation gives, and lies between 0 and 99.",
-        "#8A8500",
-    ),
-    fault("wrong_total", "ends elsewhere", "it does not end with the target", "The last result is the target.", "#D0457A"),
-)
+    OPTIMAL,
+    SUBOPTIMAL,
+    Outcome("parse_error", "not readable as steps", "the answer cannot be read",
+            "An answer is a chain of steps such as 3 * 7 = 21.", "#66778C"),
+    Outcome("truncated", "cut off before its end", "the answer is cut off",
+            "The model has a limit of words for one answer; it was reached before the answer ended.", "#8292A4"),
+    Outcome("not_on_list", "a number that is not there", "it uses a number that is not there",
+            "A step takes two numbers of the list or of earlier results.", "#5B6FD6"),
+    Outcome("used_twice", "a number used twice", "it uses a number twice",
+            "Every number and every result is used at most once.", "#A8663F"),
+    Outcome("wrong_step", "a wrong calculation", "it calculates wrongly",
+            "The result of a step is what its operation gives, and lies between 0 and 99.", "#8A8500"),
+    Outcome("wrong_total", "ends elsewhere", "it does not end with the target", "The last result is the target.",
+            "#D0457A"),
+)  # fmt: skip
 
 CELL = re.compile(r"numbers(\d)")
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenlab.lake.board import FROZEN, Agent, Board
+from frozenlab.lake.board import FROZEN, Agent, Board, Plan
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.lake.solvers.solver import solve_all
@@ -19,34 +19,16 @@ class Solver(Teacher[Instance]):
     """Cuts each plan at some time step before its first fault, and goes home from there by an optimal plan."""
 
     def mend(self, attempts: Sequence[Attempt[Instance]]) -> list[Mended | None]:
-        cuts = [cut(attempt.task.board, attempt.text, attempt.rng) for attempt in attempts]
-        ways_home = [solution.plan for solution in solve_all([state for _, state in cuts])]
-        return [
-            None if plan is None else Mended(kept, render_plan(vary(state, padded(walk(state, plan)), attempt.rng)))
-            for attempt, (kept, state), plan in zip(attempts, cuts, ways_home, strict=True)
-        ]
+        return solved(attempts, [cut(attempt.task.board, attempt.text, attempt.rng) for attempt in attempts])
 
     def answers(self, attempts: Sequence[Attempt[Instance]]) -> list[Mended | None]:
         """The plan that each board was drawn with: to solve it again can take minutes on a crowded corridor."""
-        shown: list[Mended | None] = []
-        for attempt in attempts:
-            board, plan = attempt.task.board, attempt.task.solution.plan
-            shown.append(None if plan is None else Mended("", render_plan(vary(board, padded(walk(board, plan)), attempt.rng))))
-        return shown
+        return [going_on(Cut("", attempt.task.board), attempt.task.solution.plan, attempt.rng) for attempt in attempts]
 
     def wrong_answers(self, attempts: Sequence[Attempt[Instance]]) -> list[Mended | None]:
         """Optimal plans of the boards with nothing on them but plain ice: holes, one-way ice and doors are overlooked."""
-        bare = [bared(attempt.task.board) for attempt in attempts]
-        shown: list[Mended | None] = []
-        for attempt, board, solution in zip(attempts, bare, solve_all(bare), strict=True):
-            plan = solution.plan
-            shown.append(None if plan is None else Mended("", render_plan(vary(board, padded(walk(board, plan)), attempt.rng))))
-        return shown
-
-
-def bared(board: Board) -> Board:
-    """The board as plain ice everywhere."""
-    return Board.known_good((FROZEN * board.width,) * board.height, board.agents)
+        boards = [attempt.task.board for attempt in attempts]
+        return solved(attempts, [Cut("", Board.known_good((FROZEN * b.width,) * b.height, b.agents)) for b in boards])
 
 
 class Cut(NamedTuple):
@@ -56,6 +38,17 @@ class Cut(NamedTuple):
     """Its words until then."""
     state: Board
     """The board with the agents where they are then."""
+
+
+def solved(attempts: Sequence[Attempt[Instance]], cuts: Sequence[Cut]) -> list[Mended | None]:
+    """Each attempt goes on from its cut by an optimal plan."""
+    solutions = solve_all([state for _, state in cuts])
+    return [going_on(start, found.plan, own.rng) for own, start, found in zip(attempts, cuts, solutions, strict=True)]
+
+
+def going_on(start: Cut, plan: Plan | None, rng: np.random.Generator) -> Mended | None:
+    """What is kept, and a variant of a plan that goes on from there."""
+    return None if plan is None else Mended(start.kept, render_plan(vary(start.state, padded(walk(start.state, plan)), rng)))
 
 
 def cut(board: Board, text: str, rng: np.random.Generator) -> Cut:
@@ -72,9 +65,8 @@ def cut(board: Board, text: str, rng: np.random.Generator) -> Cut:
     if not answer.paths or not kept:
         return Cut("", board)
     agents = tuple(Agent(path[kept], agent.goal) for path, agent in zip(answer.paths, board.agents, strict=True))
-    return Cut(
-        " ".join(words[: kept * board.num_agents]), Board.known_good(board.rows, agents)
-    )  # agents may stand on goals, one-way ice and doors by now
+    # agents may stand on goals, one-way ice and doors by now
+    return Cut(" ".join(words[: kept * board.num_agents]), Board.known_good(board.rows, agents))
 
 
 def padded(paths: Paths) -> Paths:

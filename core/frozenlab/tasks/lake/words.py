@@ -18,104 +18,50 @@ from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
 from frozenlab.lake.config_cell import SCATTER, CellConfig, Layout
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.layouts import LAYOUTS
-from frozenlab.lake.rules import MOVES, Fault
-from frozenlab.tasks.words import Knob, Outcome, by_name
+from frozenlab.lake.rules import MOVES
+from frozenlab.tasks.words import OPTIMAL, SUBOPTIMAL, Knob, Outcome, by_name
 
 KNOBS = by_name(
     Knob("share", "share", "Part of all training boards that are of this cell; the shares sum to 100 %.", 0, 1, 0.01, 0),
     Knob("hole_ratio", "hole ratio", "Part of the cells that are holes.", 0, 1, 0.01, 1),
-    Knob(
-        "wait_ratio",
-        "wait ratio",
-        "Part of the boards that cannot be solved optimally without some agent waiting: the density of conflicts.",
-        0,
-        1,
-        0.01,
-        1,
-    ),
-)
-
-
-def fault(name: Fault, label: str, sentence: str, rule: str, color: str) -> Outcome:
-    return Outcome(name, label, sentence, rule, color, valid=False)
-
-
+    Knob("wait_ratio", "wait ratio",
+         "Part of the boards that cannot be solved optimally without some agent waiting: the density of conflicts.",
+         0, 1, 0.01, 1),
+)  # fmt: skip
 OUTCOMES = by_name(
-    Outcome("optimal", "optimal", "it is optimal", "", "#00855F", True),
-    Outcome("suboptimal", "valid, not optimal", "it is valid, and not optimal", "", "#4E9E3A", True),
+    OPTIMAL,
+    SUBOPTIMAL,
     Outcome("valid", "valid", "it is valid", "", "#4E9E3A", True),
-    fault(
-        "parse_error",
-        "not readable as a plan",
-        "the answer cannot be read",
-        "A plan names one path for every agent in the model's dialect; this answer does not.",
-        "#66778C",
-    ),
-    fault(
-        "truncated",
-        "cut off before its end",
-        "the answer is cut off",
-        "The model has a limit of words for one answer; it was reached before every agent had its whole path.",
-        "#8292A4",
-    ),
-    fault(
-        "missing_agent",
-        "an agent has no path",
-        "it has no moves for {agents}",
-        "Every agent needs a path, even one that only waits.",
-        "#7E8C9B",
-    ),
-    fault("out_of_bounds", "walks off the board", "{agents} leaves the board", "Agents stay on the board.", "#9A62BD"),
-    fault(
-        "hole",
-        "walks into a hole",
-        "{agents} moves into a hole",
-        "Holes are the hatched cells. An agent that enters one falls in.",
-        "#1A7FBF",
-    ),
-    fault(
-        "locked_door",
-        "enters a locked door",
-        "{agents} enters a door without its key",
-        "A door opens for one agent only, the one whose number it has. Other agents may not enter it.",
-        "#B5384B",
-    ),
-    fault(
-        "against_arrow",
-        "leaves one-way ice the wrong way",
-        "{agents} does not follow the arrow of one-way ice",
-        "A cell with an arrow can be entered from any side, and an agent may wait on it; it can be left only where the arrow points.",
-        "#5B5FC7",
-    ),
-    fault(
-        "illegal_jump",
-        "jumps over more than one cell",
-        "{agents} does not begin at its start, or moves further than one cell",
-        "In one step an agent goes to one of the four neighbouring cells, or waits.",
-        "#1F96A8",
-    ),
-    fault(
-        "vertex_conflict",
-        "two agents on one cell",
-        "{agents} are in the same cell",
-        "Two agents never stand on the same cell at the same time. An agent that has arrived still blocks its cell.",
-        "#CC4A14",
-    ),
-    fault(
-        "edge_conflict",
-        "two agents swap cells",
-        "{agents} swap cells",
-        "Two neighbouring agents cannot swap their cells in one step. Following another agent is fine.",
-        "#B97700",
-    ),
-    fault(
-        "goal_not_reached",
-        "ends away from its goal",
-        "not on the goal at the end: {agents}",
-        "At the end every agent stands on its own goal.",
-        "#C56A9C",
-    ),
-)
+    Outcome("parse_error", "not readable as a plan", "the answer cannot be read",
+            "A plan names one path for every agent in the model's dialect; this answer does not.", "#66778C"),
+    Outcome("truncated", "cut off before its end", "the answer is cut off",
+            "The model has a limit of words for one answer; it was reached before every agent had its whole path.",
+            "#8292A4"),
+    Outcome("missing_agent", "an agent has no path", "it has no moves for {agents}",
+            "Every agent needs a path, even one that only waits.", "#7E8C9B"),
+    Outcome("out_of_bounds", "walks off the board", "{agents} leaves the board", "Agents stay on the board.",
+            "#9A62BD"),
+    Outcome("hole", "walks into a hole", "{agents} moves into a hole",
+            "Holes are the hatched cells. An agent that enters one falls in.", "#1A7FBF"),
+    Outcome("locked_door", "enters a locked door", "{agents} enters a door without its key",
+            "A door opens for one agent only, the one whose number it has. Other agents may not enter it.",
+            "#B5384B"),
+    Outcome("against_arrow", "leaves one-way ice the wrong way", "{agents} does not follow the arrow of one-way ice",
+            "A cell with an arrow can be entered from any side, and an agent may wait on it; "
+            "it can be left only where the arrow points.",
+            "#5B5FC7"),
+    Outcome("illegal_jump", "jumps over more than one cell",
+            "{agents} does not begin at its start, or moves further than one cell",
+            "In one step an agent goes to one of the four neighbouring cells, or waits.", "#1F96A8"),
+    Outcome("vertex_conflict", "two agents on one cell", "{agents} are in the same cell",
+            "Two agents never stand on the same cell at the same time. An agent that has arrived still blocks its cell.",
+            "#CC4A14"),
+    Outcome("edge_conflict", "two agents swap cells", "{agents} swap cells",
+            "Two neighbouring agents cannot swap their cells in one step. Following another agent is fine.",
+            "#B97700"),
+    Outcome("goal_not_reached", "ends away from its goal", "not on the goal at the end: {agents}",
+            "At the end every agent stands on its own goal.", "#C56A9C"),
+)  # fmt: skip
 """By name, in the order in which charts stack them. ``valid``: where the optimum is not known."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -10,10 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from frozenlab.base.cells import Cell, Settings
 from frozenlab.base.errors import one_line
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.configs import PlainSuite, Ratio
-from frozenlab.tasks.countdown.config import CountdownConfig
+from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.countdown.family import COUNTDOWN
-from frozenlab.tasks.family import Family
+from frozenlab.tasks.family import Family, PlainSuite, Ratio
 from frozenlab.tasks.lake.family import LAKE
 
 MEMBERS: tuple[Family, ...] = (LAKE, COUNTDOWN)
@@ -33,9 +32,9 @@ def member_with(own: Settings) -> Family:
     return next(family for family in MEMBERS if set(family.ratios) <= set(own.settings()))
 
 
-def members_of(cells: Iterable[str]) -> dict[str, Family]:
-    """Name of each cell -> its family, which alone has a label for it."""
-    return {name: next(family for family in MEMBERS if family.cell_label(name) is not None) for name in cells}
+def member_naming(cell: str) -> Family:
+    """The family of a cell, which alone has a label for it."""
+    return next(family for family in MEMBERS if family.cell_label(cell) is not None)
 
 
 class MixedPart(BaseModel):
@@ -113,15 +112,19 @@ class MixedConfig(BaseModel):
                 parts[family] = part.model_copy(update={"share": share, "config": inner})
         return self.model_copy(update={"parts": parts})
 
-    def part_with(self, cell: str) -> tuple[str, Any]:
-        """The name of the family that has a cell, and the config of its part. Raises ValueError if none has it."""
-        for family, part in self.parts.items():
-            if cell in part.config.cells:
-                return family, part.config
+    def owned(self) -> list[tuple[Family, Any]]:
+        """Each family with its config."""
+        return [(member(family), part.config) for family, part in self.parts.items()]
+
+    def part_with(self, cell: str) -> tuple[Family, Any]:
+        """The family that has a cell, and its config. Raises ValueError if none has it."""
+        for family, own in self.owned():
+            if cell in own.cells:
+                return family, own
         raise ValueError(f"there is no cell {cell[:60]!r}")
 
     def described(self) -> tuple[Cell, ...]:
-        return tuple(cell for part in self.parts.values() for cell in part.config.described())
+        return tuple(cell for _, own in self.owned() for cell in own.described())
 
 
 class MixedSuite(PlainSuite):

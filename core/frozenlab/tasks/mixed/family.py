@@ -9,9 +9,9 @@ import numpy as np
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Cell, evenly, quotas
-from frozenlab.tasks.family import TaskFamily
+from frozenlab.tasks.family import Family, TaskFamily
 from frozenlab.tasks.lake.dialects import too_many_cells
-from frozenlab.tasks.mixed.config import MEMBERS, MixedConfig, MixedSuite, member, member_with, members_of
+from frozenlab.tasks.mixed.config import MEMBERS, MixedConfig, MixedSuite, member, member_naming, member_with
 from frozenlab.tasks.task import Attempt, Dialect, Judged, LabDialect, Mended, Task, Teacher
 from frozenlab.tasks.words import SHARE, Knob, Outcome
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 class MixedTask(NamedTuple):
     family: str
     task: Task
+
+    @property
+    def owner(self) -> Family:
+        return member(self.family)
 
     @property
     def id(self) -> str:
@@ -37,37 +41,35 @@ def of_family(tasks: Sequence[MixedTask], family: str) -> list[Task]:
     return [mixed.task for mixed in tasks if mixed.family == family]
 
 
+def lab_of(family: Family) -> LabDialect[Any, Any]:
+    assert family.lab is not None, "every family that can be mixed has one"
+    return family.lab
+
+
 class MixedPlain(Dialect[MixedTask, Any]):
     """Each task in the dialect of its family."""
 
     def prompt(self, task: MixedTask) -> str:
-        return member(task.family).plain.prompt(task.task)
+        return task.owner.plain.prompt(task.task)
 
     def read(self, task: MixedTask, text: str, finished: bool) -> Any:
-        return member(task.family).plain.read(task.task, text, finished)
-
-
-def lab_of(family: str) -> LabDialect[Any, Any]:
-    """Every family that can be mixed has one."""
-    lab = member(family).lab
-    assert lab is not None
-    return lab
+        return task.owner.plain.read(task.task, text, finished)
 
 
 class MixedLab(LabDialect[MixedTask, Any]):
     """Each task in the lab dialect of its family."""
 
     def prompt(self, task: MixedTask) -> str:
-        return lab_of(task.family).prompt(task.task)
+        return lab_of(task.owner).prompt(task.task)
 
     def read(self, task: MixedTask, text: str, finished: bool) -> Any:
-        return lab_of(task.family).read(task.task, text, finished)
+        return lab_of(task.owner).read(task.task, text, finished)
 
     def limit(self, task: MixedTask) -> int:
-        return lab_of(task.family).limit(task.task)
+        return lab_of(task.owner).limit(task.task)
 
     def obstacles(self, config: MixedConfig, engineer: bool) -> list[str]:
-        found = [obstacle for family, part in config.parts.items() for obstacle in lab_of(family).obstacles(part.config, engineer=False)]
+        found = [obstacle for family, part in config.owned() for obstacle in lab_of(family).obstacles(part, engineer=False)]
         return found + (too_many_cells(config) if engineer else [])
 
 
@@ -114,14 +116,11 @@ def all_knobs() -> dict[str, Knob]:
 
 def all_outcomes() -> dict[str, Outcome]:
     """Of all families: valid ones first, and one that several have in the words of the first, if they hold for all."""
-    found = {name: outcome for family in reversed(MEMBERS) for name, outcome in family.outcomes.items()}
+    found: dict[str, Outcome] = {}
+    for name, outcome in (item for family in MEMBERS for item in family.outcomes.items()):
+        found.setdefault(name, outcome)
     found["parse_error"] = found["parse_error"]._replace(label="not readable", rule="An answer has the form that its task asks for.")
-    return dict(sorted(found.items(), key=lambda item: (not item[1].valid, rank(item[0]))))
-
-
-def rank(outcome: str) -> int:
-    """The place of an outcome among those of all families."""
-    return list(dict.fromkeys(name for family in MEMBERS for name in family.outcomes)).index(outcome)
+    return dict(sorted(found.items(), key=lambda item: not item[1].valid))
 
 
 NULLABLE: Mapping[str, str] = {"int64": "Int64", "bool": "boolean"}
@@ -174,7 +173,7 @@ class Mixed(TaskFamily[MixedTask, Any]):
 
     def undrawable(self, config: MixedConfig, cell: str) -> str | None:
         family, own = config.part_with(cell)
-        return member(family).undrawable(own, cell)
+        return family.undrawable(own, cell)
 
     def realised(self, tasks: Sequence[MixedTask]) -> dict[str, Any]:
         found = {}
@@ -185,7 +184,7 @@ class Mixed(TaskFamily[MixedTask, Any]):
         return found
 
     def read_realised(self, config: MixedConfig, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {cell: member(config.part_with(cell)[0]).realised_type.model_validate(drawn) for cell, drawn in given.items()}
+        return {cell: config.part_with(cell)[0].realised_type.model_validate(drawn) for cell, drawn in given.items()}
 
     def ready_made(self) -> dict[str, MixedConfig]:
         return {" and ".join(family.name for family in MEMBERS): MixedConfig()}
@@ -197,7 +196,7 @@ class Mixed(TaskFamily[MixedTask, Any]):
         return {name: suite for family in MEMBERS for name, suite in family.named_suites().items()}
 
     def suite_label(self, name: str) -> str:
-        return next(family for family in MEMBERS if name in family.named_suites()).suite_label(name)
+        return next(family.suite_label(name) for family in MEMBERS if name in family.named_suites())
 
     def suite_total(self, suite: Any) -> int:
         return member(suite.family).suite_total(suite)
@@ -208,10 +207,10 @@ class Mixed(TaskFamily[MixedTask, Any]):
     # --- answers ----------------------------------------------------------------------------------------------------------
 
     def judge(self, task: MixedTask, answer: Any) -> Judged:
-        return member(task.family).judge(task.task, answer)
+        return task.owner.judge(task.task, answer)
 
     def row(self, task: MixedTask, answer: Any, judged: Judged) -> dict[str, Any]:
-        own = member(task.family).row(task.task, answer, judged)
+        own = task.owner.row(task.task, answer, judged)
         return dict.fromkeys(self.columns) | own | {"family": task.family}
 
     def unsound(self, table: pd.DataFrame) -> str | None:
@@ -225,19 +224,19 @@ class Mixed(TaskFamily[MixedTask, Any]):
             return "a row lacks what its family writes"
 
     def longest_prompt(self, config: MixedConfig) -> str:
-        return max((member(family).longest_prompt(part.config) for family, part in config.parts.items()), key=len)
+        return max((family.longest_prompt(part) for family, part in config.owned()), key=len)
 
     # --- engineers --------------------------------------------------------------------------------------------------------
 
     def even(self, config: MixedConfig) -> MixedConfig:
-        even = {name: own for family, part in config.parts.items() for name, own in member(family).even(part.config).cells.items()}
+        even = {name: own for family, part in config.owned() for name, own in family.even(part).cells.items()}
         return config.with_cells({name: own.model_copy(update={"share": 1 / len(even)}) for name, own in even.items()})
 
     def at_random(self, config: MixedConfig, rng: np.random.Generator, parts: Sequence[str] = ()) -> MixedConfig:
         drawn = {
             name: own
-            for family, part in config.parts.items()
-            for name, own in member(family).at_random(part.config, rng, parts if member(family).parts else ()).cells.items()
+            for family, part in config.owned()
+            for name, own in family.at_random(part, rng, parts if family.parts else ()).cells.items()
         }
         shares = rng.dirichlet(np.ones(len(drawn))).tolist()
         return config.with_cells(
@@ -252,7 +251,7 @@ class Mixed(TaskFamily[MixedTask, Any]):
     def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
         about = []
         for family in MEMBERS:
-            own = [cell for cell in cells if members_of([cell.name])[cell.name] is family]
+            own = [cell for cell in cells if member_naming(cell.name) is family]
             if own:
                 names = ", ".join(f"{cell.name} ({cell.words})" for cell in own)
                 ratios = [f"- {name.removesuffix('_ratio')}_percent: {family.knobs[name].help}" for name in family.ratios]
@@ -268,10 +267,10 @@ class Mixed(TaskFamily[MixedTask, Any]):
         return member(row["family"]).case(row)
 
     def scope(self, config: MixedConfig) -> str:
-        return "; ".join(member(family).scope(part.config) for family, part in config.parts.items())
+        return "; ".join(family.scope(part) for family, part in config.owned())
 
     def notes(self, config: MixedConfig) -> list[str]:
-        return [note for family, part in config.parts.items() for note in member(family).notes(part.config)]
+        return [note for family, part in config.owned() for note in family.notes(part)]
 
     def setting_label(self, name: str) -> str:
         return next((family.setting_label(name) for family in MEMBERS if name in (*family.knobs, *family.parts)), name)
