@@ -1,7 +1,5 @@
 """Random boards for the tests of the lake."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -10,6 +8,9 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import FROZEN, Agent, Board
 from frozenlab.lake.exits import ARROWS, DOORS
+
+CROSS = Board.from_text("F S F\ns F g\nF G H")
+"""The ways of two agents cross; the optimal makespan is 3."""
 
 
 def parts(n: int) -> list[Any]:

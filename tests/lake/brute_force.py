@@ -5,9 +5,6 @@ as digits. An array holds the least cost found of every joint state; states are 
 agent (for the makespan) or all agents together (for the sum of costs) need at least (A*, Hart, Nilsson and Raphael 1968).
 """
 
-# mypy: disallow-untyped-defs=False
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -99,7 +96,7 @@ def _search(after, still, start, goal, sums, most):
 
     Args:
         after: ``[agent, place, n]`` the places one step later, filled up with -1.
-        still: ``[agent, place]`` steps to the goal when nobody is in the way.
+        still: ``[agent, place]`` steps to the goal when no agent is in the way.
         start, goal: places.
     """
     num_agents, places = len(start), after.shape[1]

@@ -5,8 +5,6 @@ graphs"). An agent is on a cell, or in the place PARKED: on its goal for good. A
 in time are left out, which is what makes the model small.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

@@ -6,8 +6,8 @@ from frozenlab.lake.board import Agent, Board, BoardError
 from frozenlab.lake.formats.benchmark import question, read_question
 from frozenlab.lake.rules import judge
 from frozenlab.lake.words.answers import ACTIONS, FILLERS, INSTRUCTIONS, judge_answer, prompt, read_answer, write_answer
+from tests.lake.boards import CROSS
 
-CROSS = Board.from_text("F S F\ns F g\nF G H")
 WORDS = {letter: word for word, letter in ACTIONS.items() if word != "STAY"}
 
 

@@ -1,73 +1,22 @@
 """Checking in batches says what the plain Python definition says, text by text."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.lake.board import Board
 from frozenlab.lake.rules import FAULTS, Verdict
 from frozenlab.lake.words.answers import judge_answer
 from frozenlab.lake.words.checking import Checked, check
-from tests.lake.boards import boards
+from tests.lake.boards import CROSS, boards
 
-CROSS = Board.from_text("F S F\ns F g\nF G H")
 PIECES = [
-    *(
-        "agent",
-        "Agent ",
-        "AGENT",
-        "agents",
-        "0",
-        "1",
-        "2",
-        "00",
-        "0000",
-        "7",
-        ":",
-        ": ",
-        " : ",
-        "\n",
-        "\n",
-        "\n",
-        "\r\n",
-        " ",
-        "  ",
-        ", ",
-        "\t",
-    ),
-    *("UP", "down", "Left", "RIGHT ", "WAIT", "stay", "STAY ", "U ", "d ", "RRD", "dull", "right then left", "wait.", "UPDOWN", "waits"),
-    *(
-        "→",
-        " → ",
-        "->",
-        "-",
-        ">",
-        "*",
-        "**",
-        "`",
-        "_",
-        "[",
-        "]",
-        "(",
-        ")",
-        '"',
-        "'",
-        ";",
-        ".",
-        "é",
-        "\u2192",
-        "\u2190",
-        "\u2028",
-        "\x85",
-        "\x00",
-    ),
-    *("ſtay", "\u0660", "K", "🧊", "\ud800", "{", "@", "`a", "[z", "Agent 0: RIGHT DOWN\n", "Agent 1: L, L\n", "Agent 2: WAIT\nAgent 0:"),
-]
+    "agent", "Agent ", "AGENT", "agents", "0", "1", "2", "00", "0000", "7", ":", ": ",
+    " : ", "\n", "\n", "\n", "\r\n", " ", "  ", ", ", "\t",
+    "UP", "down", "Left", "RIGHT ", "WAIT", "stay", "STAY ", "U ", "d ", "RRD", "dull", "right then left", "wait.", "UPDOWN", "waits",
+    "→", " → ", "->", "-", ">", "*", "**", "`", "_", "[", "]", "(", ")", '"', "'",
+    ";", ".", "é", "\u2192", "\u2190", "\u2028", "\x85", "\x00",
+    "ſtay", "\u0660", "K", "🧊", "\ud800", "{", "@", "`a", "[z", "Agent 0: RIGHT DOWN\n", "Agent 1: L, L\n", "Agent 2: WAIT\nAgent 0:",
+]  # fmt: skip
 """Words of the grammar, what is nearly one of them, and what only looks like it (bytes beside the letters, Unicode that folds to ASCII)."""
 
 noise = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=14).map("".join)
@@ -159,8 +108,3 @@ def test_counts_must_agree() -> None:
         check([CROSS, CROSS], ["Agent 0: D"])
     with pytest.raises(ValueError, match="1 optimal makespans for 2 completions"):
         check(CROSS, ["", ""], [3])
-
-
-def test_importing_it_loads_no_numba() -> None:
-    script = "import sys, frozenlab.lake.words.checking, frozenlab.lake.words.answers; print({'numba', 'torch'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"

@@ -46,6 +46,13 @@ def test_a_config_survives_its_file(tmp_path: Path) -> None:
         ({"sizes": {"4": {"share": 1, "layouts": {"rooms": -1, "maze": 2}}}}, r"sizes\.4\.layouts\.rooms: .*greater than or equal to 0"),
         ({"sizes": {"4": {"share": 1}}, "wait_definition": "soc"}, "wait_definition: .*'makespan' or 'sum_of_costs'"),
         ([], "valid dictionary"),
+        ({"cells": []}, "sizes is empty"),
+        ({"cells": [{"size": 4, "share": 0.5}, {"size": 4, "share": 0.5}]}, "two cells have the same agents, size and layout"),
+        ({"cells": [{"size": 4, "share": 1.5}]}, r"cells\.0\.share: .*\(given: 1\.5\)"),
+        ({"cells": [{"size": 4, "share": 1, "layout": "maze", "layouts": {"open": 1}}]}, "or .layouts., how it mixes them"),
+        ({"cells": [{"size": 4, "share": 1}], "sizes": {"4": {"share": 1}}}, "or .cells. with agents and a size each, not both"),
+        ({"sizes": {"4": {"share": 1, "layout": "maze"}}}, "sizes.4: 'layout' has no place here"),
+        ({"agents": 2}, "names no map sizes"),
     ],
 )
 def test_a_bad_config_gives_one_line_that_names_the_key(data: object, reason: str) -> None:
@@ -169,24 +176,6 @@ def test_a_cell_is_named_by_what_tells_it_from_others() -> None:
 )
 def test_boards_count_for_the_cell_that_is_nearest(config: EnvironmentConfig, kind: BoardKind, cell: str) -> None:
     assert config.cell_of(kind) == cell
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        ({"cells": []}, "sizes is empty"),
-        ({"cells": [{"size": 4, "share": 0.5}, {"size": 4, "share": 0.5}]}, "two cells have the same agents, size and layout"),
-        ({"cells": [{"size": 4, "share": 1.5}]}, r"cells\.0\.share: .*\(given: 1\.5\)"),
-        ({"cells": [{"size": 4, "share": 1, "layout": "maze", "layouts": {"open": 1}}]}, "or .layouts., how it mixes them"),
-        ({"cells": [{"size": 4, "share": 1}], "sizes": {"4": {"share": 1}}}, "or .cells. with agents and a size each, not both"),
-        ({"sizes": {"4": {"share": 1, "layout": "maze"}}}, "sizes.4: 'layout' has no place here"),
-        ({"agents": 2}, "names no map sizes"),
-    ],
-)
-def test_a_bad_config_of_cells_gives_one_line(data: object, reason: str) -> None:
-    with pytest.raises(ConfigError, match=reason) as caught:
-        EnvironmentConfig.from_json(json.dumps(data))
-    assert "\n" not in str(caught.value)
 
 
 # --- the JSON schema --------------------------------------------------------------------------------------------------

@@ -18,9 +18,8 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.solver import Solution, solve
-from tests.lake.boards import random_board
+from tests.lake.boards import CROSS, random_board
 
-CROSS = Board.from_text("F S F\ns F g\nF G H")
 MIXED = EnvironmentConfig.uniform((3, 4), agents=2)
 CORRIDOR = Board.from_text("S F F G")
 SOURCES: dict[str, Source] = {"config": MIXED, "instances": generate(MIXED, 5, seed=1), "board": CROSS, "alone": CORRIDOR}

@@ -1,6 +1,4 @@
-"""Compiled kernels: compiled by one process at a time, and whoever asks is told how far they are."""
-
-from __future__ import annotations
+"""Compiled kernels: compiled by one process at a time, and every process can read how far they are."""
 
 import json
 import os

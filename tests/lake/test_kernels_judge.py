@@ -1,7 +1,5 @@
 """The compiled judge says what rules.py says: on random plans, on plans that are nearly right, and on large boards full of agents."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 
@@ -13,7 +11,7 @@ from frozenlab.lake.board import MOVES, Agent, Board, Plan
 from frozenlab.lake.kernels.judge import MISSING, judge_plans
 from frozenlab.lake.rules import FAULTS, judge
 from frozenlab.lake.solvers.solver import solve, stacked
-from tests.lake.boards import boards, furnish, random_board
+from tests.lake.boards import CROSS, boards, furnish, random_board
 
 LETTERS = "".join(MOVES)
 
@@ -92,7 +90,6 @@ def test_every_fault_of_a_walked_plan_occurs_in_these_tests() -> None:
 
 
 def _crafted() -> list[tuple[Board, Plan, int, Plan]]:
-    cross = Board.from_text("F S F\ns F g\nF G H")
     good = ("DD", "WRR")
     endings: list[tuple[int, Plan]] = [(2, ()), (1, ()), (1, ("L",)), (1, ("WRRD",)), (1, ("RR",)), (1, ("W",)), (0, ("LD", "WU"))]
-    return [(cross, good, drop, motions) for drop, motions in endings]
+    return [(CROSS, good, drop, motions) for drop, motions in endings]

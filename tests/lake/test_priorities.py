@@ -1,7 +1,5 @@
 """Prioritized planning: its paths never meet, and it may fail where there is a plan."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest
@@ -34,7 +32,7 @@ def test_the_first_agent_takes_its_shortest_path_and_the_next_goes_around_it() -
 
 
 def test_an_agent_in_the_way_of_every_later_one_leaves_them_without_a_path() -> None:
-    board = read_board("S F G s g")  # agent 0 settles in front of nobody, agent 1 needs nothing of it
+    board = read_board("S F G s g")  # agent 0 settles in no way of agent 1
     assert set(plan_in_order(board, (0, 1))) == {0, 1}
     behind = read_board("F S G s F g\nH H H H H H")
     assert set(plan_in_order(behind, (0, 1))) == {0, 1}

@@ -1,9 +1,5 @@
 """The dataset and the reward as TRL uses them."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +62,6 @@ def test_the_answer_is_the_text_or_the_last_message(completion: Any, text: str) 
     assert answer_text(completion) == text
 
 
-def test_importing_it_loads_neither_torch_nor_datasets_nor_numba() -> None:
-    script = "import sys, frozenlab.lake.envs.rl; print({'torch', 'datasets', 'numba', 'trl'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("chat", [True, False])
 def test_trl_trains_a_step_on_it(tmp_path: Path, chat: bool) -> None:
@@ -93,8 +84,8 @@ def test_trl_trains_a_step_on_it(tmp_path: Path, chat: bool) -> None:
     )  # fmt: skip
     seen: list[dict[str, Any]] = []
 
-    def watched(**told: Any) -> list[float]:
-        seen.append(told | {"earned": reward(**told)})
+    def watched(**columns: Any) -> list[float]:
+        seen.append(columns | {"earned": reward(**columns)})
         return seen[-1]["earned"]
 
     arguments = GRPOConfig(
@@ -104,10 +95,10 @@ def test_trl_trains_a_step_on_it(tmp_path: Path, chat: bool) -> None:
     dataset = boards_dataset(CONFIG, 4, seed=1, chat=chat)
     trainer = GRPOTrainer(model, reward_funcs=watched, args=arguments, train_dataset=dataset, processing_class=fast)
     trainer.train()
-    [told] = seen
+    [call] = seen
     rows = {row["board"]: row for row in dataset}
-    assert len(told["earned"]) == 4 == len(told["completions"]) and len(set(told["board"])) == 2
-    for shown, board, optimum in zip(told["prompts"], told["board"], told["optimal_makespan"], strict=True):
+    assert len(call["earned"]) == 4 == len(call["completions"]) and len(set(call["board"])) == 2
+    for shown, board, optimum in zip(call["prompts"], call["board"], call["optimal_makespan"], strict=True):
         assert shown == rows[board]["prompt"] and optimum == rows[board]["optimal_makespan"]
     logged = {name for entry in trainer.state.log_history for name in entry}
     assert {"rewards/watched/mean", "valid_rate", "optimal_rate"} <= logged

@@ -4,9 +4,7 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import MOVES, Board
 from frozenlab.lake.rules import FAULTS, Fault, Paths, judge, judge_paths, walk
-from tests.lake.boards import boards
-
-CROSS = Board.from_text("F S F\ns F g\nF G H")
+from tests.lake.boards import CROSS, boards
 
 
 @pytest.mark.parametrize(

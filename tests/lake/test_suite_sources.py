@@ -1,7 +1,5 @@
 """Boards from files and from the official dataset: the same boards whatever holds them, their optima found here, bad rows named."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -44,11 +42,11 @@ def test_a_file_of_the_official_dataset(tmp_path: Path, kind: str) -> None:
         path.write_text(json.dumps(records(), indent=2))
     else:
         path.write_text("\n".join(json.dumps(record) for record in records()))
-    told: list[tuple[int, int]] = []
-    suite = open_suite(str(path), lambda done, of: told.append((done, of)))
+    progress: list[tuple[int, int]] = []
+    suite = open_suite(str(path), lambda done, of: progress.append((done, of)))
     assert (suite.name, suite.spec, [instance.id for instance in suite.boards]) == (kind, None, list(BOARDS))
     assert optima(suite.boards) == OPTIMA
-    assert told[-1] == (3, 3)
+    assert progress[-1] == (3, 3)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A config that passes the check can be drawn, whatever its placement, layouts and definition of a wait."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -11,9 +11,7 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import FAULTS, judge
 from frozenlab.lake.solvers.solver import Solution
-from tests.lake.boards import furnish, random_board
-
-CROSS = Board.from_text("F S F\ns F g\nF G H")
+from tests.lake.boards import CROSS, furnish, random_board
 
 
 def solved(board: Board, makespan: int = 3, name: str = "made") -> Instance:
@@ -127,11 +125,7 @@ def test_observations_show_what_the_state_is(furnished: float) -> None:
 def test_auto_reset_shows_the_end_first_and_then_the_next_board_of_the_row() -> None:
     boards = [Board.from_text(text) for text in ("S G F", "F S G", "G S F")]
     lake = VectorLake([solved(board, 1, f"{i}") for i, board in enumerate(boards)], n=2, auto_reset=True)
-    ended = lake.step(
-        codes(
-            "R",
-        ).repeat(2, axis=0)
-    )
+    ended = lake.step(codes("R").repeat(2, axis=0))
     assert ended.terminated.all() and (ended.rewards == 1).all() and ended.positions[:, 0, 1].tolist() == [1, 2]
     begun = lake.step(codes("R").repeat(2, axis=0))
     assert not begun.done.any() and (begun.steps == 0).all() and (begun.rewards == 0).all()

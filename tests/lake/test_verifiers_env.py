@@ -1,7 +1,5 @@
 """The lake in `verifiers`: these tests run where that package is installed; whole rollouts where `uv` is, which starts its chats."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil
@@ -27,8 +25,8 @@ def tasks(n: int = 4) -> list[LakeTask]:
 
 def scored(task: LakeTask, reply: str) -> tuple[dict[str, float], dict[str, float]]:
     """(rewards, metrics) of a reply, by verifiers' own scoring."""
-    told = vf.TraceTask(type="LakeTask", data=task.data, key=task.key, hash=task.hash)
-    trace = vf.Trace(task=told, agent=vf.AgentInfo(config=vf.AgentConfig()), state=vf.State(), root_reply=reply)
+    traced = vf.TraceTask(type="LakeTask", data=task.data, key=task.key, hash=task.hash)
+    trace = vf.Trace(task=traced, agent=vf.AgentInfo(config=vf.AgentConfig()), state=vf.State(), root_reply=reply)
     asyncio.run(task.score(trace))
     return {name: found.value for name, found in trace.rewards.items()}, dict(trace.metrics)
 
@@ -58,7 +56,7 @@ def test_a_reply_is_scored_as_the_lake_scores_it() -> None:
 
 
 class Parrot(BaseHTTPRequestHandler):
-    """An OpenAI-compatible, streaming chat endpoint that gives the answers it was told, by the question."""
+    """An OpenAI-compatible, streaming chat endpoint that gives the answer that it has for a question."""
 
     answers: dict[str, str]
 
@@ -103,11 +101,11 @@ def endpoint() -> Iterator[str]:
 def test_whole_rollouts_against_an_openai_endpoint(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARROT_KEY", "none")
     env = load_environment(CONFIG, boards=3, seed=3)
-    told = vf.ModelContext("parrot", vf.EvalClientConfig(base_url=endpoint, api_key_var="PARROT_KEY"))
+    context = vf.ModelContext("parrot", vf.EvalClientConfig(base_url=endpoint, api_key_var="PARROT_KEY"))
 
     async def roll_out() -> list[vf.Episode]:
         async with env.serving():
-            return [await env.run_slot(slot, told) for task in env.taskset for slot in env.slots(task)]
+            return [await env.run_slot(slot, context) for task in env.taskset for slot in env.slots(task)]
 
     episodes = asyncio.run(roll_out())
     assert all(episode.ok for episode in episodes), [episode.traces[0].errors for episode in episodes]

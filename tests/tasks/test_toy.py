@@ -1,7 +1,5 @@
 """A second task family of a few lines is drawn, asked, judged, rewarded and trained like the lake."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,6 @@
 """The toy family runs a whole session, a study and a replay with a tiny language model, and their pages open."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,13 @@ from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job, work_on
-from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks import families
-from tests.pages.apptest import open_page, words
 from tests.running import finish
+from tests.tasks.test_toy import TINY
 from tests.tasks.toy import SUMS, SumConfig, SumSuite
 
 pytestmark = pytest.mark.long
@@ -45,22 +43,10 @@ def with_sums() -> object:
 
 def toy_spec(model: Path) -> SessionSpec:
     return SessionSpec(
-        title="sums",
-        policy=str(model),
-        language=LanguageSettings(dtype="float32", device="cpu", lora=Lora(rank=4, alpha=8), rows=8, max_tokens=8, context=8000, vllm=None),
-        engineer=PolicyEngineer(max_tokens=3000),
-        stages=2,
-        initial_config=SumConfig(),
+        title="sums", policy=str(model), engineer=PolicyEngineer(max_tokens=3000), stages=2, initial_config=SumConfig(), seed=3,
+        language=TINY.model_copy(update={"context": 8000}), suite=SumSuite(seed=1), test=SumSuite(seed=2),
         training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0),
-        suite=SumSuite(seed=1),
-        test=SumSuite(seed=2),
-        seed=3,
-    )
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
-    return SessionStore(tmp_path_factory.mktemp("sessions"))
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -142,14 +128,11 @@ def test_its_checkpoint_is_measured(result: Result) -> None:
 
 
 @pytest.mark.parametrize("page", ["home", "story", "train", "replay", "studies", "benchmark", "design", "play", "help"])
-def test_its_pages_open(page: str, session: Session, result: Result, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
-    monkeypatch.setattr("frozenlab.base.places.SESSIONS", store.root / "recorded")
+def test_its_pages_open(page: str, session: Session, result: Result, opened: Callable[..., str]) -> None:
     query = {"story": {"session": "sums"}, "train": {"session": "sums"}, "replay": {"replay": "asked"}, "studies": {"study": "adders"}}
-    app = open_page(page, **query.get(page, {}))
-    assert not app.exception and words(app)
+    said = opened(page, **query.get(page, {}))
     shown = {"help": ["The number is the sum."], "benchmark": ["The suite sums", "easy: valid", " of 8; "]}
-    assert all(text in words(app) for text in shown.get(page, []))
+    assert all(text in said for text in shown.get(page, []))
 
 
 def test_the_path_of_its_configs_is_drawn(session: Session) -> None:

@@ -1,7 +1,5 @@
 """Countdown: the enumeration against an independent one, the judge, the draws, the dialects and the teacher."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from itertools import combinations
@@ -18,12 +16,16 @@ from frozenlab.tasks.countdown.dialects import last_chain, render_chain
 from frozenlab.tasks.countdown.drawing import NAMED, CountdownCell, CountdownConfig, CountdownSuite, CountdownTask, held_out, name_of
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.countdown.steps import LARGEST, Step, fewest_steps, shortest_chains
-from frozenlab.tasks.task import ROW_COLUMNS, Attempt
+from frozenlab.tasks.task import ROW_COLUMNS, Attempt, Dialect, Judged
 from frozenlab.tasks.vocabulary import ID_OF
 
 GIVEN = st.lists(st.integers(1, 20), min_size=2, max_size=4).map(tuple)
 TASK = CountdownTask.certified("one", "numbers3", (3, 7, 12), 33)
 ALL = CountdownConfig(cells={name_of(count): CountdownCell(share=0.25) for count in (2, 3, 4, 5)})
+
+
+def judged(text: str, task: CountdownTask = TASK, dialect: Dialect = COUNTDOWN.plain, finished: bool = True) -> Judged:
+    return COUNTDOWN.judge(task, dialect.read(task, text, finished))
 
 
 @cache
@@ -86,8 +88,8 @@ def test_the_teacher_mends_anything(task: CountdownTask, words: list[str], seed:
     text = " ".join([render_chain(others[seed % len(others)]), *words])
     [mended] = COUNTDOWN.teacher.mend([Attempt(task, text, rng)])
     assert mended is not None and text.startswith(mended.kept)
-    judged = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, f"{mended.kept} {mended.learned}".strip(), finished=True))
-    assert judged.valid and (mended.kept or judged.optimal)
+    found = judged(f"{mended.kept} {mended.learned}".strip(), task, COUNTDOWN.lab)
+    assert found.valid and (mended.kept or found.optimal)
 
 
 def test_the_teacher_solves_a_task_in_every_way() -> None:
@@ -117,45 +119,46 @@ def test_the_teacher_solves_a_task_in_every_way() -> None:
     ],
 )
 def test_answers_in_plain_text(text: str, outcome: str) -> None:
-    judged = COUNTDOWN.judge(TASK, COUNTDOWN.plain.read(TASK, text, finished=True))
-    assert judged.outcome == outcome and judged.valid == COUNTDOWN.outcomes[outcome].valid
-    assert COUNTDOWN.judge(TASK, COUNTDOWN.plain.read(TASK, text, finished=False)).outcome == "truncated"
+    found = judged(text)
+    assert found.outcome == outcome and found.valid == COUNTDOWN.outcomes[outcome].valid
+    assert judged(text, finished=False).outcome == "truncated"
 
 
-def test_a_long_way_is_valid_and_earns_less() -> None:
-    task = CountdownTask.certified("one", "numbers4", (2, 2, 5, 9), 7)
-    judged = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, "n2 - n2 = n0 n5 + n0 = n5 n9 - n5 = n4", finished=True))
-    assert judged.outcome == "wrong_total"
-    judged = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, "n2 - n2 = n0 n9 + n0 = n9 n9 - n5 = n4", finished=True))
-    assert judged.outcome == "wrong_total"
-    judged = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, "n2 + n5 = n7", finished=True))
-    assert (judged.outcome, judged.efficiency, judged.cost) == ("optimal", 1, (1,))
-    judged = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, "n9 - n2 = n7", finished=True))
-    assert judged.outcome == "optimal"
-    judged = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, "n5 - n2 = n3 n9 - n2 = n7", finished=True))
-    assert (judged.outcome, judged.efficiency, judged.cost) == ("suboptimal", 0.5, (2,))
+@pytest.mark.parametrize(
+    ("text", "outcome", "efficiency", "cost"),
+    [
+        ("n2 - n2 = n0 n5 + n0 = n5 n9 - n5 = n4", "wrong_total", 0, ()),
+        ("n2 - n2 = n0 n9 + n0 = n9 n9 - n5 = n4", "wrong_total", 0, ()),
+        ("n2 + n5 = n7", "optimal", 1, (1,)),
+        ("n9 - n2 = n7", "optimal", 1, (1,)),
+        ("n5 - n2 = n3 n9 - n2 = n7", "suboptimal", 0.5, (2,)),
+    ],
+)
+def test_a_long_way_is_valid_and_earns_less(text: str, outcome: str, efficiency: float, cost: tuple[int, ...]) -> None:
+    found = judged(text, CountdownTask.certified("one", "numbers4", (2, 2, 5, 9), 7), COUNTDOWN.lab)
+    assert (found.outcome, found.efficiency, found.cost) == (outcome, efficiency, cost)
 
 
 def test_credit_orders_what_fails() -> None:
     ordered = ["words", "3 + 8 = 11", "3 * 7 = 21\n21 + 13 = 34", "3 + 7 = 10", "12 + 7 = 19\n19 + 3 = 22", "3 * 12 = 36"]
-    credits = [COUNTDOWN.judge(TASK, COUNTDOWN.plain.read(TASK, text, finished=True)).credit for text in ordered]
+    credits = [judged(text).credit for text in ordered]
     assert credits == sorted(set(credits)) and credits[0] == 0 and credits[-1] <= 0.1
 
 
 @given(st.text(alphabet="0123456789 +-*x=\n.,then()`", max_size=60))
 def test_any_text_can_be_read(text: str) -> None:
-    judged = COUNTDOWN.judge(TASK, COUNTDOWN.plain.read(TASK, text, finished=True))
-    assert judged.outcome in COUNTDOWN.outcomes and 0 <= judged.credit <= 0.1
+    found = judged(text)
+    assert found.outcome in COUNTDOWN.outcomes and 0 <= found.credit <= 0.1
     assert all(isinstance(step, Step) for step in last_chain(text))
 
 
 @given(st.lists(STEPS, min_size=1, max_size=4))
 def test_the_judge_says_which_step_is_wrong(chain: list[Step]) -> None:
     """What it calls sound has only steps that hold, of numbers that are there."""
-    judged = COUNTDOWN.judge(TASK, COUNTDOWN.plain.read(TASK, "\n".join(map(str, chain)), finished=True))
-    if judged.detail is not None:
+    found = judged("\n".join(map(str, chain)))
+    if found.detail is not None:
         left = Counter(TASK.numbers)
-        for step in chain[: judged.detail.sound]:
+        for step in chain[: found.detail.sound]:
             assert step.holds
             left.subtract([step.left, step.right])
             left[step.result] += 1
@@ -215,8 +218,8 @@ def test_the_lab_dialect_has_words_for_everything() -> None:
     whole = "n7 * n3 = n21 n21 + n12 = n33"
     assert COUNTDOWN.lab.limit(TASK) == len(whole.split()) + 1
     outcomes = {"n7 * n3 = n21 n21 +": "parse_error", "n7 n3": "parse_error", "": "parse_error", whole: "optimal"}
-    assert {text: COUNTDOWN.judge(TASK, COUNTDOWN.lab.read(TASK, text, finished=True)).outcome for text in outcomes} == outcomes
-    assert COUNTDOWN.judge(TASK, COUNTDOWN.lab.read(TASK, whole, finished=False)).outcome == "truncated"
+    assert {text: judged(text, dialect=COUNTDOWN.lab).outcome for text in outcomes} == outcomes
+    assert judged(whole, dialect=COUNTDOWN.lab, finished=False).outcome == "truncated"
 
 
 def test_rows_hold_the_answer_and_a_case_tells_it() -> None:
@@ -247,6 +250,6 @@ def test_wrong_answers_are_sound_steps_that_miss_the_target() -> None:
     assert answers[-1] is None, "50 and 60 make nothing but 10"
     for task, answer in zip(tasks[:-1], answers, strict=False):
         if answer is not None:
-            verdict = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, answer.learned, True))
+            verdict = judged(answer.learned, task, COUNTDOWN.lab)
             assert verdict.fault == "wrong_total"
     assert sum(answer is not None for answer in answers) > 50

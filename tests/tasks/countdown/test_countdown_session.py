@@ -1,7 +1,6 @@
 """Countdown runs a session, a study and a result with an untrained lab network, and their pages open."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,11 @@ from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job, work_on
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.countdown.drawing import CountdownConfig, CountdownSuite
-from tests.pages.apptest import open_page, words
 from tests.running import finish
 from tests.tasks.test_toy_session import Here
 
@@ -32,14 +28,7 @@ CELLS = ["numbers2", "numbers3", "numbers4"]
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
-    return SessionStore(tmp_path_factory.mktemp("sessions"))
-
-
-@pytest.fixture(scope="module")
-def spec(tmp_path_factory: pytest.TempPathFactory) -> SessionSpec:
-    network: Path = tmp_path_factory.mktemp("network")
-    LabPolicy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(network)
+def spec(network: Path) -> SessionSpec:
     return SessionSpec(
         title="countdown", policy=str(network), engineer=RulesEngineer(), stages=2, initial_config=CountdownConfig(), seed=3,
         suite=CountdownSuite(boards_per_cell=4, seed=1), test=CountdownSuite(boards_per_cell=4, seed=2),
@@ -69,14 +58,10 @@ def test_a_study_runs(spec: SessionSpec, store: SessionStore) -> None:
     assert set(study.boards()["cell"]) == set(CELLS)
 
 
-def test_its_checkpoint_is_measured_and_pages_open(session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_checkpoint_is_measured_and_pages_open(session: Session, store: SessionStore, opened: Callable[..., str]) -> None:
     evaluation = Evaluation.create(task_for("numbers:2", "countdown", store), store)
     assert work_on(evaluation) == 0, evaluation.state().error
     report = Result(evaluation.dir).report
     assert isinstance(report, PlainReport) and [(cell.cell, cell.n) for cell in report.cells] == [(cell, 50) for cell in CELLS]
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
-    monkeypatch.setattr("frozenlab.base.places.SESSIONS", store.root / "recorded")
-    for page, query in (("story", {"session": "numbers"}), ("train", {"session": "numbers"}), ("benchmark", {}), ("home", {})):
-        app = open_page(page, **query)
-        assert not app.exception and words(app), page
-        assert page not in ("story", "benchmark") or "numbers" in words(app)
+    assert opened("home") and opened("train", session="numbers")
+    assert "numbers" in opened("benchmark") and "numbers" in opened("story", session="numbers")

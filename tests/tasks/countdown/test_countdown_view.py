@@ -1,7 +1,5 @@
 """Answers on pages: the task, the steps with the fault marked, and what became of them in a sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from frozenlab.app.views.countdown import CountdownView, answer_card

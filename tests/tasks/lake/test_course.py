@@ -1,7 +1,5 @@
 """The course says nothing of its boards that is not proven, and its exercises mark by the rules and the solver."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The lab dialect for boards and plans."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,24 +8,12 @@ from frozenlab.lake.board import Agent, Board, Cell
 from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects import DialectError, max_plan_words, parse_plan, render_board, render_plan
 from frozenlab.tasks.vocabulary import WORDS
+from tests.lake.boards import boards
+
+SIDE_BY_SIDE = Board.from_text("S F G\ns F g")
 
 
-@st.composite
-def boards(draw: st.DrawFn) -> Board:
-    height, width = draw(st.integers(2, 10)), draw(st.integers(2, 10))
-    cells = draw(st.permutations([(r, c) for r in range(height) for c in range(width)]))
-    team = draw(st.integers(1, min(5, len(cells) // 2)))
-    holes = set(cells[2 * team : draw(st.integers(2 * team, len(cells)))])
-    rows = tuple("".join("H" if (r, c) in holes else "F" for c in range(width)) for r in range(height))
-    return Board(rows, tuple(Agent(cells[2 * i], cells[2 * i + 1]) for i in range(team)))
-
-
-def crossing() -> Board:
-    """Agent 0 goes along the top row, agent 1 along the bottom row."""
-    return Board.from_text("S F G\ns F g")
-
-
-@given(boards())
+@given(boards(most_side=10))
 def test_a_prompt_is_made_of_vocabulary_words_and_tells_boards_apart(board: Board) -> None:
     words = render_board(board).split()
     assert set(words) <= set(WORDS)
@@ -38,7 +24,7 @@ def test_a_prompt_is_made_of_vocabulary_words_and_tells_boards_apart(board: Boar
     assert render_board(moved) != render_board(board)
 
 
-@given(boards(), st.data())
+@given(boards(most_side=10), st.data())
 def test_a_plan_survives_the_way_through_words(board: Board, data: st.DataObject) -> None:
     steps = data.draw(st.integers(0, 8))
     any_cell = st.tuples(st.integers(0, 9), st.integers(0, 9))
@@ -78,7 +64,7 @@ def test_paths_of_unequal_length_are_filled_up_by_waiting() -> None:
     ],
 )
 def test_the_fault_of_an_answer(completion: str, finished: bool, fault: str | None) -> None:
-    board = crossing()
+    board = SIDE_BY_SIDE
     verdict = judge_answer(board, parse_plan(board, completion, finished), optimal_makespan=2)
     assert verdict.fault == fault
     assert verdict.valid == (fault is None)
@@ -95,5 +81,5 @@ def test_boards_without_words_are_refused() -> None:
 
 
 def test_the_word_limit_leaves_room_for_every_agent_and_the_end() -> None:
-    board = crossing()
+    board = SIDE_BY_SIDE
     assert max_plan_words(board) > 2 * board.num_agents and max_plan_words(board) % board.num_agents == 1

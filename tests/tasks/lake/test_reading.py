@@ -1,7 +1,5 @@
 """Whatever a language model writes ends in a plan or in the right fault."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The solver as a teacher, where agents are in the middle of one-way ice and doors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.config import EnvironmentConfig

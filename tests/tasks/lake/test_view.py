@@ -1,7 +1,5 @@
 """What the lake's view says beside plans."""
 
-from __future__ import annotations
-
 from frozenlab.app.learn.boards import TWO_AIMS
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.app.views.lake.view import cheaper_than_last

@@ -1,7 +1,5 @@
 """A config of several families: drawn, asked, judged and turned cell by cell, each by its own family."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 from typing import get_args

@@ -1,7 +1,6 @@
 """A session of lake boards and Countdown tasks with an untrained lab network, by rules and by the even config, and its pages."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,12 @@ from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for
 from frozenlab.jobs.worker import work_on
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart, MixedSuite
-from tests.pages.apptest import open_page, words
 from tests.running import finish
 
 pytestmark = pytest.mark.slow
@@ -36,25 +32,12 @@ CONFIG = MixedConfig(
 )
 
 
-@pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Untrained, with every word of the vocabulary."""
-    folder = tmp_path_factory.mktemp("network")
-    LabPolicy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(folder)
-    return folder
-
-
 def spec_of(network: Path, engineer: RulesEngineer | UniformEngineer, method: str) -> SessionSpec:
     return SessionSpec(
         title="boards and numbers", policy=str(network), engineer=engineer, stages=2, initial_config=CONFIG, seed=3,
         suite=MixedSuite(boards_per_cell=4, seed=1), test=MixedSuite(boards_per_cell=4, seed=2),
         training=TrainingSettings(method=method, steps=3, boards_per_step=10, completions_per_board=2),
     )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
-    return SessionStore(tmp_path_factory.mktemp("sessions"))
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +96,8 @@ def test_each_family_has_a_map(session: Session) -> None:
 
 
 @pytest.mark.parametrize("page", ["home", "story", "train", "replay", "benchmark", "help"])
-def test_its_pages_open(page: str, session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
-    monkeypatch.setattr("frozenlab.base.places.SESSIONS", store.root / "recorded")
+def test_its_pages_open(page: str, session: Session, opened: Callable[..., str]) -> None:
     query = {"story": {"session": "both"}, "train": {"session": "both"}, "replay": {"replay": "asked"}}
-    app = open_page(page, **query.get(page, {}))
-    assert not app.exception and words(app)
+    said = opened(page, **query.get(page, {}))
     shown = {"story": ["3 numbers", "4×4"], "help": ["The last result is the target."]}
-    assert all(text in words(app) for text in shown.get(page, []))
+    assert all(text in said for text in shown.get(page, []))

@@ -58,7 +58,7 @@ class Supply:
         self.pool: list[Instance] = []
 
     def next(self, seed: int | None) -> Instance:
-        """The next board; the first one of a seed if one is given. The first board of all without a seed is anybody's guess."""
+        """The next board; the first one of a seed if one is given. Without a seed the first board is random."""
         if seed is not None or self.rng is None:
             self.rng = seeds.rng(secrets.randbits(64) if seed is None else seed, "envs/boards")
             self.pool = []

@@ -143,7 +143,7 @@ def solve_group(
 
     cheapest: list[tuple[int, Plan] | None] = [None] * n
     if sum_of_costs or wait_definition == "sum_of_costs":
-        # where everybody takes a shortest way, nothing is cheaper, and nobody waits
+        # where every agent takes a shortest way, nothing is cheaper, and no agent waits
         cheapest = list(zip(makespans[:, 2].tolist(), texts, strict=True))
         delayed = np.flatnonzero((statuses == SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
         if len(delayed):

@@ -75,7 +75,7 @@ def judge_answer(board: Board, text: str, optimal_makespan: int | None = None) -
 
 
 def reasoning(board: Board, plan: Plan) -> str:
-    """Each step with the cell that each agent comes to, and for whom an agent waits.
+    """Each step with the cell that each agent comes to, and for which agent another waits.
 
     Example:
         >>> board = Board.from_text("S F G s g")
@@ -88,11 +88,11 @@ def reasoning(board: Board, plan: Plan) -> str:
     steps = max(map(len, plan))
     paths = walk(board, tuple(motions.ljust(steps, "W") for motions in plan))
     asked = " ".join(f"Agent {i} is on {agent.start} and has to reach {agent.goal}." for i, agent in enumerate(board.agents))
-    told = [
+    lines = [
         f"Step {step}: {', '.join(one_step(board, paths, plan[i].ljust(steps, 'W')[step - 1], i, step) for i in range(len(plan)))}."
         for step in range(1, steps + 1)
     ]
-    return "\n".join([asked, *told, f"All agents are on their goals after {steps} step{'s' * (steps != 1)}."])
+    return "\n".join([asked, *lines, f"All agents are on their goals after {steps} step{'s' * (steps != 1)}."])
 
 
 def one_step(board: Board, paths: Paths, letter: str, agent: int, step: int) -> str:
@@ -107,7 +107,7 @@ def one_step(board: Board, paths: Paths, letter: str, agent: int, step: int) -> 
 
 
 def in_the_way(paths: Paths, agent: int, step: int) -> int | None:
-    """Who is on the cell that a waiting agent enters next, in this step or the one before; None if nobody is."""
+    """The agent on the cell that a waiting agent enters next, in this step or the one before; None if no agent is there."""
     path = paths[agent]
     wanted = next((cell for cell in path[step:] if cell != path[step]), None)
     others = (other for other in range(len(paths)) if other != agent)

@@ -1,4 +1,4 @@
-"""Countdown as a task family: its knobs and outcomes, their words and colours, and what it says about its tasks."""
+"""Countdown as a task family: its knobs and outcomes, their words and colours, what it says about its tasks, and its teacher."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from frozenlab.base.cells import Cell
 from frozenlab.tasks.countdown import answer as answers
 from frozenlab.tasks.countdown import drawing
-from frozenlab.tasks.countdown.answer import Answer
-from frozenlab.tasks.countdown.dialects import CountdownInLabWords, CountdownInPlainText
+from frozenlab.tasks.countdown.answer import Answer, check
+from frozenlab.tasks.countdown.dialects import CountdownInLabWords, CountdownInPlainText, read_steps, render_chain
 from frozenlab.tasks.countdown.drawing import CountdownCell, CountdownConfig, CountdownSuite, CountdownTask, DrawnTasks, count_of
-from frozenlab.tasks.countdown.teacher import Enumeration
+from frozenlab.tasks.countdown.steps import Chain, Numbers, Step, moves, shortest_chains
 from frozenlab.tasks.family import TaskFamily
+from frozenlab.tasks.task import Attempt, Mended, Teacher
 from frozenlab.tasks.words import OPTIMAL, SHARE, SUBOPTIMAL, Knob, Outcome, by_name
 
 KNOBS = by_name(SHARE, Knob("times_ratio", "products", "Part of the cell's tasks that cannot be solved without a product.", 0, 1, 0.01, 1))
@@ -36,6 +39,66 @@ OUTCOMES = by_name(
     Outcome("wrong_total", "ends elsewhere", "it does not end with the target", "The last result is the target.",
             "#D0457A"),
 )  # fmt: skip
+
+# --- the teacher: the enumeration goes on from a sound part of an answer to the target, in as few steps as possible ----
+
+TRIES = 20
+"""Random chains that are tried in search of one that misses the target."""
+
+
+class Enumeration(Teacher[CountdownTask]):
+    """Cuts each answer after a random number of sound steps, or earlier if the target cannot be reached from there."""
+
+    def mend(self, attempts: Sequence[Attempt[CountdownTask]]) -> list[Mended | None]:
+        return [self.mended(attempt) for attempt in attempts]
+
+    def mended(self, attempt: Attempt[CountdownTask]) -> Mended:
+        task, rng = attempt.task, attempt.rng
+        chain, _ = read_steps(attempt.text)
+        sound = check(task.numbers, task.target, chain).sound if chain else 0
+        for kept in range(int(rng.integers(sound + 1)), -1, -1):
+            solutions = completions(task, chain[:kept])
+            if solutions:
+                return Mended(render_chain(chain[:kept]), render_chain(solutions[rng.integers(len(solutions))]))
+        raise AssertionError("every task has a solution")
+
+    def wrong_answers(self, attempts: Sequence[Attempt[CountdownTask]]) -> list[Mended | None]:
+        """The numbers are combined by sound steps, and the target is overlooked. None where every way that was tried led to the target."""
+        chains = [overlooking(attempt.task, attempt.rng) for attempt in attempts]
+        return [None if chain is None else Mended("", render_chain(chain)) for chain in chains]
+
+
+def overlooking(task: CountdownTask, rng: np.random.Generator) -> Chain | None:
+    """As many random sound steps as the shortest way to the target has, which lead elsewhere."""
+    for _ in range(TRIES):
+        left, chain = task.numbers, list[Step]()
+        for _ in range(task.optimal_steps):
+            possible = list(moves(left))
+            step, left = possible[rng.integers(len(possible))]
+            chain.append(step)
+        if chain[-1].result != task.target:
+            return tuple(chain)
+    return None
+
+
+def completions(task: CountdownTask, kept: Chain) -> list[Chain]:
+    """The shortest ways to go on from some sound steps to the target: an empty one where they end with it."""
+    if kept and kept[-1].result == task.target:
+        return [()]
+    return shortest_chains(unused(task.numbers, kept), task.target)
+
+
+def unused(numbers: Numbers, chain: Chain) -> Numbers:
+    """The numbers and results that are left after sound steps."""
+    left = list(numbers)
+    for step in chain:
+        left.remove(step.left)
+        left.remove(step.right)
+        left.append(step.result)
+    return tuple(left)
+
+
+# --- the family --------------------------------------------------------------------------------------------------------
 
 CELL = re.compile(r"numbers(\d)")
 

@@ -94,12 +94,8 @@ def parse_plan(board: Board, completion: str, finished: bool) -> Answer:
 
 def max_plan_words(board: Board) -> int:
     """The most words an answer to this board may take, the end token included; a longer one is cut off and counts as truncated."""
-    return board.num_agents * (longest_distance(board) + SPARE_STEPS) + 1
-
-
-def longest_distance(board: Board) -> int:
-    """The longest of the agents' shortest paths, each alone on the board; agents that cannot reach their goal count as 0."""
-    return max(board.distances_to_goal(i).get(agent.start, 0) for i, agent in enumerate(board.agents))
+    longest = max(board.distances_to_goal(i).get(agent.start, 0) for i, agent in enumerate(board.agents))  # alone; 0: out of reach
+    return board.num_agents * (longest + SPARE_STEPS) + 1
 
 
 def too_many_cells(config: Config) -> list[str]:
