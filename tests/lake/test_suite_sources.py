@@ -1,6 +1,7 @@
 """Boards from files and from the official dataset: the same boards whatever holds them, their optima found here, bad rows named."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from frozenlab.lake.formats.benchmark import question
 from frozenlab.lake.instance import Instance, write_instances
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.lake.suites import SUITES, SuiteError, check_suite, official, open_suite, solved
+from frozenlab.tasks.lake.family import LAKE
 
 BOARDS = {
     "2ag_3x3_hr0.1_000": "S F g\nF H F\ns F G",
@@ -29,7 +31,7 @@ def records() -> list[dict[str, Any]]:
     ]
 
 
-def optima(boards: list[Instance]) -> list[tuple[int | None, int | None]]:
+def optima(boards: Sequence[Instance]) -> list[tuple[int | None, int | None]]:
     return [(instance.solution.makespan, instance.solution.sum_of_costs) for instance in boards]
 
 
@@ -43,9 +45,9 @@ def test_a_file_of_the_official_dataset(tmp_path: Path, kind: str) -> None:
     else:
         path.write_text("\n".join(json.dumps(record) for record in records()))
     progress: list[tuple[int, int]] = []
-    suite = open_suite(str(path), lambda done, of: progress.append((done, of)))
-    assert (suite.name, suite.spec, [instance.id for instance in suite.boards]) == (kind, None, list(BOARDS))
-    assert optima(suite.boards) == OPTIMA
+    suite = LAKE.open_suite(str(path), lambda done, of: progress.append((done, of)))
+    assert (suite.name, suite.spec, [instance.id for instance in suite.tasks]) == (kind, None, list(BOARDS))
+    assert optima(suite.tasks) == OPTIMA
     assert progress[-1] == (3, 3)
 
 
@@ -84,7 +86,7 @@ def test_a_bad_row_of_the_official_dataset_is_named(tmp_path: Path, no_cache: No
 def test_claimed_optima_are_not_believed(tmp_path: Path) -> None:
     board = Board.from_text("S F g\nF H F\ns F G")
     write_instances(tmp_path / "mine.jsonl", [Instance("one", board, Solution("solved", 99, 99, False, ("R", "R")))])
-    assert optima(open_suite(str(tmp_path / "mine.jsonl")).boards) == OPTIMA[:1]
+    assert optima(open_suite(str(tmp_path / "mine.jsonl"))) == OPTIMA[:1]
 
 
 @pytest.mark.parametrize(
@@ -106,11 +108,11 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, text: str, error: 
 def test_boards_without_names_are_numbered(tmp_path: Path) -> None:
     rows = [{key: value for key, value in record.items() if key != "sample_id"} for record in records()]
     (tmp_path / "bare.json").write_text(json.dumps(rows))
-    assert [instance.id for instance in open_suite(str(tmp_path / "bare.json")).boards] == ["board-1", "board-2", "board-3"]
+    assert [instance.id for instance in open_suite(str(tmp_path / "bare.json"))] == ["board-1", "board-2", "board-3"]
 
 
 def test_a_name_of_nothing_is_refused_at_once() -> None:
     with pytest.raises(SuiteError, match="there is no suite 'papper' and no such file; the suites are quick, session, train-shape, paper,"):
         check_suite("papper")
     check_suite("hf:benchmark_wr0.5")
-    assert open_suite("quick").spec == SUITES["quick"]
+    assert LAKE.open_suite("quick", lambda done, of: None).spec == SUITES["quick"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -154,16 +153,6 @@ class SuiteError(LabError, ValueError):
     """There are no such boards, or they cannot be used; the message says why."""
 
 
-@dataclass(frozen=True)
-class Suite:
-    """Boards to evaluate on, all with different names and their optima known (save for a few that the solver leaves undecided)."""
-
-    name: str
-    spec: SuiteSpec | None
-    """None unless it is a named suite."""
-    boards: list[Instance]
-
-
 def check_suite(name: str) -> None:
     """Raises SuiteError if ``name`` is no suite, no part of the official dataset by its form, and no file. Reads nothing."""
     if name not in SUITES and not name.startswith(PREFIX) and not Path(name).is_file():
@@ -173,10 +162,11 @@ def check_suite(name: str) -> None:
         )
 
 
-def open_suite(name: str, on_progress: Progress | None = None) -> Suite:
+def open_suite(name: str, on_progress: Progress | None = None) -> list[Instance]:
     """The boards of a named suite, of a file (JSON lines, JSON, Parquet or any other format of boards), or of the official dataset.
 
-    The optima that a file may claim are not believed: every board that was not drawn here is solved here.
+    All have different names, and their optima are known (save for a few that the solver leaves undecided). Those that a file may claim are
+    not believed: every board that was not drawn here is solved here.
 
     Args:
         on_progress: called with (boards solved, all of them) now and then.
@@ -189,10 +179,8 @@ def open_suite(name: str, on_progress: Progress | None = None) -> Suite:
     check_suite(name)
     load_solver()
     if name in SUITES:
-        return Suite(name, SUITES[name], build_suite(SUITES[name], on_progress=on_progress))
-    if name.startswith(PREFIX):
-        return Suite(name, None, solved(official(name.removeprefix(PREFIX)), on_progress))
-    return Suite(Path(name).name, None, solved(read_file(Path(name)), on_progress))
+        return build_suite(SUITES[name], on_progress=on_progress)
+    return solved(official(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else read_file(Path(name)), on_progress)
 
 
 def read_file(path: Path) -> list[Entry]:

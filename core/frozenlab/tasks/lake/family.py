@@ -105,8 +105,7 @@ class Lake(TaskFamily[Instance, Answer]):
         return name.startswith(PREFIX)
 
     def open_suite(self, name: str, on_progress: Callable[[int, int], None]) -> Suite[Instance]:
-        opened = open_suite(name, on_progress)
-        return Suite(opened.name, opened.spec, opened.boards)
+        return Suite(Path(name).name, SUITES.get(name), open_suite(name, on_progress))
 
     # --- engineers and pages --------------------------------------------------------------------------------------------
 
