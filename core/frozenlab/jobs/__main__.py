@@ -22,6 +22,8 @@ name, folder = sys.argv[1:]
 if name != "study":
     os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive
 job = KINDS[name].open(Path(folder).resolve())
-if (command := job.command()) != worker_command(name, job.dir):  # a session in several processes becomes their launcher
-    os.execvpe(command[0], command, worker_environment(job.online))
+command, environment = job.command(), worker_environment(job.online)
+asks_hub_when_warm = "huggingface_hub" in sys.modules and "HF_HUB_OFFLINE" not in environment  # see frozenlab.jobs.warm
+if command != worker_command(name, job.dir) or asks_hub_when_warm:  # the first: a session in several processes becomes their launcher
+    os.execvpe(command[0], command, environment)
 sys.exit(work_on(job))

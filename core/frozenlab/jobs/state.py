@@ -136,6 +136,14 @@ def own_process() -> dict[str, Any]:
     return {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "host": socket.gethostname()}
 
 
+def created(pid: int) -> float:
+    """When a process of this machine began, for :func:`process_alive`; 0 if it has ended."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return 0.0
+
+
 def worker_alive(state: WorkerState) -> bool:
     """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count). A worker on another machine
     counts as alive while its heartbeat is younger than its patience."""

@@ -7,18 +7,17 @@ queue has been empty for a while.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
+from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.disk import NOTHING, check_room
 from frozenlab.jobs.environment import NICENESS, start_worker, worker_command, worker_environment
 from frozenlab.jobs.folders import refuse_links
+from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE
 from frozenlab.jobs.queue.db import FILLED, PAUSED, QueueDB, QueuedJob, QueueError, Revision
@@ -26,7 +25,19 @@ from frozenlab.jobs.queue.notify import notify_alarm, notify_end
 from frozenlab.jobs.queue.recover import recovered
 from frozenlab.jobs.queue.schedule import decide, free_cards, machine
 from frozenlab.jobs.queue.watch import holds_lock
-from frozenlab.jobs.state import Alarm, Status, WorkerState, as_observed, process_alive, read_state, store_state, stored_state, worker_alive
+from frozenlab.jobs.state import (
+    Alarm,
+    Status,
+    WorkerState,
+    as_observed,
+    created,
+    process_alive,
+    read_state,
+    store_state,
+    stored_state,
+    worker_alive,
+)
+from frozenlab.jobs.warm import fork_worker, warm_up
 
 TICK = 0.2
 """Seconds between looks at the workers and at changes of the queue."""
@@ -47,8 +58,8 @@ class Dispatcher:
 
     def __init__(self, root: Path) -> None:
         self.root, self.db = root, QueueDB(root)
-        self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        """Those that this process has started, by the folder of their job."""
+        self.workers: dict[str, tuple[int, float]] = {}
+        """Pid and creation time of those that this process has started, by the folder of their job."""
         self.seen: Revision = None
         self.looked = 0.0
         self.busy = time.monotonic()
@@ -78,7 +89,7 @@ class Dispatcher:
         """Deal with workers that have ended, then start those for which there is room."""
         if (self.db.revision() or (0,))[0] != self.inode:  # the file was deleted or damaged
             self.recover()
-        ended = any(worker.poll() is not None for worker in self.workers.values())
+        ended = not all(process_alive(*worker) for worker in self.workers.values())
         if self.db.revision() == self.seen and not ended and time.monotonic() - self.looked < LOOK:
             return
         self.seen, self.looked = self.db.revision(), time.monotonic()
@@ -86,17 +97,10 @@ class Dispatcher:
         if jobs:
             self.busy = time.monotonic()
         for job in jobs:
-            if job.running and not self.at_work(job):
+            if job.running and not process_alive(job.pid, job.create_time):
                 self.settle(job.path)
         self.notify_silent(jobs)
         self.start_some()
-
-    def at_work(self, job: QueuedJob) -> bool:
-        """Whether the worker of a running job is alive."""
-        own = self.workers.get(job.folder)
-        if own is not None and own.pid == job.pid:
-            return own.poll() is None
-        return process_alive(job.pid, job.create_time)
 
     def notify_silent(self, jobs: list[QueuedJob]) -> None:
         """Notify of workers that have become silent: of other alarms they notify themselves."""
@@ -113,7 +117,7 @@ class Dispatcher:
         self.workers.pop(str(folder), None)
         with self.db.hold():
             job = self.db.job(folder)
-            if job is None or not job.running or self.at_work(job):
+            if job is None or not job.running or process_alive(job.pid, job.create_time):
                 return
             state = stored_state(folder)  # read after the worker has ended
             if state is None:
@@ -188,9 +192,9 @@ class Dispatcher:
                 return
             cards = free_cards(self.db.jobs(), job.gpus)
             self.db.change(job.folder, running=True, wish="", pid=0, began=time.time(), cards=cards)
-        worker = start_worker(worker_command(job.kind, job.path), job.path, self.environment(job, cards))
-        self.workers[job.folder] = worker
-        self.db.change(job.folder, pid=worker.pid, create_time=psutil.Process(worker.pid).create_time())
+        pid = begin_worker(worker_command(job.kind, job.path), job.path, self.environment(job, cards))
+        self.workers[job.folder] = own = pid, created(pid)
+        self.db.change(job.folder, pid=pid, create_time=own[1])
 
     def may_start(self, folder: Path) -> bool:
         """Whether the job waits and can be started. One that no longer waits is taken out."""
@@ -226,3 +230,14 @@ class Dispatcher:
         own |= {NICENESS: "0"} if job.urgent else {}
         own |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
         return worker_environment(online=True) | own
+
+
+def begin_worker(command: list[str], folder: Path, environment: dict[str, str]) -> int:
+    """Fork a worker from the warm process; if there is none, start the worker cold, and a warm process for the next. Returns its pid."""
+    if gpus():  # a process that has used CUDA cannot be forked, and some libraries do as they are imported
+        return start_worker(command, folder, environment).pid
+    pid = fork_worker(command, places.workplace(), folder / "worker.log", environment)
+    if pid is None:
+        pid = start_worker(command, folder, environment).pid
+        warm_up(places.workplace(), environment)
+    return pid
