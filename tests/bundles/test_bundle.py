@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
+from tests.cli.calls import answer, reason
 
 PLACE = "/home/somebody else/lab"
 KEY = "sk-very-secret-0123456789"
@@ -59,9 +59,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def with_demo(store: SessionStore, built: Path) -> Session:
+@pytest.fixture
+def session(store: SessionStore, built: Path) -> Session:
     shutil.copytree(built / "demo", store.root / "demo")
     return store.open("demo")
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.zip"
+
+
+def change(path: Path, **fields: object) -> None:
+    """Write other values of some fields into a JSON file."""
+    write_text(path, json.dumps(json.loads(path.read_text()) | fields))
 
 
 def there(store: SessionStore, file: Path) -> list[Found]:
@@ -76,14 +87,15 @@ def test_every_kind_of_job_has_its_files() -> None:
     assert all(allowed(kind.name, kind.task) for kind in KINDS.values())
 
 
-def test_a_session_comes_back_with_the_same_bytes(store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path) -> None:
-    session = with_demo(store, built)
+def test_a_session_comes_back_with_the_same_bytes(
+    store: SessionStore, elsewhere: SessionStore, session: Session, out: Path, tmp_path: Path
+) -> None:
     shelf.label(session, Labels(title="Mine", tags=("talk",), notes="for Tuesday", archived=True))
-    exported = export([find("demo", store)], tmp_path / "one.zip")
+    exported = export([find("demo", store)], out)
     assert not exported.left_out
     export([find("demo", store)], tmp_path / "two.zip")
-    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    (job,) = there(elsewhere, tmp_path / "one.zip")
+    assert out.read_bytes() == (tmp_path / "two.zip").read_bytes()
+    (job,) = there(elsewhere, out)
     originals = {path.relative_to(session.dir) for path in files_of(Found("session", session.dir), weights=True)}
     copies = {path.relative_to(job.folder) for path in job.folder.rglob("*") if path.is_file()}
     assert copies - originals == {Path("imported.json")} and originals <= copies
@@ -95,57 +107,46 @@ def test_a_session_comes_back_with_the_same_bytes(store: SessionStore, elsewhere
     assert [entry.folder.name for entry in elsewhere.listed() if not entry.recorded] == ["demo"]
 
 
-def test_what_ships_comes_back_with_the_same_bytes(store: SessionStore, tmp_path: Path) -> None:
+def test_what_ships_comes_back_with_the_same_bytes(store: SessionStore, elsewhere: SessionStore, out: Path) -> None:
     """A session with weights, replays, results and measurements."""
-    sources = {"sessions/x": SESSIONS / "example-quick-kept"}
-    for kind, place in (("replay", "replays"), ("evaluation", "results"), ("headroom", "headroom")):
-        for folder in sorted((ASSETS / place).iterdir())[:2]:
-            sources[f"{place}/{folder.name}"] = folder
-            target = store.root / place / folder.name
-            shutil.copytree(folder, target)
-            assert find(f"{kind}:{folder.name}", store).folder == target
-    shutil.copytree(SESSIONS / "example-quick-kept", store.root / "x")
-    jobs = [find("x", store), *(find(f"{kind}:{name}", store) for kind, place in PLACES for name in os.listdir(store.root / place))]
-    export(jobs, tmp_path / "all.zip", weights=True)
-    other = SessionStore(tmp_path / "other")
-    assert len(there(other, tmp_path / "all.zip")) == len(jobs)
+    sources = {"session:x": SESSIONS / "example-quick-kept"}
+    for kind in ("replay", "evaluation", "headroom"):
+        sources |= {f"{kind}:{folder.name}": folder for folder in sorted((ASSETS / KINDS[kind].place).iterdir())[:2]}
+    jobs = []
     for name, folder in sources.items():
-        copy = other.root / name.removeprefix("sessions/")
+        kind, _, job_id = name.partition(":")
+        target = shutil.copytree(folder, store.root / KINDS[kind].place / job_id)
+        jobs.append(find(name, store))
+        assert jobs[-1].folder == target
+    export(jobs, out, weights=True)
+    copies = {job.folder.name: job.folder for job in there(elsewhere, out)}
+    assert len(copies) == len(jobs)
+    for name, folder in sources.items():
         for path in folder.rglob("*"):
             if path.is_file() and path.name != "state.json":
-                assert (copy / path.relative_to(folder)).read_bytes() == path.read_bytes()
-
-
-PLACES = (("replay", "replays"), ("evaluation", "results"), ("headroom", "headroom"))
+                assert (copies[name.partition(":")[2]] / path.relative_to(folder)).read_bytes() == path.read_bytes()
 
 
 def test_no_path_and_no_key_leaves_the_machine(
-    store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: SessionStore, elsewhere: SessionStore, session: Session, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/somebody else")
     monkeypatch.setenv("MY_API_KEY", KEY)
-    session = with_demo(store, built)
-    spec = json.loads((session.dir / "session.json").read_text())
-    write_text(session.dir / "session.json", json.dumps(spec | {"title": f"run of {KEY}"}))
+    change(session.dir / "session.json", title=f"run of {KEY}")
     append_line(session.dir / "events.jsonl", {"time": 1.8e9, "kind": "failed", "why": f"The disk is full, in {PLACE}/demo. Key {KEY}"})
-    state = json.loads((session.dir / "state.json").read_text())
-    write_text(
-        session.dir / "state.json", json.dumps(state | {"error": f"{PLACE}/x broke", "pid": 77, "create_time": 1.0, "host": "my-laptop"})
-    )
+    change(session.dir / "state.json", error=f"{PLACE}/x broke", pid=77, create_time=1.0, host="my-laptop")
     table = pd.read_parquet(session.stage_dir(0) / "completions.parquet")
     table["completion"] = f"see {store.root}/demo/worker.log, or " + table["completion"]
     write_parquet(session.stage_dir(0) / "completions.parquet", table)
-    write_text(
-        session.stage_dir(1) / "given.json",
-        Proposal(summary=f"as in {PLACE}/notes.txt", config=session.spec.initial_config).model_dump_json(),
-    )
+    proposal = Proposal(summary=f"as in {PLACE}/notes.txt", config=session.spec.initial_config)
+    write_text(session.stage_dir(1) / "given.json", proposal.model_dump_json())
     for name in ("worker.log", ".worker.lock", ".env", "secrets.toml", "notes.txt"):
         (session.dir / name).write_text(f"{KEY} {PLACE}")
-    exported = export([find("demo", store)], tmp_path / "out.zip")
+    exported = export([find("demo", store)], out)
     assert {*exported.manifest.jobs[0].changed} == {
         "session.json", "events.jsonl", "state.json", "stages/00/completions.parquet", "stages/01/given.json",
     }  # fmt: skip
-    there(elsewhere, tmp_path / "out.zip")
+    there(elsewhere, out)
     words = "".join(pd.read_parquet(path).to_string() for path in elsewhere.root.rglob("*.parquet"))
     words += "".join(path.read_text() for path in elsewhere.root.rglob("*") if path.suffix in (".json", ".jsonl"))
     for word in (KEY, "somebody", str(store.root), "my-laptop", '"pid": 77'):
@@ -171,33 +172,32 @@ def test_paths_are_replaced_and_words_are_not(text: str, clean: str) -> None:
     assert cleaned_json({"a": [text]}, {}) == {"a": [clean]}
 
 
-def test_a_cleaned_checkpoint_has_a_new_seal(store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path) -> None:
-    session = with_demo(store, built)
+def test_a_cleaned_checkpoint_has_a_new_seal(
+    store: SessionStore, elsewhere: SessionStore, session: Session, out: Path, tmp_path: Path
+) -> None:
     policy = session.stage_dir(1) / "policy"
     shutil.copytree(ASSETS / "lab-model", policy)
     (policy / "README.md").write_text(f"base_model: {tmp_path}/base")  # as PEFT writes it
-    config = json.loads((policy / "config.json").read_text()) | {"_name_or_path": str(tmp_path / "base")}
-    write_text(policy / "config.json", json.dumps(config))
+    change(policy / "config.json", _name_or_path=str(tmp_path / "base"))
     (policy / "optimizer.pt").write_bytes(b"never exported")
     write_text(policy / SEAL, json.dumps({path.name: checksum(path) for path in policy.iterdir() if path.name != SEAL}))
     assert damage(policy) is None
-    export([find("demo", store)], tmp_path / "with.zip", weights=True)
+    export([find("demo", store)], out, weights=True)
     export([find("demo", store)], tmp_path / "without.zip")
-    there(elsewhere, tmp_path / "with.zip")
+    there(elsewhere, out)
     copy = elsewhere.open("demo").stage_dir(1) / "policy"
     assert damage(copy) is None and not (copy / "optimizer.pt").exists()
     assert json.loads((copy / "config.json").read_text())["_name_or_path"] == "not/here/base"
     assert (copy / "README.md").read_text() == "base_model: not/here/base"
-    assert (tmp_path / "without.zip").stat().st_size < 1e6 < (tmp_path / "with.zip").stat().st_size
+    assert (tmp_path / "without.zip").stat().st_size < 1e6 < out.stat().st_size
 
 
 def test_nothing_runs_in_an_imported_session_until_it_is_made_ones_own(
-    store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path
+    store: SessionStore, elsewhere: SessionStore, session: Session, out: Path
 ) -> None:
-    session = with_demo(store, built)
-    write_text(session.dir / "state.json", json.dumps(json.loads((session.dir / "state.json").read_text()) | {"status": "stopped"}))
-    export([find("demo", store)], tmp_path / "out.zip")
-    there(elsewhere, tmp_path / "out.zip")
+    change(session.dir / "state.json", status="stopped")
+    export([find("demo", store)], out)
+    there(elsewhere, out)
     copy = elsewhere.open("demo")
     assert copy.read_only and "out.zip" in str(copy.why_read_only)
     for refused in (
@@ -214,39 +214,35 @@ def test_nothing_runs_in_an_imported_session_until_it_is_made_ones_own(
         make_own(session.dir)
 
 
-def test_an_imported_session_can_be_deleted(store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path) -> None:
-    with_demo(store, built)
-    export([find("demo", store)], tmp_path / "out.zip")
-    there(elsewhere, tmp_path / "out.zip")
+def test_an_imported_session_can_be_deleted(store: SessionStore, elsewhere: SessionStore, session: Session, out: Path) -> None:
+    export([find("demo", store)], out)
+    there(elsewhere, out)
     shelf.delete(elsewhere.open("demo"), elsewhere)
     assert [session.id for session in shelf.in_trash(elsewhere)] == ["demo"]
 
 
-def test_a_mark_that_cannot_be_read_still_marks(built: Path, tmp_path: Path) -> None:
-    shutil.copytree(built / "demo", tmp_path / "demo")
-    (tmp_path / "demo" / "imported.json").write_text("{")
-    assert Session(tmp_path / "demo").read_only
+def test_a_mark_that_cannot_be_read_still_marks(session: Session) -> None:
+    (session.dir / "imported.json").write_text("{")
+    assert Session(session.dir).read_only
 
 
-def test_taken_ids_give_way_and_jobs_of_a_bundle_still_find_each_other(store: SessionStore, built: Path, tmp_path: Path) -> None:
-    with_demo(store, built)
-    replays = store.root / "replays" / "asked"
-    shutil.copytree(ASSETS / "replays" / "engineers", replays)
-    task = json.loads((replays / "task.json").read_text()) | {"session": "demo", "folder": f"{PLACE}/demo"}
-    write_text(replays / "task.json", json.dumps(task))
+def test_taken_ids_give_way_and_jobs_of_a_bundle_still_find_each_other(
+    store: SessionStore, elsewhere: SessionStore, session: Session, out: Path
+) -> None:
+    task = shutil.copytree(ASSETS / "replays" / "engineers", store.root / "replays" / "asked") / "task.json"
+    change(task, session="demo", folder=f"{PLACE}/demo")
     assert [(need.kind, need.name) for need in needs(find("asked", store))] == [("session", "demo")]
-    export([find("asked", store), find("demo", store)], tmp_path / "out.zip")
-    other = SessionStore(tmp_path / "other")
-    assert [job.id for job in there(other, tmp_path / "out.zip")] == ["asked", "demo"]
-    with opened(tmp_path / "out.zip", other) as bundle:
-        assert all(job.here for job in bundle.jobs) and not bundle.sound, "the same again is no news"
-    write_text(other.root / "demo" / "session.json", (other.root / "demo" / "session.json").read_text() + "\n")
-    shutil.rmtree(other.root / "replays" / "asked")
-    with opened(tmp_path / "out.zip", other) as bundle:
+    export([find("asked", store), find("demo", store)], out)
+    assert [job.id for job in there(elsewhere, out)] == ["asked", "demo"]
+    with opened(out, elsewhere) as bundle:
+        assert all(job.here for job in bundle.jobs) and not bundle.sound, "the same again is nothing to import"
+    change(elsewhere.root / "demo" / "session.json")
+    shutil.rmtree(elsewhere.root / "replays" / "asked")
+    with opened(out, elsewhere) as bundle:
         assert next(needed for job in bundle.jobs for needed in job.needs)[1] == "in this file"
-        taken = take_in(bundle, other)
+        taken = take_in(bundle, elsewhere)
     assert [job.id for job in taken] == ["asked", "demo-2"]
-    assert json.loads(taken[0].task.read_text()) == task | {"session": "demo-2", "folder": None}
+    assert json.loads(taken[0].task.read_text()) == json.loads(task.read_text()) | {"session": "demo-2", "folder": None}
 
 
 def test_references_are_known_by_their_fields_and_can_be_renamed() -> None:
@@ -260,56 +256,49 @@ def test_references_are_known_by_their_fields_and_can_be_renamed() -> None:
     assert renamed["students"][:2] == ["lab-model", "student:weak-2"] and [*renamed["arms"][0]["configs"]] == ["student:weak-2", "*"]
 
 
-def test_no_import_passes_for_a_recorded_session(store: SessionStore, tmp_path: Path) -> None:
+def test_no_import_passes_for_a_recorded_session(store: SessionStore, out: Path) -> None:
     assert free_id("session", "example-quick", store) == "imported-quick"
-    export([find("example-quick-kept", store)], tmp_path / "out.zip")
-    assert [job.id for job in there(store, tmp_path / "out.zip")] == ["imported-quick-kept"]
+    export([find("example-quick-kept", store)], out)
+    assert [job.id for job in there(store, out)] == ["imported-quick-kept"]
     assert store.open("imported-quick-kept").read_only
 
 
-def test_a_running_job_and_a_damaged_one(store: SessionStore, built: Path, tmp_path: Path) -> None:
-    session = with_demo(store, built)
+def test_a_running_job_and_a_damaged_one(store: SessionStore, session: Session, out: Path, tmp_path: Path) -> None:
     (session.stage_dir(0) / "context.json").write_text("{torn")
     (session.dir / "link").symlink_to(tmp_path)
     with pytest.raises(ValueError, match="holds a link"):
-        export([find("demo", store)], tmp_path / "out.zip")
+        export([find("demo", store)], out)
     (session.dir / "link").unlink()
-    exported = export([find("demo", store)], tmp_path / "out.zip")
+    exported = export([find("demo", store)], out)
     assert [left.path for left in exported.left_out] == ["stages/00/context.json"]
-    state = json.loads((session.dir / "state.json").read_text())
-    write_text(session.dir / "state.json", json.dumps(state | {"status": "queued", "pid": None, "host": "lab-pc"}))
+    change(session.dir / "state.json", status="queued", pid=None, host="lab-pc")
     with pytest.raises(BundleError, match="session demo is running"):
         export([find("demo", store)], tmp_path / "again.zip")
     assert not (tmp_path / "again.zip").exists()
 
 
-def test_the_command_line(store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with_demo(store, built)
-    out = str(tmp_path / "out.zip")
-    assert main(["jobs", "export", "demo", "--out", out, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["jobs"][0]["id"] == "demo"
-    assert main(["jobs", "export", "demo", "--out", out]) == 2 and "exists already" in capsys.readouterr().err
-    assert main(["jobs", "export", "nobody", "--out", f"{out}2"]) == 2 and "there is no job 'nobody'" in capsys.readouterr().err
-    write_text(store.root / "demo" / "session.json", (store.root / "demo" / "session.json").read_text() + "\n")
-    assert main(["jobs", "import", out]) == 0, "a report is no import"
-    told = capsys.readouterr().out
-    assert "becomes demo-2, because its id is taken" in told and "nothing was imported; --yes" in told
+def test_the_command_line(store: SessionStore, session: Session, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "jobs", "export", "demo", "--out", str(out))["jobs"][0]["id"] == "demo"
+    assert "exists already" in reason(capsys, "jobs", "export", "demo", "--out", str(out))
+    assert "there is no job 'nobody'" in reason(capsys, "jobs", "export", "nobody", "--out", f"{out}2")
+    change(session.dir / "session.json")
+    assert main(["jobs", "import", str(out)]) == 0, "a report is no import"
+    said = capsys.readouterr().out
+    assert "becomes demo-2, because its id is taken" in said and "nothing was imported; --yes" in said
     assert not (store.root / "demo-2").exists()
-    assert main(["jobs", "import", out, "--yes"]) == 0 and "frozenlab jobs own session:demo-2" in capsys.readouterr().out
-    assert main(["jobs", "own", "demo-2"]) == 2 and store.open("demo-2").read_only, "nobody agreed"
+    assert main(["jobs", "import", str(out), "--yes"]) == 0 and "frozenlab jobs own session:demo-2" in capsys.readouterr().out
+    assert main(["jobs", "own", "demo-2"]) == 2 and store.open("demo-2").read_only, "it was not confirmed"
     assert "was imported on" in capsys.readouterr().err
     assert main(["jobs", "own", "demo-2", "--yes"]) == 0 and not store.open("demo-2").read_only
-    assert main(["jobs", "import", str(tmp_path), "--yes"]) == 2 and "is no file" in capsys.readouterr().err
-    assert main(["jobs", "import", "https://example.org/x.zip"]) == 2 and "cannot be read" in capsys.readouterr().err
+    assert "is no file" in reason(capsys, "jobs", "import", str(tmp_path), "--yes")
+    assert "cannot be read" in reason(capsys, "jobs", "import", "https://example.org/x.zip")
 
 
 def test_jobs_are_deleted_after_their_export_can_be_opened(
-    store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store: SessionStore, session: Session, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with_demo(store, built)
-    out = tmp_path / "out.zip"
     export_and_delete = ["jobs", "export", "--delete", "--out", str(out)]
-    assert main([*export_and_delete, "demo"]) == 2, "nobody agreed"
+    assert main([*export_and_delete, "demo"]) == 2, "it was not confirmed"
     assert "would go into" in capsys.readouterr().err and not out.exists() and store.open("demo")
     assert main([*export_and_delete, "example-quick", "--yes"]) == 2 and "is a recorded session" in capsys.readouterr().err
     assert main([*export_and_delete, "demo", "--yes"]) == 0
@@ -318,9 +307,8 @@ def test_jobs_are_deleted_after_their_export_can_be_opened(
     assert [job.id for job in there(store, out)] == ["demo"]
 
 
-def test_the_size_is_told_of_a_folder_with_a_link_to_nowhere(store: SessionStore) -> None:
+def test_a_folder_with_a_link_to_nowhere_has_a_size(store: SessionStore, session: Session) -> None:
     """The page with the button that says it opens all the same; the export itself refuses the link."""
-    session = build_session(store.root)
     whole = size_of([Found("session", session.dir)], False)
     (session.dir / "labels.json").symlink_to(store.root / "nowhere")
     assert whole < size_of([Found("session", session.dir)], False) < whole + 1000

@@ -11,12 +11,10 @@ from frozenlab.cli.main import main
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.session import Session
 from frozenlab.session.state import State
-from tests.builders import build_session
 from tests.cli.calls import reason
 
 
-def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def test_a_fork_keeps_the_sizes_named(root: Path, built: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
     def run(session: Session, as_json: bool) -> None:
@@ -24,8 +22,7 @@ def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_pa
         write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
 
     monkeypatch.setattr("frozenlab.cli.fork.run_in_foreground", run)
-    parent = build_session(tmp_path, session_id="built")
-    record = parent.proposal(0)
+    record = built.proposal(0)
     assert record is not None
     cell = next(change.cell for change in record.changes if change.knob != "share")
     assert main(["fork", "built:1", "--keep", cell, "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
@@ -34,7 +31,7 @@ def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_pa
     assert given.summary == "It works." and (forked.id, forked.spec.engineer.kind, forked.spec.parent.session) == ("kept", "rules", "built")
     for knob in ("hole_ratio", "wait_ratio"):
         assert getattr(given.config.cells[cell], knob) == getattr(record.config_before.cells[cell], knob)
-    config = tmp_path / "config.json"
+    config = root / "config.json"
     config.write_text(record.config_before.to_json())
     assert main(["fork", "built:1", "--config", str(config), "--id", "own"]) == 0
     assert made[-1].given(0).config == record.config_before
@@ -54,12 +51,10 @@ def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_pa
     ],
 )
 def test_impossible_forks_and_proposals_are_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+    capsys: pytest.CaptureFixture[str], root: Path, built: Session, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
 ) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    built = build_session(tmp_path, session_id="built")
+    monkeypatch.chdir(root)
     Path("config.json").write_text(EnvironmentConfig.uniform((3, 10)).to_json())
     Path("same.json").write_text(built.spec.initial_config.to_json())
     assert said in reason(capsys, *arguments)
-    assert [path.name for path in tmp_path.iterdir() if path.is_dir() and not path.name.startswith(".")] == ["built"]
+    assert [path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")] == ["built"]

@@ -13,27 +13,21 @@ from tests.headroom.builders import built
 from tests.headroom.test_report import gains_with
 
 
-@pytest.fixture(autouse=True)
-def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    return tmp_path
-
-
 @pytest.fixture
-def measured(tmp_path: Path) -> None:
+def measured(root: Path) -> None:
     """A measurement called ``built`` that has nothing left to do."""
-    measurement = built(tmp_path, gains_with((2, 3, 2, 3), 0.1))
+    measurement = built(root, gains_with((2, 3, 2, 3), 0.1))
     save_report(measurement, report_of(measurement))
     store_state(measurement.dir, WorkerState(status="done"))
 
 
-def test_what_cannot_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_measured(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "a spec (JSON), the id of a measurement, or a --preset" in reason(capsys, "headroom")
     assert "there is no headroom preset 'moon'; there are" in reason(capsys, "headroom", "--preset", "moon")
     assert "cannot be read" in reason(capsys, "headroom", "missing.json")
     assert "argument --jobs: " in reason(capsys, "headroom", "--preset", "lake-axes", "--jobs", "0")
     assert "there is no student 'nobody'" in reason(capsys, "headroom", "--preset", "lake-axes", "--students", "nobody")
-    bad = tmp_path / "bad.json"
+    bad = root / "bad.json"
     bad.write_text(json.dumps({"title": "Nothing"}))
     assert "nothing would be measured" in reason(capsys, "headroom", str(bad))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from frozenlab.cli.main import main
@@ -16,15 +14,11 @@ from tests.students.test_making import RECIPE
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    """A session that is done and a student that waits; no dispatcher starts it."""
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr(launcher, "wake", lambda root: None)
-    monkeypatch.setattr("frozenlab.cli.main.wake_queue", lambda: None)
-    store = SessionStore()
-    build_session(tmp_path, small_spec(), "mine")
-    launcher.submit(Student.create(RECIPE, store))
-    return store
+def store(quiet: SessionStore) -> SessionStore:
+    """A session that is done and a student that waits."""
+    build_session(quiet.root, small_spec(), "mine")
+    launcher.submit(Student.create(RECIPE, quiet))
+    return quiet
 
 
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import time
-from pathlib import Path
 
 import pytest
 
-from frozenlab.cli.common import InputError, worked_on_here
+from frozenlab.cli.common import InputError
+from frozenlab.cli.experiment import worked_on_here
 from frozenlab.cli.main import main
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs import launcher
@@ -22,26 +21,22 @@ from frozenlab.jobs.queue.db import EndedJob, QueueDB
 from frozenlab.jobs.state import WorkerState, store_state
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
+from tests.cli.calls import answer, reason
 from tests.students.test_making import RECIPE
 
 
 @pytest.fixture
-def queued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    """Three sessions that wait; no dispatcher starts them."""
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr(launcher, "wake", lambda root: None)
+def queued(quiet: SessionStore, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    """Three sessions that wait."""
     monkeypatch.setattr(look, "wake_if_needed", lambda root: None)
     monkeypatch.setattr(look, "FRESH", -1.0)
-    monkeypatch.setattr("frozenlab.cli.main.wake_queue", lambda: None)
-    store = SessionStore()
     for name in ("a", "b", "c"):
-        launcher.submit(store.create(small_spec(), name))
-    return store
+        launcher.submit(quiet.create(small_spec(), name))
+    return quiet
 
 
 def order(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
-    assert main(["jobs", *(words or ["queue"]), "--json"]) == 0
-    return [job["id"] for job in json.loads(capsys.readouterr().out)["jobs"]]
+    return [job["id"] for job in answer(capsys, "jobs", *(words or ["queue"]))["jobs"]]
 
 
 def test_it_shows_and_steers_what_waits(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,13 +55,9 @@ def test_it_shows_and_steers_what_waits(queued: SessionStore, capsys: pytest.Cap
 
 
 def test_it_says_what_is_wrong(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
-    for words, why in (
-        (["now"], "arguments are required: ID"),
-        (["now", "z"], "there is no job 'z' in the queue"),
-        (["retry", "z"], "remembers no job 'z'"),
-    ):
-        assert main(["jobs", *words]) == 2
-        assert why in capsys.readouterr().err
+    assert "arguments are required: ID" in reason(capsys, "jobs", "now")
+    assert "there is no job 'z' in the queue" in reason(capsys, "jobs", "now", "z")
+    assert "remembers no job 'z'" in reason(capsys, "jobs", "retry", "z")
 
 
 def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,8 +80,7 @@ def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStor
     with counted(queued.root, folder, "evaluate", "Mine on quick", Needs(cores=2)):
         assert main(["jobs", "queue"]) == 0
         assert re.search(r"mine +evaluate +normal +runs 0 %", capsys.readouterr().out)
-        assert main(["jobs", "stop", "mine"]) == 2
-        assert "Mine on quick runs in a terminal: press Ctrl+C there" in capsys.readouterr().err
+        assert "Mine on quick runs in a terminal: press Ctrl+C there" in reason(capsys, "jobs", "stop", "mine")
         (row,) = (job for job in QueueDB(queued.root).jobs() if job.running)
         assert (row.cores, row.pid) == (2, os.getpid())
     assert order(capsys) == ["a", "b", "c"]
@@ -99,8 +89,7 @@ def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStor
 
 def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     def unfinished() -> list[tuple[str, str, str]]:
-        assert main(["jobs", "queue", "--json"]) == 0
-        return [(job["id"], job["status"], job["error"]) for job in json.loads(capsys.readouterr().out)["unfinished"]]
+        return [(job["id"], job["status"], job["error"]) for job in answer(capsys, "jobs", "queue")["unfinished"]]
 
     assert unfinished() == []
     db = QueueDB(queued.root)

@@ -8,24 +8,20 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from tests.builders import build_session
 from tests.cli.calls import answer, reason
 
+pytestmark = pytest.mark.usefixtures("built")
 
-def test_a_replay_is_asked_once_and_its_id_shows_it_again(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    build_session(tmp_path)
-    rows, who = tmp_path / "rows.csv", ("--engineers", "random,fixed")
+
+def test_a_replay_is_asked_once_and_its_id_shows_it_again(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    rows, who = root / "rows.csv", ("--engineers", "random,fixed")
     report = answer(capsys, "replay", "built:2", *who, "--samples", "3", "--id", "mine", "--out", str(rows))
     assert (report["id"], report["status"], report["answers"], report["stage"]) == ("mine", "done", 6, 2)
     assert [(arm["arm"], arm["n"], arm["p"] is None) for arm in report["arms"]] == [("random", 3, True), ("fixed", 3, False)]
     assert len(rows.read_text().splitlines()) == 1 + 6 * 4 and len(report["sentences"]) == 4
     assert answer(capsys, "replay", "mine") == report, "what is there is not asked again"
-    left = answer(
-        capsys, "replay", "built:2", "--vary", "leave-one-out", "--sections", "failures", "--engineers", "rules", "--samples", "1"
-    )
+    one = ("--vary", "leave-one-out", "--sections", "failures", "--engineers", "rules", "--samples", "1")
+    left = answer(capsys, "replay", "built:2", *one)
     assert [arm["arm"] for arm in left["arms"]] == ["all", "no-failures"]
 
 
@@ -44,28 +40,22 @@ def test_a_replay_is_asked_once_and_its_id_shows_it_again(
     ],
 )
 def test_a_replay_that_cannot_be_asked_is_refused_and_leaves_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+    capsys: pytest.CaptureFixture[str], root: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    build_session(tmp_path)
     assert reason(capsys, "replay", *arguments).startswith(said)
-    assert not (tmp_path / "replays").exists()
+    assert not (root / "replays").exists()
 
 
-def test_an_api_is_not_paid_before_somebody_agrees(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def test_an_api_is_not_paid_before_a_person_agrees(capsys: pytest.CaptureFixture[str], root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.engineer.chat.RETRIES", 0)
-    build_session(tmp_path)
     where = {"base_url": "http://127.0.0.1:9/v1", "model": "any", "input_price": 1, "output_price": 8, "timeout": 1}
-    (tmp_path / "api.json").write_text(json.dumps(where))
+    (root / "api.json").write_text(json.dumps(where))
     asked = ["replay", "built:1", "--vary", "leave-one-out", "--sections", "history", "--engineers", "api", "--samples", "1"]
-    asked += ["--api", str(tmp_path / "api.json")]
+    asked += ["--api", str(root / "api.json")]
     assert main(asked) == 2
     estimate, refusal = capsys.readouterr().err.splitlines()
     assert estimate.startswith("2 requests, about ") and "which cost at most 0.26" in estimate
     assert refusal == "frozenlab: nothing was asked; --yes skips the confirmation"
-    assert not (tmp_path / "replays").exists()
+    assert not (root / "replays").exists()
     report = answer(capsys, *asked, "--yes")
     assert [(arm["n"], arm["unusable"]) for arm in report["arms"]] == [(1, 1), (1, 1)], "nobody is there to answer"

@@ -14,15 +14,12 @@ from tests.builders import short_spec
 from tests.cli.calls import answer
 
 
-def test_a_study_runs_to_its_end_and_its_id_shows_it_again(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def test_a_study_runs_to_its_end_and_its_id_shows_it_again(capsys: pytest.CaptureFixture[str], root: Path) -> None:
     spec = engineers_study(session=short_spec()).model_copy(
         update={"arms": engineer_arms([engineer_of("rules"), engineer_of("fixed")]), "seeds": (5,)}
     )
-    (tmp_path / "spec.json").write_text(spec.model_dump_json())
-    printed = answer(capsys, "study", str(tmp_path / "spec.json"), "--id", "mine", "--jobs", "2")
+    (root / "spec.json").write_text(spec.model_dump_json())
+    printed = answer(capsys, "study", str(root / "spec.json"), "--id", "mine", "--jobs", "2")
     assert (printed["status"], printed["cells"], printed["done"]) == ("done", 2, 2)
     assert [(arm["arm"], list(arm["by_seed"])) for arm in printed["report"]["valid"]["arms"]] == [("rules", ["5"]), ("fixed", ["5"])]
     again = answer(capsys, "study", "mine")
@@ -30,5 +27,5 @@ def test_a_study_runs_to_its_end_and_its_id_shows_it_again(
     names = {path.name for path in (Path(printed["folder"]) / "report").iterdir()}
     assert names == {"report.json", "report.html", "arms.csv", "effects.csv", "boards.parquet"}
     assert [main(["study", *words]) for words in (["mine", "--seeds", "2"], ["nobody"], ["sections", "--seeds", "0"])] == [2, 2, 2]
-    assert [path.name for path in (tmp_path / "studies").iterdir()] == ["mine"], "a refusal leaves nothing"
+    assert [path.name for path in (root / "studies").iterdir()] == ["mine"], "a refusal leaves nothing"
     capsys.readouterr()

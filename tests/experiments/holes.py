@@ -7,6 +7,7 @@ import os
 import runpy
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import streamlit as st
 from pydantic import BaseModel
@@ -14,8 +15,8 @@ from pydantic import BaseModel
 from frozenlab.app import experiment
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
-from frozenlab.cli.common import Command
 from frozenlab.cli.experiment import add_experiment, run_experiment
+from frozenlab.cli.main import Command
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.jobs.answers import keep_all
 from frozenlab.jobs.job import KINDS, Kind
@@ -68,12 +69,9 @@ def page() -> None:
 
 
 KIND = Kind("holes", "holes", "task.json", __name__, f"{__name__}.Holes")
-COMMAND = Command(
-    "holes",
-    "count holes",
-    lambda parser: add_experiment(parser, Holes, ["boards"]),
-    lambda options: run_experiment(Holes, options, ["boards"]),
-)
+COMMAND = Command("holes", "count holes", __name__)
+add_holes = partial(add_experiment, kind=Holes, fields=["boards"])
+run_holes = partial(run_experiment, Holes, fields=["boards"])
 if __name__ == "__main__":  # the worker
     KINDS["holes"] = KIND
     runpy.run_module("frozenlab.jobs", run_name="__main__")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.benchmark.lake.address import ALL, FILTERS, NOBODY, Boards, behind
+from frozenlab.app.benchmark.lake.address import ALL, EMPTIED, FILTERS, Boards, behind
 from frozenlab.app.benchmark.lake.lines import as_table, first_choice, line_of, looks, paper_line, paper_models
 from frozenlab.app.benchmark.lake.results import outcomes_figure, rates_figure
 from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_table, in_words, leaderboard, more_table
@@ -112,7 +112,7 @@ def test_choices_are_kept_in_the_address() -> None:
     assert not app.exception
     chosen = {name: asked(app, name) for name in ("result", "paper", "metric", "agents", "before", "after")}
     assert chosen == {
-        "result": ["base", "stage-1"], "paper": [NOBODY], "metric": ["optimal"], "agents": ["4"], "before": ["base"], "after": ["stage-1"],
+        "result": ["base", "stage-1"], "paper": [EMPTIED], "metric": ["optimal"], "agents": ["4"], "before": ["base"], "after": ["stage-1"],
     }  # fmt: skip
     again = open_page("benchmark", **chosen)
     assert dict(again.query_params) == dict(app.query_params)
@@ -259,7 +259,7 @@ def test_filters_narrow_the_boards_and_are_kept_in_the_address(folder: Path) -> 
     assert asked(app, "boards") == ["stage-2~3~all~valid~~~"]
     assert f"{rows[rows['agents'] == 3]['valid'].sum()} boards" in words(app)
     app.multiselect(key="bench-beside").set_value([]).run()
-    assert asked(app, "boards") == [f"stage-2~3~all~valid~~{NOBODY}~"]
+    assert asked(app, "boards") == [f"stage-2~3~all~valid~~{EMPTIED}~"]
     assert len(app.code) == 1
     app.button(key="bench-back").click().run()
     assert "boards" not in app.query_params

@@ -1,16 +1,24 @@
-"""``frozenlab app`` and ``doctor``: opening the lab, and checking what this machine can run."""
+"""``frozenlab app``: opening the lab."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
+import socket
+import subprocess
 import sys
+import time
+import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from urllib.error import URLError
+from urllib.request import urlopen
 
-from frozenlab.cli.common import Command, InputError, print_json
+import psutil
 
-if TYPE_CHECKING:
-    import subprocess
+from frozenlab.base import look_only, places
+from frozenlab.cli.common import InputError
+from frozenlab.lake.kernels import cache as kernel_cache
 
 
 def add_app(parser: argparse.ArgumentParser) -> None:
@@ -26,13 +34,6 @@ def add_app(parser: argparse.ArgumentParser) -> None:
 
 
 def run_app(options: argparse.Namespace) -> int:
-    import os
-    import subprocess
-    import webbrowser
-
-    from frozenlab.base import look_only, places
-    from frozenlab.lake.kernels import cache as kernel_cache
-
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     command = [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)]
     if options.look_only:
@@ -71,8 +72,6 @@ def with_password(environment: dict[str, str], address: str) -> str:
     The link is as good as the password, so it is never written to a log. Raises InputError where a
     drawn one could not be read, and DoorError for one that is too short.
     """
-    import secrets
-
     from frozenlab.app.ui import door
 
     if environment.get(door.VARIABLE):
@@ -91,10 +90,6 @@ def here(host: str | None) -> str:
 
 def reached_by(host: str | None) -> list[str]:
     """The names by which others reach a server that listens at ``host``: its own, or every address and the name of this machine."""
-    import socket
-
-    import psutil
-
     if host is None:
         return []
     if host not in ("0.0.0.0", "::"):
@@ -106,10 +101,6 @@ def reached_by(host: str | None) -> list[str]:
 
 def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:
     """Wait for the server to answer; False if it ended instead."""
-    import time
-    from urllib.error import URLError
-    from urllib.request import urlopen
-
     while server.poll() is None:
         try:
             with urlopen(f"{url}/_stcore/health", timeout=1):
@@ -117,28 +108,3 @@ def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:
         except (URLError, OSError):
             time.sleep(0.2)
     return False
-
-
-def run_doctor(options: argparse.Namespace) -> None:
-    from frozenlab.cli.doctor import examine
-
-    report = examine()
-    if options.json:
-        print_json(report)
-        return
-    for check in report["checks"]:
-        print(f"{'yes' if check['ok'] else ' no'}  {check['what']}: {check['found']}" + (f"; {check['advice']}" if check["advice"] else ""))
-    print("\nsessions that are ready to run (frozenlab run --preset NAME):")
-    for name, reason in report["presets"].items():
-        print(f"{' no' if reason else 'yes'}  {name}" + (f": {reason}" if reason else ""))
-    for card in report["cards"]:
-        print(f"\n{card['gpu']}, {card['GiB']} GiB (estimates; hours are right to a factor of two or three):")
-        for name, needs in card["presets"].items():
-            hours = "" if needs["hours"] is None else f", about {needs['hours']:g} h of training"
-            print(f"     {name}: {needs['GiB']:g} GiB{hours}")
-
-
-COMMANDS = (
-    Command("app", "open the lab in a browser", add_app, run_app),
-    Command("doctor", "show which presets this machine can run, and what the others lack", run=run_doctor),
-)

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from frozenlab.base.numbers import listed
-from frozenlab.cli.common import Command, InputError, progress, read_text, show
+from frozenlab.base.errors import cut
+from frozenlab.base.files import write_files, write_folder
+from frozenlab.base.numbers import UNKNOWN, Interval, counted, listed, number, share
+from frozenlab.cli.common import InputError, progress, read_text, show
+from frozenlab.lake import formats
+from frozenlab.lake.board import read_board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import Realised, generate, realised
+from frozenlab.lake.draw.hashes import NOTHING
+from frozenlab.lake.formats import FORMATS
+from frozenlab.lake.instance import write_instances
+from frozenlab.lake.kernels.warm_up import load_solver
+from frozenlab.lake.presets import PRESETS, preset
+from frozenlab.lake.rules import Verdict, judge
+from frozenlab.lake.solvers.solver import Solution, solve
+from frozenlab.lake.suites import held_out
+from frozenlab.tasks.families import cell_label
+from frozenlab.tasks.lake.words import OUTCOMES, teams_title
 
 BOARD_HELP = "a file with a board in text or JSON form, or - for standard input"
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.lake.presets import PRESETS
-
     parser.add_argument("config", help=f"a JSON or TOML file, or a preset: {listed(PRESETS, 'or')}")
     several = "number of agents of a preset, or of each of several teams (default: 2)"
     parser.add_argument("--agents", type=int, nargs="+", metavar="N", help=several)
@@ -37,19 +52,9 @@ def add_judge(parser: argparse.ArgumentParser) -> None:
 
 
 def run_generate(options: argparse.Namespace) -> None:
-    from frozenlab.cli.board_words import drawn_words
-    from frozenlab.lake.config import EnvironmentConfig
-    from frozenlab.lake.draw.generator import generate, realised
-    from frozenlab.lake.draw.hashes import NOTHING
-    from frozenlab.lake.instance import write_instances
-    from frozenlab.lake.kernels.warm_up import load_solver
-    from frozenlab.lake.presets import PRESETS, preset
-    from frozenlab.lake.suites import held_out
-
-    if options.n < 1:
-        raise InputError(f"--n is {options.n}; use at least 1")
-    if options.workers < 1:
-        raise InputError(f"--workers is {options.workers}; use at least 1")
+    for name in ("n", "workers"):
+        if (given := getattr(options, name)) < 1:
+            raise InputError(f"--{name} is {given}; use at least 1")
     if options.config in PRESETS:
         config = preset(options.config, options.agents or 2)
     elif options.agents is not None:
@@ -59,55 +64,37 @@ def run_generate(options: argparse.Namespace) -> None:
     load_solver()
     with progress() as note:
         instances = generate(
-            config,
-            options.n,
-            options.seed,
-            sum_of_costs=options.soc,
-            exclude=held_out() if options.exclude_held_out else NOTHING,
-            workers=options.workers,
-            on_progress=lambda done, of: note("drawing and solving", done, of),
-        )
+            config, options.n, options.seed, sum_of_costs=options.soc, exclude=held_out() if options.exclude_held_out else NOTHING,
+            workers=options.workers, on_progress=lambda done, of: note("drawing and solving", done, of),
+        )  # fmt: skip
     write_instances(options.out, instances)
     drawn = realised(instances)
     cells = {name: of_cell.model_dump() for name, of_cell in drawn.items()}
-    show(options, {"boards": len(instances), "out": str(options.out), "cells": cells}, drawn_words(drawn, config.teams, options.out))
+    show(options.json, {"boards": len(instances), "out": str(options.out), "cells": cells}, drawn_words(drawn, config.teams, options.out))
 
 
 def run_solve(options: argparse.Namespace) -> None:
-    from frozenlab.cli.board_words import solution_words
-    from frozenlab.lake.board import read_board
-    from frozenlab.lake.kernels.warm_up import load_solver
-    from frozenlab.lake.solvers.solver import solve
-
     board = read_board(read_text(options.board))
     load_solver()
     solution = solve(board, sum_of_costs=options.soc)
     if solution.status == "undecided":
         raise InputError("no plan was found within the node budget, and no proof that there is none")
     figures = {name: getattr(solution, name) for name in ("makespan", "bounds", "sum_of_costs", "needs_wait", "plan")}
-    show(options, {"solvable": solution.status != "unsolvable"} | figures, solution_words(solution, options.soc))
+    show(options.json, {"solvable": solution.status != "unsolvable"} | figures, solution_words(solution, options.soc))
 
 
 def run_judge(options: argparse.Namespace) -> None:
-    from frozenlab.cli.board_words import verdict_words
-    from frozenlab.lake.board import read_board
-    from frozenlab.lake.kernels.warm_up import load_solver
-    from frozenlab.lake.rules import judge
-    from frozenlab.lake.solvers.solver import solve
-
     board, plan = read_board(read_text(options.board)), read_plan(options.plan)
     load_solver()
     optimum = solve(board).makespan
     verdict = judge(board, plan, optimum)
     names = ("valid", "fault", "step", "agents", "cell", "makespan", "sum_of_costs")
     figures = {name: getattr(verdict, name) for name in names} | {"optimal": bool(verdict.optimal)}
-    show(options, figures, verdict_words(verdict, optimum))
+    show(options.json, figures, verdict_words(verdict, optimum))
 
 
 def read_plan(given: str) -> tuple[str, ...]:
     """A plan from the argument itself, or from the file that it names."""
-    from frozenlab.base.errors import cut
-
     if given.lstrip().startswith("["):
         text = given
     elif given == "-" or Path(given).exists():
@@ -126,8 +113,6 @@ def read_plan(given: str) -> tuple[str, ...]:
 
 
 def add_convert(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.lake.formats import FORMATS
-
     parser.add_argument("source", type=Path, metavar="IN", help="the file to read")
     parser.add_argument("target", type=Path, metavar="OUT", help="a file, or a new folder if several boards need a file each")
     names = listed(FORMATS, "or")
@@ -139,18 +124,11 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
 
 def run_convert(options: argparse.Namespace) -> None:
-    from frozenlab.base.files import read_text, write_files, write_folder
-    from frozenlab.base.numbers import counted
-    from frozenlab.lake import formats
-
-    names = ", ".join(formats.FORMATS)
+    names = ", ".join(FORMATS)
     for name in (options.source_format, options.target_format):
-        if name is not None and name not in formats.FORMATS:
+        if name is not None and name not in FORMATS:
             raise InputError(f"there is no format {name!r}; the formats are {names}")
-    try:
-        text, map_text, scenario = (path and read_text(path) for path in (options.source, options.map, options.scen))
-    except OSError as error:
-        raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
+    text, map_text, scenario = (path and read_text(path) for path in (options.source, options.map, options.scen))
     target = options.target_format or formats.suffix_format(options.target.name)
     if target is None:
         raise InputError(f"the name {options.target.name!r} does not determine the format: choose one with --to: {names}")
@@ -158,7 +136,7 @@ def run_convert(options: argparse.Namespace) -> None:
     map_name = options.map and options.map.name
     entries = formats.read(source, formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents))
     files = formats.write(target, entries, options.target.stem)
-    if len(entries) > 1 and formats.FORMATS[target].join is None:
+    if len(entries) > 1 and FORMATS[target].join is None:
         write_folder(options.target, files)
     else:
         main, *others = files
@@ -166,23 +144,67 @@ def run_convert(options: argparse.Namespace) -> None:
             files = {options.target.name: files[main], **{name: files[name] for name in others}}
         refuse_to_replace(options.target.parent, {name: files[name] for name in others})
         write_files(options.target.parent, files)
-    plans = sum(entry.plan is not None for entry in entries) if formats.FORMATS[target].plans else 0
+    plans = sum(entry.plan is not None for entry in entries) if FORMATS[target].plans else 0
     record = {"from": source, "to": target, "boards": len(entries), "plans": plans, "files": len(files), "out": str(options.target)}
     what = f"{counted(len(entries), 'board')} and {counted(plans, 'plan')}" if plans else counted(len(entries), "board")
-    show(options, record, f"{what} from {source} to {target}: {counted(len(files), 'file')}, {options.target}")
+    show(options.json, record, f"{what} from {source} to {target}: {counted(len(files), 'file')}, {options.target}")
 
 
 def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
-    """Raise InputError if a map or scenario that would be written exists with other content: it may be somebody's own."""
+    """Raise InputError if a map or scenario that would be written exists with other content: a person may have made it."""
     for name, text in files.items():
         path = folder / name
         if path.exists() and path.read_bytes() != text.encode():
             raise InputError(f"{path} exists already with other content: choose another name for the output")
 
 
-COMMANDS = (
-    Command("generate", "draw solved boards from an environment config", add_generate, run_generate),
-    Command("solve", "solve a board optimally", add_solve, run_solve),
-    Command("judge", "check a plan and name its first fault", add_judge, run_judge),
-    Command("convert", "convert boards and plans from one format to another", add_convert, run_convert),
-)
+def solution_words(solution: Solution, with_costs: bool) -> str:
+    """The result of solving a board."""
+    if solution.status == "unsolvable" or solution.plan is None:
+        return "The board has no solution; this is proven."
+    if solution.bounds is not None:
+        lines = [f"A plan of {solution.bounds[1]} time steps; any plan takes at least {solution.bounds[0]}. The optimum is not known."]
+    else:
+        lines = [f"Fewest time steps: {solution.makespan}, proven."]
+    if solution.needs_wait is not None:
+        lines.append("In every optimal plan, an agent has to wait." if solution.needs_wait else "There is an optimal plan without waiting.")
+    if with_costs:
+        decided = solution.sum_of_costs is not None
+        lines.append(f"Smallest sum of costs: {solution.sum_of_costs}, proven." if decided else "The smallest sum of costs is not known.")
+    return "\n".join([*lines, "An optimal plan:" if solution.bounds is None else "The plan:", *plan_lines(solution.plan)])
+
+
+def plan_lines(plan: Sequence[str]) -> list[str]:
+    return [f"  agent {number}: {motions or '(stays)'}" for number, motions in enumerate(plan)]
+
+
+def verdict_words(verdict: Verdict, optimum: int | None) -> str:
+    """The verdict on a plan."""
+    if verdict.fault is not None:
+        agents = " and ".join(f"agent {number}" for number in verdict.agents) or "the plan"
+        when = "" if verdict.step is None else f" at time step {verdict.step}"
+        where = "" if verdict.cell is None else f", in row {verdict.cell[0]}, column {verdict.cell[1]} (both from 0)"
+        return f"Not valid: {OUTCOMES[verdict.fault].sentence.format(agents=agents)}{when}{where} ({verdict.fault})."
+    took = f"{verdict.makespan} time steps, sum of costs {verdict.sum_of_costs}"
+    if verdict.optimal:
+        return f"Valid and optimal: {took}."
+    return f"Valid: {took}." + (
+        f" The fewest time steps are {optimum}." if optimum is not None else " Whether that is optimal is not known."
+    )
+
+
+def drawn_words(drawn: Mapping[str, Realised], teams: Sequence[int], out: Path) -> str:
+    """A table of drawn boards; the wait ratio has its 95 % Wilson interval."""
+    total = sum(of_cell.boards for of_cell in drawn.values())
+    labels = [cell_label(name).replace("×", "x") for name in drawn]
+    width = max(6, *map(len, labels))
+    lines = [
+        f"{total:,} boards with {teams_title(teams)}, each solved, in {out}", "",
+        f"{'size':>{width}}{'boards':>8}{'share':>9}{'holes':>9}{'must wait':>11}  {'95 % interval':<17}{'mean best makespan':>18}",
+    ]  # fmt: skip
+    for label, of_cell in zip(labels, drawn.values(), strict=True):
+        waits = Interval.of(of_cell.wait_ratio * of_cell.boards, of_cell.boards)
+        makespan = UNKNOWN if of_cell.mean_makespan is None else number(of_cell.mean_makespan)
+        figures = f"{of_cell.boards:>8}{share(of_cell.share):>9}{share(of_cell.hole_ratio):>9}{waits.percent:>11}"
+        lines.append(f"{label:>{width}}{figures}  {waits.percents:<17}{makespan:>18}")
+    return "\n".join(lines)

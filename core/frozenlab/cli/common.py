@@ -1,48 +1,31 @@
-"""What several commands share: refusals, JSON, sessions by name, progress bars."""
+"""What several commands share: options of models, refusals, JSON and progress bars."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from frozenlab.base.errors import LabError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from tqdm import tqdm
+
+from frozenlab.base import files
+from frozenlab.base.docstrings import field_docs
+from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import listed
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-    from pydantic.fields import FieldInfo
-
-    from frozenlab.experiments.replays.cost import Estimate
-    from frozenlab.jobs.job import Job
-    from frozenlab.session.session import Session
-
-BAD_INPUT, OUR_FAULT = 2, 70
-"""Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
-
 Name = TypeVar("Name", bound=str)
-AModel = TypeVar("AModel", bound="BaseModel")
+AModel = TypeVar("AModel", bound=BaseModel)
 
 
 class InputError(LabError, ValueError):
     """The caller gave something that cannot be used."""
-
-
-class Command(NamedTuple):
-    """One command of the command line: its name, one line of help, its options and what it runs; or the verbs that it has."""
-
-    name: str
-    help: str
-    add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None
-    run: Callable[[argparse.Namespace], int | None] = lambda options: None
-    verbs: tuple[Command, ...] = ()
 
 
 def add_fields(parser: argparse._ActionsContainer, model: type[BaseModel], *names: str, defaults: bool = True) -> None:
@@ -63,8 +46,6 @@ def add_fields(parser: argparse._ActionsContainer, model: type[BaseModel], *name
 
 def field_help(model: type[BaseModel], name: str, *, default: bool = False) -> str:
     """The first sentence of a field's docstring, without what None means; then the choices that it has, and its default."""
-    from frozenlab.base.docstrings import field_docs
-
     info = model.model_fields[name]
     sentence = re.split(r"\.(?=\s|$)|[;,] None\b", field_docs(model)[name])[0]
     sentence = " ".join(sentence.replace("`", "").split())
@@ -76,10 +57,6 @@ def field_help(model: type[BaseModel], name: str, *, default: bool = False) -> s
 
 def reader(info: FieldInfo) -> Callable[[str], Any]:
     """What makes the value of a field from text; several values have commas between them."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from frozenlab.base.errors import one_line
-
     several = get_origin(info.annotation) is tuple
     value: TypeAdapter[Any] = TypeAdapter(Annotated[(info.annotation, info)])  # type: ignore[arg-type]  # made at run time
 
@@ -95,10 +72,6 @@ def reader(info: FieldInfo) -> Callable[[str], Any]:
 @contextmanager
 def refusing(what: object = "") -> Iterator[None]:
     """A model is made from input within: raises InputError, which names ``what``, where it is not valid."""
-    from pydantic import ValidationError
-
-    from frozenlab.base.errors import one_line
-
     try:
         yield
     except ValidationError as error:
@@ -116,43 +89,12 @@ def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if name in options}
 
 
-def add_engineer(parser: argparse._ActionsContainer) -> None:
-    """Add ``--engineer``, which replaces that of a spec."""
-    from frozenlab.engineer.engineers import ENGINEERS
-    from frozenlab.session.spec import SessionSpec
-
-    names = listed((engineer.name() for engineer in ENGINEERS), "or")
-    parser.add_argument("--engineer", default=argparse.SUPPRESS, help=f"{field_help(SessionSpec, 'engineer')}: {names}")
-
-
-def add_session_id(parser: argparse.ArgumentParser) -> None:
-    """Add the session that a command is about."""
-    parser.add_argument("id", help="session id, or the path of a session folder")
-
-
 def add_allow_host(parser: argparse.ArgumentParser) -> None:
     """Add ``--allow-host``, for commands that may ask an engineer behind an API."""
     parser.add_argument(
         "--allow-host", metavar="HOST", action="append", default=[],
         help="allow requests to this engineer's server, such as api.openai.com or 127.0.0.1:8000; remembered on this machine",
     )  # fmt: skip
-
-
-def allow_hosts(names: Sequence[str]) -> None:
-    """Remember servers that may be asked from now on."""
-    if names:
-        from frozenlab.engineer import hosts
-
-        for name in names:
-            hosts.allow(name)
-
-
-def find_session(name: str) -> Session:
-    """A session by its id or by the path of its folder."""
-    from frozenlab.session.session import Session
-    from frozenlab.session.store import SessionStore
-
-    return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
 
 
 def named(given: str | None, known: Sequence[Name], what: str) -> tuple[Name, ...] | None:
@@ -166,14 +108,8 @@ def named(given: str | None, known: Sequence[Name], what: str) -> tuple[Name, ..
 
 
 def read_text(path: Path | str) -> str:
-    """The text of a file, or of standard input for ``-``.
-
-    Raises:
-        InputError: the file cannot be read.
-        TextError: it is too large, or no text.
-    """
-    from frozenlab.base import files
-
+    """The text of a file, or of standard input for ``-``. Raises InputError if it cannot be read, and TextError if it is too large, or
+    no text."""
     if str(path) == "-":
         return sys.stdin.read()
     try:
@@ -182,42 +118,17 @@ def read_text(path: Path | str) -> str:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def refuse_live(job: Job) -> None:
-    """Raise InputError if another process has the job, or will have it."""
-    if job.state().live:
-        raise InputError(f"{job.id} is {job.state().status} already; frozenlab jobs queue shows what waits and runs")
-
-
-@contextmanager
-def worked_on_here(job: Job) -> Iterator[None]:
-    """This process is about to do a job: Ctrl+C asks it to stop soon, and what it takes of the machine counts in the queue.
-
-    Raises InputError if another process has the job.
-    """
-    from frozenlab.base import places
-    from frozenlab.jobs.environment import worker_environment
-    from frozenlab.jobs.job import STOP_FILE
-    from frozenlab.jobs.launcher import claim, release
-
-    refuse_live(job)
-    os.environ.update(worker_environment(job.online))
-    signal.signal(signal.SIGINT, lambda *_: (job.dir / STOP_FILE).touch())
-    if job.state().status == "done":
-        yield
-        return
-    root = places.sessions_folder()
-    claim(job, root)
-    try:
-        yield
-    finally:
-        release(job, root)
+def new_path(path: Path, what: str = "folder") -> Path:
+    """The whole path of a folder or a file that is to be made. Raises InputError if it is there, or its parent is not."""
+    path = path.resolve()
+    if path.exists() or not path.parent.is_dir():
+        raise InputError(f"{path} exists already: name a new {what}" if path.exists() else f"there is no folder {path.parent}")
+    return path
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar on stderr, if that is a terminal, for each part of a job. The caller reports (part, done, total)."""
-    from tqdm import tqdm
-
     bars: dict[str, tqdm] = {}
 
     def note(part: str, done: int, of: int) -> None:
@@ -234,33 +145,24 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.close()
 
 
-def show(options: argparse.Namespace, record: dict[str, Any], *lines: str) -> None:
-    """Print what a command has found: the record with ``--json``, else the lines."""
-    print(json.dumps(record) if options.json else "\n".join(lines))
+def show(as_json: bool, record: dict[str, Any], *lines: str) -> None:
+    """Print what a command has found: the record as one line of JSON with ``--json``, else the lines."""
+    print(json.dumps(record) if as_json else "\n".join(lines))
 
 
-def print_json(record: dict[str, Any]) -> None:
-    """Print a record as one line of JSON."""
-    print(json.dumps(record))
+def confirm(warning: str, refusal: str, *, yes: bool) -> None:
+    """Print on stderr what would happen, and ask for leave unless ``yes``. Raises InputError if it is not given."""
+    print(warning, file=sys.stderr)
+    if not yes and not agreed():
+        raise InputError(refusal)
 
 
-def agree(cost: Estimate, *, yes: bool) -> None:
-    """Tells what asking would cost, and asks for leave where that is money. Raises InputError if it is not given."""
-    print(cost.sentence, file=sys.stderr)
-    if cost.cost is not None and not yes and not agreed():
-        raise InputError("nothing was asked; --yes skips the confirmation")
-
-
-def new_folder(path: Path) -> Path:
-    """The whole path of a folder that is to be made. Raises InputError if it is there, or its parent is not."""
-    folder = path.resolve()
-    if folder.exists() or not folder.parent.is_dir():
-        raise InputError(f"{folder} exists already: name a new folder" if folder.exists() else f"there is no folder {folder.parent}")
-    return folder
+UNPAID = "nothing was asked; --yes skips the confirmation"
+"""The refusal of :func:`confirm` where asking costs money."""
 
 
 def agreed() -> bool:
-    """Whether somebody at a terminal confirms."""
+    """Whether a person at a terminal confirms."""
     if not sys.stdin.isatty():
         return False
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frozenlab.base.numbers import listed
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_fields, given, named, read_model, show
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, named, read_model, show
 from frozenlab.cli.experiment import about, add_id, existing, standing, work_here
-
-if TYPE_CHECKING:
-    from frozenlab.engineer.protocol import EngineerSpec
-    from frozenlab.experiments.diagnosis.task import DiagnosisTask
-    from frozenlab.session.store import SessionStore
+from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, engineer_of
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.sections import NAMES
+from frozenlab.experiments.diagnosis.report import lines, report_of, write_report
+from frozenlab.experiments.diagnosis.store import Diagnosis
+from frozenlab.experiments.diagnosis.task import USUAL_ENGINEERS, VARIED, DiagnosisTask, task_for
+from frozenlab.experiments.students.secret import candidates
+from frozenlab.experiments.students.store import Student
+from frozenlab.session.store import SessionStore
 
 FIELDS = ("samples", "boards_per_cell", "sampled_boards", "seed")
 
 
 def add_diagnose(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.engineers import UNATTENDED
-    from frozenlab.engineer.sections import NAMES
-    from frozenlab.experiments.diagnosis.store import Diagnosis
-    from frozenlab.experiments.diagnosis.task import USUAL_ENGINEERS, VARIED, DiagnosisTask
-
     parser.add_argument(
         "what", nargs="*", metavar="STUDENT|ID", help="students, or a diagnosis to resume (default: every student that came out as planned)"
     )
@@ -42,10 +40,6 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
 
 
 def run_diagnose(options: argparse.Namespace) -> int:
-    from frozenlab.experiments.diagnosis.report import lines, report_of, write_report
-    from frozenlab.experiments.diagnosis.store import Diagnosis
-    from frozenlab.session.store import SessionStore
-
     store = SessionStore()
     diagnosis = existing(Diagnosis, options.what[0], options, "engineers", "api", "sections", "id") if len(options.what) == 1 else None
     task = diagnosis.spec if diagnosis else diagnosis_task(options, store)
@@ -56,17 +50,12 @@ def run_diagnose(options: argparse.Namespace) -> int:
         raise InputError(error)
     report = report_of(diagnosis)
     write_report(report, diagnosis.dir)
-    told = about(diagnosis)
-    show(options, report.model_dump(mode="json") | {name: told[name] for name in ("folder", "status")}, *lines(report), standing(diagnosis))
+    record = report.model_dump(mode="json") | {name: value for name, value in about(diagnosis).items() if name != "id"}
+    show(options.json, record, *lines(report), standing(diagnosis))
     return status
 
 
 def diagnosis_task(options: argparse.Namespace, store: SessionStore) -> DiagnosisTask:
-    from frozenlab.engineer.sections import NAMES
-    from frozenlab.experiments.diagnosis.task import VARIED, task_for
-    from frozenlab.experiments.students.secret import candidates
-    from frozenlab.experiments.students.store import Student
-
     chosen = [Student.open(name, store) for name in options.what] or candidates(store)
     varied = named(options.sections, NAMES, "section") or VARIED
     return task_for(chosen, engineers_of(options), varied, **given(options, *FIELDS))
@@ -74,13 +63,8 @@ def diagnosis_task(options: argparse.Namespace, store: SessionStore) -> Diagnosi
 
 def engineers_of(options: argparse.Namespace) -> list[EngineerSpec] | None:
     """The engineers to ask; None for the usual ones."""
-    from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, engineer_of
-
     names = named(options.engineers, UNATTENDED, "engineer")
     if options.api is None:
         return None if names is None else [engineer_of(name) for name in names]
     own = read_model(ApiEngineer, options.api)
     return [own if name == "api" else engineer_of(name) for name in names or ("api",)]
-
-
-COMMANDS = (Command("diagnose", "ask engineers about students: do they find the planted weakness?", add_diagnose, run_diagnose),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import platform
 import shutil
 import sys
@@ -9,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from frozenlab.base import places
+from frozenlab.cli.common import show
 from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.jobs.share import cores, memory
 from frozenlab.session.footprint import GIB, footprint, shape_of, shortfalls
@@ -51,6 +53,22 @@ def examine() -> dict[str, Any]:
         "gpu": ready["GPU"] and ready["vLLM"],
     }
     return {"checks": checks, "can": can, "presets": {name: why_not(name, can["lab-model"]) for name in PRESETS}, "cards": on_cards()}
+
+
+def run_doctor(options: argparse.Namespace) -> None:
+    report = examine()
+    lines = [
+        f"{'yes' if check['ok'] else ' no'}  {check['what']}: {check['found']}" + (f"; {check['advice']}" if check["advice"] else "")
+        for check in report["checks"]
+    ]
+    lines += ["", "sessions that are ready to run (frozenlab run --preset NAME):"]
+    lines += [f"{' no' if reason else 'yes'}  {name}" + (f": {reason}" if reason else "") for name, reason in report["presets"].items()]
+    for card in report["cards"]:
+        lines += ["", f"{card['gpu']}, {card['GiB']} GiB (estimates; hours are right to a factor of two or three):"]
+        for name, needs in card["presets"].items():
+            hours = "" if needs["hours"] is None else f", about {needs['hours']:g} h of training"
+            lines.append(f"     {name}: {needs['GiB']:g} GiB{hours}")
+    show(options.json, report, *lines)
 
 
 def why_not(preset: str, lab_model: bool) -> str | None:

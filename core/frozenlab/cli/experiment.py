@@ -6,18 +6,27 @@ A kind without options of its own needs no more than :func:`add_experiment` and 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
+from tqdm import tqdm
+
+from frozenlab.base import places
 from frozenlab.base.numbers import listed, percent
-from frozenlab.cli.common import InputError, add_fields, given, read_model, refusing, show, worked_on_here
+from frozenlab.cli.common import InputError, add_fields, given, read_model, refusing, show
+from frozenlab.experiments.experiment import Experiment, RunSettings
+from frozenlab.jobs.environment import worker_environment
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.launcher import claim, release
+from frozenlab.jobs.worker import work_on
+from frozenlab.session.store import SessionStore
 
-if TYPE_CHECKING:
-    from frozenlab.experiments.experiment import Experiment
-
-    AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
-    Tell = Callable[[AnExperiment, argparse.Namespace], None]
-    """Prints what an experiment found."""
+AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
+Tell = Callable[[AnExperiment, argparse.Namespace], None]
+"""Prints what an experiment found."""
 
 
 def add_experiment(parser: argparse.ArgumentParser, kind: type[Experiment[Any]], fields: Sequence[str] = ()) -> None:
@@ -38,9 +47,6 @@ def run_experiment(
     kind: type[AnExperiment], options: argparse.Namespace, fields: Sequence[str] = (), tell: Tell[AnExperiment] | None = None
 ) -> int:
     """Make one or go on with it in this process, unless it is done, and ``tell`` what it found; return the exit status."""
-    from frozenlab.experiments.experiment import RunSettings
-    from frozenlab.session.store import SessionStore
-
     store, run, status = SessionStore(), given(options, "jobs"), 0
     experiment = existing(kind, options.what, options, "preset", *fields, "id")
     if experiment is None or experiment.state().status != "done":
@@ -60,8 +66,6 @@ def existing(kind: type[AnExperiment], name: str | None, options: argparse.Names
     Args:
         new: the options that only a new one takes. Raises InputError if one of them is given too.
     """
-    from frozenlab.session.store import SessionStore
-
     store = SessionStore()
     if not name or not (kind.place(store.root) / name).is_dir():
         return None
@@ -84,15 +88,37 @@ def spec_of(kind: type[Experiment[Any]], options: argparse.Namespace, fields: Se
         return kind.model.model_validate(spec.model_dump() | given(options, *fields))
 
 
+def refuse_live(job: Job) -> None:
+    """Raise InputError if another process has the job, or will have it."""
+    if job.state().live:
+        raise InputError(f"{job.id} is {job.state().status} already; frozenlab jobs queue shows what waits and runs")
+
+
+@contextmanager
+def worked_on_here(job: Job) -> Iterator[None]:
+    """This process is about to do a job: Ctrl+C asks it to stop soon, and what it takes of the machine counts in the queue.
+
+    Raises InputError if another process has the job.
+    """
+    refuse_live(job)
+    os.environ.update(worker_environment(job.online))
+    signal.signal(signal.SIGINT, lambda *_: (job.dir / STOP_FILE).touch())
+    if job.state().status == "done":
+        yield
+        return
+    root = places.sessions_folder()
+    claim(job, root)
+    try:
+        yield
+    finally:
+        release(job, root)
+
+
 def work_here(experiment: Experiment[Any], done: int = 0) -> int:
     """Do the work in this process, with a bar that begins with ``done`` parts of it; return the exit status.
 
     Raises InputError if another process has the job.
     """
-    from tqdm import tqdm
-
-    from frozenlab.jobs.worker import work_on
-
     total, words = experiment.total, experiment.words
     bar = tqdm(desc=words.doing, initial=done, total=total, unit=f" {words.units}", disable=None, leave=False)
     with worked_on_here(experiment), bar:
@@ -107,7 +133,7 @@ def tell_standing(experiment: Experiment[Any], options: argparse.Namespace) -> N
     """Print how far it is, and why it failed."""
     state = experiment.state()
     record = about(experiment) | {"progress": state.progress, "error": state.error}
-    show(options, record, standing(experiment, percent(state.progress)), *filter(None, [state.error]))
+    show(options.json, record, standing(experiment, percent(state.progress)), *filter(None, [state.error]))
 
 
 def about(experiment: Experiment[Any]) -> dict[str, Any]:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from frozenlab.base.cells import Config
 from frozenlab.base.errors import LabError
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_engineer, add_fields, add_session_id, find_session, given
-from frozenlab.cli.session import print_status, run_in_foreground
-
-if TYPE_CHECKING:
-    from frozenlab.base.cells import Config
-    from frozenlab.engineer.schema import Proposal
-    from frozenlab.session.session import Session
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, given
+from frozenlab.cli.session import add_engineer, add_status, find_session, print_status, run_in_foreground
+from frozenlab.engineer.engineers.human import proposal_of, rejecting
+from frozenlab.engineer.schema import Proposal
+from frozenlab.session.launch import propose, start_fork
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
+from frozenlab.tasks.families import family_of
 
 
 def add_propose(parser: argparse.ArgumentParser) -> None:
-    add_session_id(parser)
+    add_status(parser)
     parser.add_argument("config", type=Path, help="an environment config (TOML or JSON)")
     parser.add_argument("--why", default="", help="your reason, kept with the proposal")
     add_allow_host(parser)
 
 
 def add_fork(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.session.spec import SessionSpec
-
     parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
     parser.add_argument(
         "--keep", nargs="+", metavar="CELL", help="accept the proposal, but leave these cells as they were: 6, or 3@6 if teams are mixed"
@@ -40,9 +40,6 @@ def add_fork(parser: argparse.ArgumentParser) -> None:
 
 
 def run_propose(options: argparse.Namespace) -> None:
-    from frozenlab.session.launch import propose
-    from frozenlab.session.store import SessionStore
-
     session = find_session(options.id)
     environment = session.environment(session.state().stage)
     if environment is None:
@@ -53,9 +50,6 @@ def run_propose(options: argparse.Namespace) -> None:
 
 def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
     """A person's proposal, read from a config file."""
-    from frozenlab.engineer.engineers.human import proposal_of
-    from frozenlab.tasks.families import family_of
-
     try:
         after = family_of(before.family).config_of(options.config.read_bytes(), options.config.name)
     except LabError as error:
@@ -67,9 +61,6 @@ def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
 
 
 def run_fork(options: argparse.Namespace) -> int:
-    from frozenlab.session.launch import start_fork
-    from frozenlab.session.store import SessionStore
-
     name, _, number = options.stage.rpartition(":")
     if not number.isdigit() or number == "0":
         raise InputError(f"{options.stage!r} names no stage: use SESSION:1, SESSION:2, ...")
@@ -81,8 +72,6 @@ def run_fork(options: argparse.Namespace) -> int:
 
 def other_way(session: Session, stage: int, options: argparse.Namespace) -> Proposal | None:
     """The proposal that ``--keep`` or ``--config`` makes; None if the engineer is to be asked."""
-    from frozenlab.engineer.engineers.human import proposal_of, rejecting
-
     if not options.keep and not options.config:
         return None
     if options.keep and options.config:
@@ -95,9 +84,3 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
     if unknown := sorted(set(options.keep) - set(record.config_before.cells)):
         raise InputError(f"{session.id} has no cell {unknown[0]}; it has {', '.join(record.config_before.cells)}")
     return proposal_of(record.config_before, rejecting(record, options.keep), why=options.why)
-
-
-COMMANDS = (
-    Command("propose", "propose the next config for a session that waits for a person", add_propose, run_propose),
-    Command("fork", "branch off after a stage of a session and run the branch", add_fork, run_fork),
-)

@@ -4,49 +4,35 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, add_fields, print_json
+from frozenlab.cli.common import add_fields, show
 from frozenlab.cli.experiment import about, add_experiment, run_experiment, standing, tell_standing
-
-if TYPE_CHECKING:
-    from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.experiment import RunSettings
+from frozenlab.experiments.headroom.report import gain_table, read_report
+from frozenlab.experiments.headroom.store import Headroom
 
 FIELDS = ("students",)
 
 
 def add_headroom(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.experiments.experiment import RunSettings
-    from frozenlab.experiments.headroom.store import Headroom
-
     add_experiment(parser, Headroom, FIELDS)
     add_fields(parser, RunSettings, "jobs")
     parser.add_argument("--out", type=Path, help="write the gain of every fork to this CSV file")
 
 
 def run_headroom(options: argparse.Namespace) -> int:
-    from frozenlab.experiments.headroom.store import Headroom
-
     return run_experiment(Headroom, options, FIELDS, tell=print_headroom)
 
 
 def print_headroom(measurement: Headroom, options: argparse.Namespace) -> None:
     """Print the report, or how far the measurement is."""
-    from frozenlab.experiments.headroom.report import gain_table, read_report
-
     report = read_report(measurement.dir)
     if report is None:
         tell_standing(measurement, options)
         return
     if options.out:
         gain_table(report).to_csv(options.out, index=False)
-    if options.json:
-        print_json(about(measurement) | {"report": report.model_dump(mode="json")})
-        return
-    print(f"{report.spec.title}\n\n{report.verdict}\n")
-    for check in report.checks:
-        print(f"{check.passed:>12}  {check.name}: {check.found} (target: {check.target})")
-    print("", *(f"- {sentence}" for sentence in report.sentences), "", standing(measurement), sep="\n")
-
-
-COMMANDS = (Command("headroom", "measure what an engineer could win: noise, headroom, influence", add_headroom, run_headroom),)
+    lines = [f"{report.spec.title}\n\n{report.verdict}\n"]
+    lines += [f"{check.passed:>12}  {check.name}: {check.found} (target: {check.target})" for check in report.checks]
+    lines += ["", *(f"- {sentence}" for sentence in report.sentences), "", standing(measurement)]
+    show(options.json, about(measurement) | {"report": report.model_dump(mode="json")}, *lines)

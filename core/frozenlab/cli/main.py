@@ -3,8 +3,7 @@
 Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the
 reason; a fault of FrozenLab with 70 and a traceback.
 
-Each file of this package lists its commands. Only the options of the chosen command are built, and imports are inside the functions:
-``frozenlab solve`` does not wait for torch, nor ``frozenlab status`` for Numba, nor ``frozenlab --help`` for either.
+Only the module of the chosen command is imported: ``frozenlab solve`` does not wait for torch, nor ``frozenlab --help`` for anything.
 """
 
 from __future__ import annotations
@@ -12,27 +11,77 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.cli import app, boards, diagnose, fork, headroom, jobs, model, present, replay, session, students, study
-from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, Command, InputError, allow_hosts
 
+BAD_INPUT, OUR_FAULT = 2, 70
+"""Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
+
+
+class Command(NamedTuple):
+    """A command: the functions ``add_NAME``, which adds its options if it has any, and ``run_NAME`` of its module; or its verbs."""
+
+    name: str
+    help: str
+    module: str = ""
+    verbs: tuple[Command, ...] = ()
+
+    def function(self, what: str) -> Callable[..., Any]:
+        """Its function ``add`` or ``run``."""
+        name = f"{what}_{self.name.replace('-', '_')}"
+        return getattr(import_module(self.module, __package__), name, lambda parser: None)
+
+
+JOBS = (
+    Command("stop", "stop a job at its next step, or take it out of the queue", ".jobs"),
+    Command("label", "give a session a title, tags and notes", ".jobs"),
+    Command("archive", "hide sessions from lists; they still open by their ids", ".jobs"),
+    Command("unarchive", "take sessions out of the archive", ".jobs"),
+    Command("queue", "show running and waiting jobs of this machine", ".queue"),
+    Command("now", "begin a job at once; running jobs make room and resume afterwards", ".queue"),
+    Command("pause", "hold a job; without an ID: hold all but urgent jobs", ".queue"),
+    Command("go", "release a held job; without an ID: the whole queue", ".queue"),
+    Command("retry", "queue a failed, crashed or stopped job again", ".queue"),
+    Command("export", "write sessions, studies, replays, ... into one file", ".bundle"),
+    Command("import", "list the contents of a file of jobs and import the sound ones, read-only", ".bundle"),
+    Command("own", "make an imported job yours, so that you can run and change it", ".bundle"),
+    Command("disk", "disk space of sessions and other jobs, by kind of file", ".housekeeping"),
+    Command(
+        "gc",
+        "remove files that finished sessions no longer need: optimizer states, checkpoints before the last; the trash",
+        ".housekeeping",
+    ),
+    Command("delete", "move jobs of any kind into the trash", ".housekeeping"),
+    Command("restore", "bring a deleted job back, or list the trash", ".housekeeping"),
+)
 COMMANDS = (
-    *app.COMMANDS,
-    *session.COMMANDS,
-    *jobs.COMMANDS,
-    *fork.COMMANDS,
-    *boards.COMMANDS,
-    *model.COMMANDS,
-    *replay.COMMANDS,
-    *present.COMMANDS,
-    *study.COMMANDS,
-    *students.COMMANDS,
-    *headroom.COMMANDS,
-    *diagnose.COMMANDS,
+    Command("app", "open the lab in a browser", ".app"),
+    Command("doctor", "show which presets this machine can run, and what the others lack", ".doctor"),
+    Command("run", "run a whole session in the foreground", ".session"),
+    Command("resume", "resume a stopped session in the foreground", ".session"),
+    Command("reproduce", "rerun a finished session from its spec and report differences", ".session"),
+    Command("status", "show the state of a session", ".session"),
+    Command("list", "list the jobs of this machine, the newest first", ".jobs"),
+    Command("jobs", "keep jobs in order: stop, label, archive, delete, export, import, ...", verbs=JOBS),
+    Command("propose", "propose the next config for a session that waits for a person", ".fork"),
+    Command("fork", "branch off after a stage of a session and run the branch", ".fork"),
+    Command("generate", "draw solved boards from an environment config", ".boards"),
+    Command("solve", "solve a board optimally", ".boards"),
+    Command("judge", "check a plan and name its first fault", ".boards"),
+    Command("convert", "convert boards and plans from one format to another", ".boards"),
+    Command("evaluate", "measure a model on a suite: rates, gaps, faults", ".model"),
+    Command("export-model", "export a checkpoint for use elsewhere", ".model"),
+    Command("warm-start", "teach a language model worked answers before a session", ".model"),
+    Command("replay", "ask engineers again for the config after a stage, without training", ".replay"),
+    Command("present", "a session as a talk, in one HTML file", ".present"),
+    Command("study", "run the same session over a grid of arms and seeds, or resume such a study", ".study"),
+    Command("students", "make models with a known weakness: planted students", ".students"),
+    Command("headroom", "measure what an engineer could win: noise, headroom, influence", ".headroom"),
+    Command("diagnose", "ask engineers about students: do they find the planted weakness?", ".diagnose"),
 )
 SCRIPT = """_frozenlab() {
   local words
@@ -50,14 +99,18 @@ class Parser(argparse.ArgumentParser):
     """A parser that refuses a bad call as commands refuse bad input; ``--help`` prints the usage."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(message)
+        raise LabError(message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
-        allow_hosts(getattr(options, "allow_host", []))
+        if names := getattr(options, "allow_host", []):
+            from frozenlab.engineer import hosts
+
+            for name in names:
+                hosts.allow(name)
         wake_queue()
         return options.run(options) or 0
     except (LabError, OSError) as error:
@@ -93,10 +146,10 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
 
 
 def add_commands(above: Parser, commands: Sequence[Command], arguments: Sequence[str] | None, metavar: str) -> None:
-    """Add these commands, with options to the one that is chosen. Raises InputError for one that is not there."""
+    """Add these commands, with options to the one that is chosen. Raises LabError for one that is not there."""
     chosen = None if arguments is None else next(iter(arguments), "")
     if chosen and not chosen.startswith("-") and chosen not in [command.name for command in commands]:
-        raise InputError(unknown(above.prog, chosen, commands))
+        raise LabError(unknown(above.prog, chosen, commands))
     below = above.add_subparsers(required=True, metavar=metavar)
     for command in commands:
         sub = below.add_parser(command.name, help=command.help, description=command.help)
@@ -105,9 +158,9 @@ def add_commands(above: Parser, commands: Sequence[Command], arguments: Sequence
         if command.verbs:
             add_commands(sub, command.verbs, None if arguments is None else arguments[1:], "VERB")
         else:
-            sub.set_defaults(run=command.run)
+            sub.set_defaults(run=command.function("run"))
             sub.add_argument("--json", action="store_true", help="print JSON")
-            command.add_options(sub)
+            command.function("add")(sub)
 
 
 def unknown(above: str, name: str, commands: Sequence[Command]) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from frozenlab.cli.common import Command, find_session, show
+from frozenlab.base.files import write_text
+from frozenlab.cli.common import show
+from frozenlab.cli.session import find_session
+from frozenlab.session.store import SessionStore
 
 
 def add_present(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +24,6 @@ def add_present(parser: argparse.ArgumentParser) -> None:
 def run_present(options: argparse.Namespace) -> None:
     from frozenlab.app.present.deck import html_file, talk
     from frozenlab.app.present.scenes import chosen, prepared, scenes_of
-    from frozenlab.base.files import write_text
-    from frozenlab.session.store import SessionStore
 
     session = find_session(options.session)
     preparation = prepared(session, SessionStore())
@@ -32,7 +33,4 @@ def run_present(options: argparse.Namespace) -> None:
     write_text(options.out, text)
     size = len(text.encode())
     words = f"{options.out}: {len(scenes)} scenes, {size / 1000:.0f} kB; open it in a browser, N shows your notes"
-    show(options, {"file": str(options.out), "bytes": size, "scenes": [scene["name"] for scene in scenes]}, words)
-
-
-COMMANDS = (Command("present", "a session as a talk, in one HTML file", add_present, run_present),)
+    show(options.json, {"file": str(options.out), "bytes": size, "scenes": [scene["name"] for scene in scenes]}, words)

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from frozenlab.base import places
 from frozenlab.base.numbers import percent
-from frozenlab.cli.common import Command, InputError, show
-
-if TYPE_CHECKING:
-    from frozenlab.jobs.queue.db import QueuedJob
-    from frozenlab.jobs.queue.look import Look
+from frozenlab.cli.common import InputError, show
+from frozenlab.jobs import launcher
+from frozenlab.jobs.queue.db import QueueDB, QueuedJob
+from frozenlab.jobs.queue.look import Look, look
 
 
 def add_queue(parser: argparse.ArgumentParser) -> None:
@@ -22,45 +22,37 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
 
 
 def run_queue(options: argparse.Namespace) -> None:
-    from frozenlab.base import places
-    from frozenlab.jobs.queue.look import look
-
     found = look(places.sessions_folder())
-    show(options, as_json(found), *as_lines(found, options.most))
+    show(options.json, as_json(found), *as_lines(found, options.most))
 
 
-def add_id(parser: argparse.ArgumentParser) -> None:
+def add_now(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="a job, or a part of a study or contest as STUDY/CELL")
     add_queue(parser)
 
 
-def add_any_id(parser: argparse.ArgumentParser) -> None:
+def add_pause(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="a job, or a part of a study or contest as STUDY/CELL (default: all)")
     add_queue(parser)
 
 
-def run_now(options: argparse.Namespace) -> None:
-    from frozenlab.jobs.launcher import make_urgent
+add_retry, add_go = add_now, add_pause
 
-    steer(options, make_urgent)
+
+def run_now(options: argparse.Namespace) -> None:
+    steer(options, launcher.make_urgent)
 
 
 def run_pause(options: argparse.Namespace) -> None:
-    from frozenlab.jobs.launcher import pause, pause_queue
-
-    steer(options, pause, pause_queue)
+    steer(options, launcher.pause, launcher.pause_queue)
 
 
 def run_go(options: argparse.Namespace) -> None:
-    from frozenlab.jobs.launcher import go_on, let_queue_go_on
-
-    steer(options, go_on, let_queue_go_on)
+    steer(options, launcher.go_on, launcher.let_queue_go_on)
 
 
 def steer(options: argparse.Namespace, one: Callable[[Path, Path], None], whole: Callable[[Path], None] = lambda root: None) -> None:
     """Do something with one job, or with the ``whole`` queue, and show the queue."""
-    from frozenlab.base import places
-
     root = places.sessions_folder()
     one(root, find(root, options.id).path) if options.id else whole(root)
     run_queue(options)
@@ -68,10 +60,6 @@ def steer(options: argparse.Namespace, one: Callable[[Path, Path], None], whole:
 
 def run_retry(options: argparse.Namespace) -> None:
     """Enter again the last job of this name that left the queue."""
-    from frozenlab.base import places
-    from frozenlab.jobs import launcher
-    from frozenlab.jobs.queue.db import QueueDB
-
     root = places.sessions_folder()
     ended = next((job for job in QueueDB(root).ended() if options.id == job.path.name and not job.parent), None)
     if ended is None:
@@ -92,8 +80,6 @@ def find(root: Path, name: str) -> QueuedJob:
 
 def named(root: Path, name: str) -> list[QueuedJob]:
     """The jobs in the queue that a name may mean."""
-    from frozenlab.jobs.queue.db import QueueDB
-
     return [job for job in QueueDB(root).jobs() if name in (job.id, job.name)]
 
 
@@ -137,12 +123,3 @@ def as_json(found: Look) -> dict[str, Any]:
     ]
     unfinished = [{"id": one.job.path.name, "error": one.error} | asdict(one.job) for one in found.unfinished]
     return {"paused": found.paused, "running": len(found.running), "queued": len(found.waiting), "jobs": jobs, "unfinished": unfinished}
-
-
-VERBS = (
-    Command("queue", "show running and waiting jobs of this machine", add_queue, run_queue),
-    Command("now", "begin a job at once; running jobs make room and resume afterwards", add_id, run_now),
-    Command("pause", "hold a job; without an ID: hold all but urgent jobs", add_any_id, run_pause),
-    Command("go", "release a held job; without an ID: the whole queue", add_any_id, run_go),
-    Command("retry", "queue a failed, crashed or stopped job again", add_id, run_retry),
-)

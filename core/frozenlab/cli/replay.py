@@ -5,40 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frozenlab.base.numbers import listed
-from frozenlab.cli.common import (
-    Command,
-    InputError,
-    add_allow_host,
-    add_fields,
-    agree,
-    find_session,
-    given,
-    named,
-    print_json,
-    read_model,
-    refuse_live,
-    show,
-)
-from frozenlab.cli.experiment import about, add_id, existing, standing, work_here
-
-if TYPE_CHECKING:
-    from frozenlab.engineer.protocol import EngineerSpec
-    from frozenlab.experiments.replays.store import Replay
-    from frozenlab.experiments.replays.task import ReplayTask
-    from frozenlab.session.store import SessionStore
+from frozenlab.cli.common import UNPAID, InputError, add_allow_host, add_fields, confirm, given, named, read_model, show
+from frozenlab.cli.experiment import about, add_id, existing, refuse_live, standing, work_here
+from frozenlab.cli.session import find_session
+from frozenlab.engineer import hosts
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.sections import NAMES
+from frozenlab.experiments.replays.arms import KINDS, TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
+from frozenlab.experiments.replays.cost import estimate
+from frozenlab.experiments.replays.report import compared, proposals, sentences
+from frozenlab.experiments.replays.store import Replay
+from frozenlab.experiments.replays.task import ReplayTask, askable, servers, task_for
+from frozenlab.experiments.studies.arms import PAPER_SECTIONS
+from frozenlab.session.store import SessionStore
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.engineers import UNATTENDED
-    from frozenlab.engineer.sections import NAMES
-    from frozenlab.experiments.replays.arms import KINDS
-    from frozenlab.experiments.replays.store import Replay
-    from frozenlab.experiments.replays.task import ReplayTask
-    from frozenlab.experiments.studies.arms import PAPER_SECTIONS
-
     parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
     parser.add_argument("--vary", choices=KINDS, help=f"what differs between the arms (default: {KINDS[0]}, in all combinations)")
     parser.add_argument(
@@ -58,12 +43,6 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def run_replay(options: argparse.Namespace) -> int:
-    from frozenlab.engineer import hosts
-    from frozenlab.experiments.replays.cost import estimate
-    from frozenlab.experiments.replays.store import Replay
-    from frozenlab.experiments.replays.task import servers
-    from frozenlab.session.store import SessionStore
-
     store = SessionStore()
     replay = existing(Replay, options.what, options, "vary", "sections", "engineers", "api", "id")
     task = replay.spec if replay else replay_task(options, store)
@@ -73,7 +52,7 @@ def run_replay(options: argparse.Namespace) -> int:
         refuse_live(replay)
     answered = {(answer.arm, answer.sample) for answer in replay.answers()} if replay else set()
     if asked := estimate(task, session, answered):
-        agree(asked, yes=options.yes)
+        confirm(asked.sentence, UNPAID, yes=options.yes or asked.cost is None)
     replay = replay or Replay.create(task, store, options.id)
     status = work_here(replay, done=len(answered))
     print_replay(replay, options)
@@ -82,11 +61,6 @@ def run_replay(options: argparse.Namespace) -> int:
 
 def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     """The replay that the options describe."""
-    from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of
-    from frozenlab.engineer.sections import NAMES
-    from frozenlab.experiments.replays.arms import TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
-    from frozenlab.experiments.replays.task import askable, task_for
-
     name, _, stage = options.what.rpartition(":")
     if not name or not stage.isdigit() or stage == "0":
         raise InputError(f"{options.what!r} is neither a replay nor a session and a stage like example-quick:1")
@@ -116,28 +90,25 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
 
 def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     """Print the results so far."""
-    from frozenlab.experiments.replays.report import compared, proposals, sentences
-
     answers, task = replay.answers(), replay.spec
-    told = about(replay) | {"session": task.session, "stage": task.stage + 1}
+    record = about(replay) | {"session": task.session, "stage": task.stage + 1, "answers": len(answers)}
     if error := replay.state().error:
         print(f"frozenlab: {error}", file=sys.stderr)
     if not answers:
-        show(options, told | {"answers": 0}, standing(replay, "no answer yet"))
+        show(options.json, record, standing(replay, "no answer yet"))
         return
     rows = proposals(answers)
     if options.out:
         rows.to_csv(options.out, index=False)
     table = compared(rows, task.reference)
-    if options.json:
-        arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
-        print_json(told | {"answers": len(answers), "arms": arms, "sentences": sentences(table, task)})
-        return
-    print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
-    print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")
-    for sentence in sentences(table, task):
-        print(f"- {sentence}")
-    print("", standing(replay, f"{len(answers)} of {task.total} answers"), sep="\n")
-
-
-COMMANDS = (Command("replay", "ask engineers again for the config after a stage, without training", add_replay, run_replay),)
+    arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
+    found = sentences(table, task)
+    show(
+        options.json,
+        record | {"arms": arms, "sentences": found},
+        table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"),
+        f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n",
+        *(f"- {sentence}" for sentence in found),
+        "",
+        standing(replay, f"{len(answers)} of {task.total} answers"),
+    )

@@ -3,35 +3,54 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
+import signal
+import subprocess
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from frozenlab.base import places
 from frozenlab.base.numbers import listed, percent
-from frozenlab.cli.common import (
-    Command,
-    InputError,
-    add_allow_host,
-    add_engineer,
-    add_fields,
-    add_session_id,
-    find_session,
-    given,
-    read_model,
-    refusing,
-)
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, field_help, given, read_model, refusing, show
+from frozenlab.engineer.engineers import ENGINEERS
+from frozenlab.jobs.environment import TRACK, TRACKERS, worker_environment
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.launcher import release
+from frozenlab.jobs.worker import work_alone
+from frozenlab.models.folders import STUDENT, policy_folder, weights_file
+from frozenlab.models.training.methods import title_of
+from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.session.events import event_words, rate_words
+from frozenlab.session.footprint import shortfalls
+from frozenlab.session.health.alerts import alerts
+from frozenlab.session.launch import resume, start
+from frozenlab.session.presets import PRESETS, preset_spec
+from frozenlab.session.reproduce import Comparison, compare, spec_to_reproduce
+from frozenlab.session.session import Session
+from frozenlab.session.soundness import problems_of
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 
-if TYPE_CHECKING:
-    from frozenlab.session.reproduce import Comparison
-    from frozenlab.session.session import Session
-    from frozenlab.session.spec import SessionSpec
+
+def add_engineer(parser: argparse._ActionsContainer) -> None:
+    """Add ``--engineer``, which replaces that of a spec."""
+    names = listed((engineer.name() for engineer in ENGINEERS), "or")
+    parser.add_argument("--engineer", default=argparse.SUPPRESS, help=f"{field_help(SessionSpec, 'engineer')}: {names}")
+
+
+def add_status(parser: argparse.ArgumentParser) -> None:
+    """Add the session that a command is about."""
+    parser.add_argument("id", help="session id, or the path of a session folder")
+
+
+def find_session(name: str) -> Session:
+    """A session by its id or by the path of its folder."""
+    return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.models.training.settings import TrainingSettings
-    from frozenlab.session.spec import SessionSpec
-
     add_spec(parser)
     instead = parser.add_argument_group("in place of what the spec says")
     add_fields(instead, TrainingSettings, "method", "schedule", defaults=False)
@@ -44,15 +63,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """Add what :func:`spec_of` reads."""
-    from frozenlab.session.presets import PRESETS
-
     parser.add_argument("spec", nargs="?", type=Path, help="a session spec, a JSON file")
     parser.add_argument("--preset", metavar="NAME", help=f"a preset instead of a spec file: {listed(PRESETS, 'or')}")
 
 
 def add_track(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.jobs.environment import TRACKERS
-
     parser.add_argument(
         "--track", metavar="TRACKER", choices=TRACKERS,
         help=f"log the session to an installed tracker: {listed(TRACKERS, 'or')} (default: FROZENLAB_TRACK, else none)",
@@ -60,16 +75,13 @@ def add_track(parser: argparse.ArgumentParser) -> None:
 
 
 def add_resume(parser: argparse.ArgumentParser) -> None:
-    add_session_id(parser)
+    add_status(parser)
     add_track(parser)
     add_allow_host(parser)
 
 
 def spec_of(file: Path | None, preset: str | None, method: str = "grpo") -> SessionSpec:
     """The spec in a file, or that of a preset."""
-    from frozenlab.session.presets import PRESETS, preset_spec
-    from frozenlab.session.spec import SessionSpec
-
     if (preset is None) == (file is None):
         raise InputError("give either a spec file or --preset")
     if preset is not None and preset not in PRESETS:
@@ -79,10 +91,7 @@ def spec_of(file: Path | None, preset: str | None, method: str = "grpo") -> Sess
     return read_model(SessionSpec, file)
 
 
-def run_session(options: argparse.Namespace) -> int:
-    from frozenlab.models.folders import STUDENT, policy_folder, weights_file
-    from frozenlab.session.footprint import shortfalls
-
+def run_run(options: argparse.Namespace) -> int:
     if "method" in options and options.preset is None:
         raise InputError("--method is for presets; a spec file names its own method")
     spec = spec_of(options.spec, options.preset, **given(options, "method"))
@@ -100,31 +109,23 @@ def run_session(options: argparse.Namespace) -> int:
 
 def started(spec: SessionSpec, out: Path | None) -> Session:
     """A new session that this process is about to run, in the folder ``out`` or among the others."""
-    from frozenlab.session.launch import start
-    from frozenlab.session.store import SessionStore
-
     store, session_id = (SessionStore(out.resolve().parent), out.resolve().name) if out else (SessionStore(), None)
     return start(spec, store, session_id, here=True)
 
 
 def run_resume(options: argparse.Namespace) -> int:
-    from frozenlab.session.launch import resume
-    from frozenlab.session.store import SessionStore
-
     session = find_session(options.id)
     resume(session, SessionStore(), here=True)
     return run_in_foreground(session, options.json, options.track)
 
 
 def add_reproduce(parser: argparse.ArgumentParser) -> None:
-    add_session_id(parser)
+    add_status(parser)
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_allow_host(parser)
 
 
 def run_reproduce(options: argparse.Namespace) -> int:
-    from frozenlab.session.reproduce import compare, spec_to_reproduce
-
     session = find_session(options.id)
     if session.state().status != "done":
         raise InputError(f"{session.id} is {session.state().status}: only what is done can be compared")
@@ -132,11 +133,9 @@ def run_reproduce(options: argparse.Namespace) -> int:
     status = run_in_foreground(again, options.json)
     if status == 0:
         found = compare(session, again)
-        if options.json:
-            compared = {"differences": [*found.origins, *found.differences], "not_compared": found.not_compared, "equal": found.equal}
-            print(json.dumps({"id": again.id, "of": session.id} | compared))
-        else:
-            print(*found.origins, *found.differences, *found.not_compared, *verdict(found, session.id), sep="\n")
+        differences = [*found.origins, *found.differences]
+        compared = {"differences": differences, "not_compared": found.not_compared, "equal": found.equal}
+        show(options.json, {"id": again.id, "of": session.id} | compared, *differences, *found.not_compared, *verdict(found, session.id))
     return status
 
 
@@ -149,18 +148,11 @@ def verdict(found: Comparison, first: str) -> tuple[str, ...]:
 
 def run_in_foreground(session: Session, as_json: bool, track: str | None = None) -> int:
     """Run or resume the session in this process and print one line per event. Ctrl+C stops it after the current step."""
-    import os
-    import signal
-    import subprocess
-    from functools import partial
-
-    from frozenlab.base import places
-    from frozenlab.jobs.environment import TRACK, worker_environment
-    from frozenlab.jobs.job import STOP_FILE
-    from frozenlab.jobs.launcher import release
-    from frozenlab.jobs.worker import work_alone
-    from frozenlab.session.recorder import Recorder
+    from frozenlab.session.recorder import Recorder  # with it come the libraries of training
     from frozenlab.session.worker import work
+
+    def print_event(event: dict[str, Any]) -> None:
+        print(event_words(event), flush=True)
 
     os.environ |= {TRACK: track} if track else {}
     if session.spec.processes > 1:
@@ -175,45 +167,23 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     return status
 
 
-def print_event(event: dict[str, Any]) -> None:
-    from frozenlab.session.events import event_words
-
-    print(event_words(event), flush=True)
-
-
 def run_status(options: argparse.Namespace) -> None:
     print_status(find_session(options.id), options.json)
 
 
 def print_status(session: Session, as_json: bool) -> None:
-    from frozenlab.models.training.methods import title_of
-    from frozenlab.session.events import rate_words
-    from frozenlab.session.health.alerts import alerts
-    from frozenlab.session.soundness import problems_of
-
-    state = session.state()
-    if as_json:
-        about = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method}
-        wrong = {"alerts": [asdict(alert) for alert in alerts(session)]}
-        print(json.dumps(about | {"engineer": session.spec.engineer.kind} | state.model_dump(mode="json") | wrong))
-        return
-    spec = session.spec
-    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {percent(state.progress)} done")
-    print(f"  trained by {title_of(spec.training.method)}, engineer {spec.engineer.kind}")
+    state, spec = session.state(), session.spec
+    about = {"id": session.id, "folder": str(session.dir), "method": spec.training.method, "engineer": spec.engineer.kind}
+    found = alerts(session)
+    record = about | state.model_dump(mode="json") | {"alerts": [asdict(alert) for alert in found]}
+    lines = [
+        f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {percent(state.progress)} done",
+        f"  trained by {title_of(spec.training.method)}, engineer {spec.engineer.kind}",
+    ]
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
-        print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
+        lines.append(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
     if state.status == "waiting":
-        print(f"  waiting for your proposal: on the Story page, or with frozenlab propose {session.id} CONFIG")
-    for alert in alerts(session):
-        print(f"  {alert.rule}: {alert}")
-    for problem in problems_of(session):
-        print(f"  damaged: {problem}")
-
-
-COMMANDS = (
-    Command("run", "run a whole session in the foreground", add_run, run_session),
-    Command("resume", "resume a stopped session in the foreground", add_resume, run_resume),
-    Command("reproduce", "rerun a finished session from its spec and report differences", add_reproduce, run_reproduce),
-    Command("status", "show the state of a session", add_session_id, run_status),
-)
+        lines.append(f"  waiting for your proposal: on the Story page, or with frozenlab propose {session.id} CONFIG")
+    lines += [f"  {alert.rule}: {alert}" for alert in found]
+    show(as_json, record, *lines, *(f"  damaged: {problem}" for problem in problems_of(session)))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from frozenlab.cli.common import Command, InputError, add_fields, given, print_json, read_text, refusing
+from frozenlab.cli.common import InputError, add_fields, given, read_text, refusing, show
 from frozenlab.cli.experiment import work_here
-
-if TYPE_CHECKING:
-    from frozenlab.experiments.students.recipe import Recipe
-    from frozenlab.experiments.students.store import Student
-    from frozenlab.session.store import SessionStore
+from frozenlab.experiments.students.menu import read_config, recipes, usual_config
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.secret import is_secret
+from frozenlab.experiments.students.store import Student, id_of
+from frozenlab.session.store import SessionStore
 
 ACTIONS = ("list", "make", "show")
 FIELDS = ("base", "presentations", "boards_per_cell")
 
 
 def add_students(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.experiments.students.recipe import Recipe
-
     parser.add_argument("action", choices=ACTIONS, help="list all recipes and students, make students, or show one")
     parser.add_argument("ids", nargs="*", metavar="ID", help="students to make (default: all that are listed) or to show")
     parser.add_argument("--config", type=Path, help="config whose axes become students, a file (default: teams and layouts of the lake)")
@@ -32,33 +30,23 @@ def add_students(parser: argparse.ArgumentParser) -> None:
 
 
 def run_students(options: argparse.Namespace) -> int:
-    from frozenlab.session.store import SessionStore
-
     return {"list": list_students, "make": make_students, "show": show_students}[options.action](options, SessionStore())
 
 
 def list_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Print every ready-made recipe and every student, with what became of it."""
-    from frozenlab.experiments.students.secret import is_secret
-    from frozenlab.experiments.students.store import Student
-
     made = {student.id: student for student in Student.all(store)}
     records = [record_of(made.get(student_id), student_id, recipe) for student_id, recipe in offered(options).items()]
     listed = {record["id"] for record in records}
     records += [record_of(student, student.id, student.recipe) for student in made.values() if student.id not in listed]
-    if options.json:
-        print_json({"students": records})
-    else:
-        for record in records:
-            weak = "secret" if is_secret(record["id"]) else ", ".join(record["weak"])
-            print(f"{record['id']:<40} {record['status']:<16} weak: {weak}")
+    weak = ["secret" if is_secret(record["id"]) else ", ".join(record["weak"]) for record in records]
+    lines = (f"{record['id']:<40} {record['status']:<16} weak: {cells}" for record, cells in zip(records, weak, strict=True))
+    show(options.json, {"students": records}, *lines)
     return 0
 
 
 def make_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Make one student after the other in this process. Ctrl+C stops after the current step; the same command goes on."""
-    from frozenlab.experiments.students.store import Student
-
     menu, status = offered(options), 0
     for student_id in options.ids or menu:
         if (Student.place(store.root) / student_id).is_dir():
@@ -75,8 +63,6 @@ def make_students(options: argparse.Namespace, store: SessionStore) -> int:
 
 
 def show_students(options: argparse.Namespace, store: SessionStore) -> int:
-    from frozenlab.experiments.students.store import Student
-
     if not options.ids:
         raise InputError("name a student to show; frozenlab students list shows all")
     for student_id in options.ids:
@@ -86,10 +72,6 @@ def show_students(options: argparse.Namespace, store: SessionStore) -> int:
 
 def offered(options: argparse.Namespace) -> dict[str, Recipe]:
     """The recipes that can be made: id -> recipe."""
-    from frozenlab.experiments.students.menu import read_config, recipes, usual_config
-    from frozenlab.experiments.students.recipe import Recipe
-    from frozenlab.experiments.students.store import id_of
-
     fields = given(options, *FIELDS)
     if options.test_config:
         fields["test_config"] = read_config(options.test_config)
@@ -114,21 +96,13 @@ def record_of(student: Student | None, student_id: str, recipe: Recipe) -> dict[
 def print_student(student: Student, as_json: bool) -> None:
     """Print the certificate, or how far the student is."""
     certificate, state = student.certificate, student.state()
-    if as_json:
-        record = record_of(student, student.id, student.recipe) | {"folder": str(student.dir), "policy": student.name}
-        print_json(record | {"certificate": certificate.model_dump(mode="json") if certificate else None})
-        return
-    print(f"{student.title} ({student.name}): {state.status}, in {student.dir}")
-    if state.error:
-        print(f"  {state.error}")
-    if certificate is None:
-        return
-    for sentence in certificate.sentences:
-        print(f"  {sentence}")
-    print(f"  {'cell':<40} {'before practice':<30} {'after':<30}")
-    for cell in (*certificate.cells, *certificate.elsewhere):
-        mark = "weak " if cell.cell in certificate.weak and cell in certificate.cells else ""
-        print(f"  {mark + cell.words:<40} {cell.before.in_full:<30} {cell.after.in_full:<30}")
-
-
-COMMANDS = (Command("students", "make models with a known weakness: planted students", add_students, run_students),)
+    record = record_of(student, student.id, student.recipe) | {"folder": str(student.dir), "policy": student.name}
+    lines = [f"{student.title} ({student.name}): {state.status}, in {student.dir}"]
+    lines += [f"  {state.error}"] if state.error else []
+    if certificate is not None:
+        lines += [f"  {sentence}" for sentence in certificate.sentences]
+        lines.append(f"  {'cell':<40} {'before practice':<30} {'after':<30}")
+        for cell in (*certificate.cells, *certificate.elsewhere):
+            mark = "weak " if cell.cell in certificate.weak and cell in certificate.cells else ""
+            lines.append(f"  {mark + cell.words:<40} {cell.before.in_full:<30} {cell.after.in_full:<30}")
+    show(as_json, record | {"certificate": certificate.model_dump(mode="json") if certificate else None}, *lines)

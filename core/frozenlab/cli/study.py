@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frozenlab.base.numbers import MANY, listed, percent
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_fields, given, print_json, read_model, refusing
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, read_model, refusing, show
 from frozenlab.cli.experiment import about, add_id, existing, standing
-
-if TYPE_CHECKING:
-    from frozenlab.experiments.students.recipe import Recipe
-    from frozenlab.experiments.studies.spec import StudySpec
-    from frozenlab.experiments.studies.store import Study
-
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.experiments.experiment import RunSettings
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.store import chosen
+from frozenlab.experiments.studies.arms import CONTROLS
+from frozenlab.experiments.studies.cluster import require_ray
+from frozenlab.experiments.studies.main_table import rows_by_arm
+from frozenlab.experiments.studies.noise import detectable_effect
+from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
+from frozenlab.experiments.studies.on_students import students_study
+from frozenlab.experiments.studies.presets import SEEDS, STUDIES
+from frozenlab.experiments.studies.report import report_of
+from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_heads, main_note, share_interval
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import Study, StudyError
+from frozenlab.session.presets import PRESETS, preset_spec
+from frozenlab.session.store import SessionStore
 
 WRITTEN = ("students", "prediction")
 RUN = ("jobs", "cluster")
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.experiments.experiment import RunSettings
-    from frozenlab.experiments.studies.arms import CONTROLS
-    from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
-    from frozenlab.experiments.studies.presets import SEEDS, STUDIES
-    from frozenlab.experiments.studies.spec import StudySpec
-    from frozenlab.experiments.studies.store import Study
-    from frozenlab.session.presets import PRESETS
-
     parser.add_argument("what", help=f"{', '.join(STUDIES)}, {ON_STUDENTS}, a spec (JSON), or the id of a study to resume")
     seeds = ", ".join(f"{name} {n}" for name, n in SEEDS.items())
     parser.add_argument("--seeds", type=int, help=f"number of seeds of a ready-made study (default: {seeds})")
@@ -55,14 +59,6 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 
 
 def run_study(options: argparse.Namespace) -> int:
-    import time
-
-    from frozenlab.experiments.experiment import RunSettings
-    from frozenlab.experiments.studies.cluster import require_ray
-    from frozenlab.experiments.studies.noise import detectable_effect
-    from frozenlab.experiments.studies.store import Study
-    from frozenlab.session.store import SessionStore
-
     store, run = SessionStore(), RunSettings(**given(options, *RUN))
     if run.cluster:
         require_ray()
@@ -95,12 +91,6 @@ def sessions_done(study: Study) -> str:
 
 def study_spec(options: argparse.Namespace) -> StudySpec:
     """A ready-made study, or one from a file."""
-    from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
-    from frozenlab.experiments.studies.on_students import students_study
-    from frozenlab.experiments.studies.presets import STUDIES
-    from frozenlab.experiments.studies.spec import StudySpec
-    from frozenlab.session.presets import PRESETS, preset_spec
-
     kind = options.what
     ready_made = (*STUDIES, ON_STUDENTS)
     if kind not in ready_made and not options.what.endswith(".json"):
@@ -140,23 +130,16 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
 
 def recipes_of(names: Sequence[str]) -> dict[str, Recipe]:
     """The recipes of students, by the names that policies have. Raises StudentError if one is not made."""
-    from frozenlab.experiments.students.store import chosen
-    from frozenlab.session.store import SessionStore
-
     return {student.name: student.recipe for student in chosen(names, SessionStore())}
 
 
 def named_by_option() -> list[str]:
     """Engineers that ``--engineers`` can name: those of a study that need no settings."""
-    from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
-
     return [name for name in UNATTENDED if not BY_NAME[name].required()]
 
 
 def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> dict[str, Any]:
     """The engineers of ``--engineers`` and those behind an API, as an argument of the ready-made study."""
-    from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer
-
     if names is None and not files:
         return {}
     served = [read_model(ApiEngineer, file) for file in files or ()]
@@ -174,46 +157,28 @@ def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> d
 
 def print_study(study: Study, as_json: bool) -> None:
     """Print the results so far."""
-    from frozenlab.experiments.studies.main_table import rows_by_arm
-    from frozenlab.experiments.studies.report import report_of
-    from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_heads, main_note, share_interval
-    from frozenlab.experiments.studies.store import StudyError
-
     state = study.state()
-    told = about(study) | {"cells": len(study.cells), "done": sum(1 for _ in study.finished())}
-    told |= {"error": state.error} if state.error else {}
+    record = about(study) | {"cells": len(study.cells), "done": sum(1 for _ in study.finished())}
+    record |= {"error": state.error} if state.error else {}
     try:
         report = report_of(study)
     except StudyError as error:
-        if as_json:
-            print_json(told | {"report": str(error)})
-        else:
-            print(standing(study, sessions_done(study)), error, sep="\n")
+        show(as_json, record | {"report": str(error)}, standing(study, sessions_done(study)), str(error))
         return
-    if as_json:
-        print_json(told | {"report": report.model_dump(mode="json")})
-        return
-    print(f"\n{study.title} ({study.id}): {state.status}, {sessions_done(study)}, in {study.dir}\n")
-    if state.error:
-        print(f"{state.error}\n")
-    print("\n".join(before_results(report)))
-    print(report.standing)
-    for row in report.confirmatory:
-        print(f"* {row.sentence}")
-    for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
-        print(f"- {sentence}")
+    lines = [f"\n{study.title} ({study.id}): {state.status}, {sessions_done(study)}, in {study.dir}\n"]
+    lines += [f"{state.error}\n"] if state.error else []
+    lines += ["\n".join(before_results(report)), report.standing, *(f"* {row.sentence}" for row in report.confirmatory)]
+    lines += [f"- {sentence}" for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences))]
     if report.main is not None:
-        print(f"\n{main_note(report.main)}")
-        for cells in (main_heads(report.main), *rows_by_arm(report.main)):
-            print("  " + "".join(f"{cell:<22}" for cell in cells))
+        table = (main_heads(report.main), *rows_by_arm(report.main))
+        lines += [f"\n{main_note(report.main)}", *("  " + "".join(f"{cell:<22}" for cell in cells) for cells in table)]
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         if rates.headroom is not None:
-            print(f"\n{name}: {headroom_note(rates.headroom)}")
+            lines.append(f"\n{name}: {headroom_note(rates.headroom)}")
             for one in rates.headroom.shares:
-                print(f"  {one.arm:<32} {percent(one.share)} of headroom ({share_interval(one)}, n = {one.n})")
-        print(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
+                lines.append(f"  {one.arm:<32} {percent(one.share)} of headroom ({share_interval(one)}, n = {one.n})")
+        lines.append(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
         for arm in rates.arms:
-            print(f"  {arm.arm:<32} {'  '.join(percent(rate, MANY) for rate in arm.by_unit.values())}   {percent(arm.mean, MANY)}")
-
-
-COMMANDS = (Command("study", "run the same session over a grid of arms and seeds, or resume such a study", add_study, run_study),)
+            by_unit = "  ".join(percent(rate, MANY) for rate in arm.by_unit.values())
+            lines.append(f"  {arm.arm:<32} {by_unit}   {percent(arm.mean, MANY)}")
+    show(as_json, record | {"report": report.model_dump(mode="json")}, *lines)

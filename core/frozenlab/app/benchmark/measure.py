@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from frozenlab.app.experiment import error_of, halt
 from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
@@ -15,14 +16,12 @@ from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import Report
 from frozenlab.experiments.benchmark.task import task_for
 from frozenlab.experiments.students.store import Student
-from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import OFFERED, SessionStore
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 
-ERROR = "bench_error"
-"""Session-state entry: why the last thing that was asked for could not be done."""
+ERROR = error_of(Evaluation.kind)
 
 
 class Checkpoint(NamedTuple):
@@ -135,7 +134,7 @@ def _row(evaluation: Evaluation, now: WorkerState) -> None:
                 st.markdown(f"**{markup.plain(evaluation.title)}** was not measured, it {ENDED.get(now.status, now.status)}{why}")
         if now.live:
             st.button(
-                "Cancel", key=f"cancel-{evaluation.id}", icon=":material/stop:", on_click=_cancel, args=(evaluation,),
+                "Cancel", key=f"cancel-{evaluation.id}", icon=":material/stop:", on_click=halt, args=(evaluation,),
                 **refusals.changes(),
             )  # fmt: skip
         else:
@@ -143,8 +142,3 @@ def _row(evaluation: Evaluation, now: WorkerState) -> None:
 
 
 ENDED = {"stopped": "was cancelled", "failed": "failed", "crashed": "was ended from outside"}
-
-
-def _cancel(evaluation: Evaluation) -> None:
-    with refusals.keeping_reason(ERROR):
-        launcher.stop(evaluation)

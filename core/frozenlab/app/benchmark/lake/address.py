@@ -1,4 +1,4 @@
-"""Where the choice of the Benchmark page stands: in its address, all of it, so that a link shows the same to somebody else."""
+"""The choice on the Benchmark page is in its address, all of it, so that a link shows the same to another person."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from frozenlab.lake.suites import SUITES
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.words import OUTCOMES
 
-NOBODY = "none"
-"""Stands for a choice of several that was emptied on purpose."""
+EMPTIED = "none"
+"""In place of a choice of several that was emptied on purpose."""
 FIRST_ROWS = ("Qwen3-4B (base)", "Qwen3-4B + GRPO (random)", "Qwen3-4B + GRPO + Ours")
 """Rows of the paper that are shown at first; the others can be added."""
 MOST_BESIDE = 4
@@ -58,7 +58,7 @@ class Boards:
     @property
     def code(self) -> str:
         """As it stands in the address."""
-        beside = "" if self.beside is None else ".".join(self.beside) or NOBODY
+        beside = "" if self.beside is None else ".".join(self.beside) or EMPTIED
         return "~".join([self.of, str(self.agents), str(self.size or ALL), self.outcome, self.versus or "", beside, self.board or ""])
 
     @classmethod
@@ -116,7 +116,7 @@ def read(reports: Sequence[LakeReport], paper: PaperResults, asked: Asked) -> Vi
     here = {report.id: report for report in in_order(reports) if report.suite == suite}
     named = list(asked.get("result", ()))
     chosen = [name for name in here if name in named][:MOST_RESULTS]
-    if not chosen and named != [NOBODY]:
+    if not chosen and named != [EMPTIED]:
         chosen = [report.id for report in first_choice(list(here.values()))]
     rows = asked.get("paper") or FIRST_ROWS
     teams = sorted({team.agents for name in chosen or here for team in here[name].teams})
@@ -135,7 +135,7 @@ def read(reports: Sequence[LakeReport], paper: PaperResults, asked: Asked) -> Vi
         agents=next((team for team in teams if str(team) == one("agents")), teams[0]),
         pair=pair,
         boards=Boards.of_code(one("boards") or "", here),
-        unknown=tuple(name for name in named if name not in everything and name != NOBODY),
+        unknown=tuple(name for name in named if name not in everything and name != EMPTIED),
     )
 
 
@@ -143,18 +143,18 @@ def write(view: View) -> None:
     """Puts the view into the address, in one write."""
     full: dict[str, str | Iterable[str]] = {
         "suite": [view.suite],
-        "result": list(view.results) or [NOBODY],
+        "result": list(view.results) or [EMPTIED],
         "metric": [view.metric],
         "agents": [str(view.agents)],
     }
     if view.suite == PAPER_SUITE:
-        full["paper"] = list(view.paper) or [NOBODY]
+        full["paper"] = list(view.paper) or [EMPTIED]
     if view.pair is not None:
         full |= {"before": [view.pair[0]], "after": [view.pair[1]]}
     if view.boards is not None:
         full["boards"] = [view.boards.code]
-    if news := {name: value for name, value in full.items() if st.query_params.get_all(name) != value}:
-        st.query_params.update(news)
+    if changed := {name: value for name, value in full.items() if st.query_params.get_all(name) != value}:
+        st.query_params.update(changed)
 
 
 def go(reports: Sequence[LakeReport], paper: PaperResults, /, **changes: list[str]) -> None:
@@ -165,7 +165,7 @@ def go(reports: Sequence[LakeReport], paper: PaperResults, /, **changes: list[st
 def add(result: str, suite: str) -> None:
     """Chooses a result that has just come, if its suite is the one that is shown."""
     if st.query_params.get("suite") == suite:
-        st.query_params["result"] = [*(name for name in st.query_params.get_all("result") if name != NOBODY), result]
+        st.query_params["result"] = [*(name for name in st.query_params.get_all("result") if name != EMPTIED), result]
 
 
 def follow(code: str) -> None:
@@ -222,14 +222,14 @@ def choose_results(view: View, here: Mapping[str, LakeReport], paper: PaperResul
     ours.multiselect(
         "Results", list(titles), key="bench-results", max_selections=MOST_RESULTS, placeholder="choose checkpoints",
         format_func=lambda name: f"{titles[name]} ({name})" if titles[name] in double else titles[name],
-        on_change=lambda: change(result=state["bench-results"] or [NOBODY]),
+        on_change=lambda: change(result=state["bench-results"] or [EMPTIED]),
         help="Checkpoints that have been measured on this suite. Measure others with the button at the upper right.",
     )  # fmt: skip
     if rows:
         state["bench-paper"] = list(view.paper)
         theirs.multiselect(
             "Rows of the paper", paper_models(paper), key="bench-paper", placeholder="none",
-            on_change=lambda: change(paper=state["bench-paper"] or [NOBODY]),
+            on_change=lambda: change(paper=state["bench-paper"] or [EMPTIED]),
         )  # fmt: skip
     state["bench-metric"] = view.metric
     rate.segmented_control(

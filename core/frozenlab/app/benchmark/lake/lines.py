@@ -154,15 +154,15 @@ def ranked(lines: Sequence[Line], agents: int, metric: Metric) -> list[Line]:
 
 def in_order(reports: Sequence[LakeReport]) -> list[LakeReport]:
     """Bases first, then session by session and stage by stage."""
-    return sorted(reports, key=lambda report: (report.session is not None, report.session or "", _stage(report), report.created))
 
+    def place(report: LakeReport) -> tuple[bool, str, int, float]:
+        return report.session is not None, report.session or "", -1 if report.stage is None else report.stage, report.created
 
-def _stage(report: LakeReport) -> int:
-    return -1 if report.stage is None else report.stage
+    return sorted(reports, key=place)
 
 
 def first_choice(reports: Sequence[LakeReport]) -> list[LakeReport]:
-    """What is compared before anybody has chosen: every base and the end of every session; of a session that is alone all stages."""
+    """What is compared at first: every base and the end of every session; of a session that is alone all stages."""
     ordered = in_order(reports)
     last = {report.session: report for report in ordered if report.session is not None}
     telling = [report for report in ordered if report.session is None or report is last[report.session]]

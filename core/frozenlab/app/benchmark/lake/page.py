@@ -14,33 +14,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.benchmark import measure
-from frozenlab.app.benchmark.lake.address import (
-    ALL,
-    FAILED,
-    FILTER_WORDS,
-    FILTERS,
-    GAINED,
-    LOST,
-    MOST_BESIDE,
-    Boards,
-    Change,
-    View,
-    add,
-    asked_now,
-    behind,
-    choose_results,
-    choose_suite,
-    follow,
-    go,
-    leave,
-    read,
-    write,
-)
+from frozenlab.app.benchmark.lake import address
+from frozenlab.app.benchmark.lake.address import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Boards, Change, View, behind, follow
 from frozenlab.app.benchmark.lake.lines import Line, Metric, in_order, line_of, looks, paper_line
 from frozenlab.app.benchmark.lake.results import show_results
-from frozenlab.app.benchmark.lake.tables import team_title
+from frozenlab.app.benchmark.lake.tables import row_of, team_title
 from frozenlab.app.ui import markup, nav, refusals, theme
-from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table, scoreboard
+from frozenlab.app.ui.components.scoreboard import Cell, Head, Table, scoreboard
 from frozenlab.app.ui.figures import size_label
 from frozenlab.app.ui.nav import TO_THE_TOP
 from frozenlab.app.views.lake import share
@@ -69,7 +49,7 @@ def compare(opened: Sequence[Result], store: SessionStore) -> None:
     paper = paper_results()
     by_id = {result.id: result for result in opened}
     reports = in_order([result.report for result in opened if isinstance(result.report, LakeReport)])
-    view = read(reports, paper, asked_now()) if reports else None
+    view = address.read(reports, paper, address.asked_now()) if reports else None
     if view is not None and view.boards is not None:
         show_boards(view, by_id, reports)
     else:
@@ -82,8 +62,8 @@ def show_boards(view: View, found: Mapping[str, Result], reports: Sequence[LakeR
     with head:
         theme.question("Which boards are behind the figure?")
     markup.styles()
-    action.button("All figures", key="bench-back", icon=":material/arrow_back:", on_click=leave, width="stretch")
-    write(view)
+    action.button("All figures", key="bench-back", icon=":material/arrow_back:", on_click=address.leave, width="stretch")
+    address.write(view)
     here = {report.id: found[report.id] for report in reports if report.suite == view.suite}
     ink = theme.palette().text
     shown = [report for report in reports if report.id in view.results]
@@ -104,16 +84,16 @@ def show_figures(
     with action:
         measure.button(store, reports)
     theme.under_question(LEAD)
-    measure.under_way(store, add)
+    measure.under_way(store, address.add)
     if view is None:
         nothing_yet(store)
         return
-    write(view)
-    change: Change = partial(go, reports, paper)
+    address.write(view)
+    change: Change = partial(address.go, reports, paper)
     with picker:
-        choose_suite(view, reports, change)
+        address.choose_suite(view, reports, change)
     offered = {report.id: report for report in reports if report.suite == view.suite}
-    choose_results(view, offered, paper, change)
+    address.choose_results(view, offered, paper, change)
     look = looks([offered[name] for name in view.results], theme.palette().text)
     lines = [*(line_of(offered[name], look[name]) for name in view.results), *(paper_line(name, paper) for name in view.paper)]
     if view.unknown:
@@ -184,7 +164,10 @@ def narrow(asked: Boards, lines: Mapping[str, Line], table: pd.DataFrame) -> lis
     of_team = table[table["agents"] == asked.agents]
     sizes = [ALL, *sorted(int(size) for size in of_team["size"].unique())]
     seen = {*of_team["outcome"], asked.outcome, ALL, "valid", "optimal", FAILED, *((GAINED, LOST) if asked.versus else ())}
-    outcomes = FILTER_WORDS | ({} if asked.versus is None else against(lines[asked.versus].name))
+    outcomes = dict(FILTER_WORDS)
+    if asked.versus is not None:
+        other = lines[asked.versus].name
+        outcomes |= {GAINED: f"solved, not by {other}", LOST: f"not solved, but by {other}"}
     choice(st.container(), "of", "Answers of", list(lines), lambda name: lines[name].name)
     beside = others_beside(asked, lines)
     team, size = st.columns(2)
@@ -204,12 +187,8 @@ def others_beside(asked: Boards, lines: Mapping[str, Line]) -> list[str]:
     st.session_state[key] = first if asked.beside is None else [name for name in asked.beside if name in others]
     return st.multiselect(
         "Beside it, on the same board", others, format_func=lambda name: lines[name].name, key=key, placeholder="nobody",
-        max_selections=MOST_BESIDE, on_change=lambda: follow(replace(asked, beside=tuple(st.session_state[key])).code),
+        max_selections=address.MOST_BESIDE, on_change=lambda: follow(replace(asked, beside=tuple(st.session_state[key])).code),
     )  # fmt: skip
-
-
-def against(name: str) -> dict[str, str]:
-    return {GAINED: f"solved, not by {name}", LOST: f"not solved, but by {name}"}
 
 
 def gallery(asked: Boards, found: pd.DataFrame) -> pd.Series | None:
@@ -227,20 +206,14 @@ def gallery(asked: Boards, found: pd.DataFrame) -> pd.Series | None:
     shown = found.iloc[first : first + A_PAGE]
     several = asked.size is None
     items = [
-        (
-            Board.from_dict(json.loads(row["board"])),
-            (f"{size_label(row['size'])}, " if several else "") + OUTCOMES[row["outcome"]].label,
-        )
+        (Board.from_dict(json.loads(row["board"])), (f"{size_label(row['size'])}, " if several else "") + OUTCOMES[row["outcome"]].label)
         for _, row in shown.iterrows()
     ]
     with slot:
         board_gallery(
-            items,
-            key="bench-gallery",
-            size=96,
-            default=place - first,
+            items, key="bench-gallery", size=96, default=place - first,
             on_pick=lambda i: follow(replace(asked, board=str(shown.iloc[i]["board_id"])).code),
-        )
+        )  # fmt: skip
     return found.iloc[place]
 
 
@@ -293,7 +266,7 @@ def plans_table(answers: Mapping[str, pd.Series], lines: Mapping[str, Line]) -> 
             Cell(f"{round(answer['on_goal'] * answer['agents'])} of {answer['agents']}"),
             Cell(str(answer["tokens"])),
         )
-        rows.append(Row(line.name, cells, line.sign, line.color, line.method, line.hint))
+        rows.append(row_of(line, cells))
     heads = (
         Head(""), Head("outcome", "The first fault, or whether a valid plan is optimal"), Head("steps"), Head("sum of costs"),
         Head("agents on goal", "Where the ways end, whatever rule they break"), Head("tokens", "Length of the answer"),

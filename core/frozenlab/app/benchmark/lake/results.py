@@ -202,19 +202,20 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
         )  # fmt: skip
     percent_axis(figure)
     common_layout(figure, height=290)
-    means = "; ".join(f"{line.name}: " + ", ".join(_mean(line, agents, metric) for agents in panels) for line in lines)
+
+    def mean(line: Line, agents: int) -> str:
+        rate = line.means.get((agents, metric))
+        return f"{team_title(agents)} {rate.percent if rate else 'not measured'}"
+
+    means = "; ".join(f"{line.name}: " + ", ".join(mean(line, agents) for agents in panels) for line in lines)
     return Chart(figure, f"{metric} rate by map size, a panel a team size. Means: {means}.")
-
-
-def _mean(line: Line, agents: int, metric: Metric) -> str:
-    rate = line.means.get((agents, metric))
-    return f"{team_title(agents)} {rate.percent if rate else 'not measured'}"
 
 
 def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart:
     """What became of all boards of one team size, a stacked bar a result; ``customdata`` begins with the way to the boards it counts."""
     shown = [line for line in ranked(lines, agents, metric) if line.ours]
-    counts = {line.id: _outcomes(line, agents) for line in shown}
+    teams_of = {line.id: team for line in shown if (team := line.team(agents))}
+    counts = {name: {"optimal": team.optimal, "suboptimal": team.valid - team.optimal} | team.faults for name, team in teams_of.items()}
     figure = go.Figure()
     for outcome in (name for name in OUTCOMES if any(name in counted for counted in counts.values())):
         words = OUTCOMES[outcome].label
@@ -222,11 +223,8 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
         n = [sum(counts[line.id].values()) for line in shown]
         figure.add_trace(
             go.Bar(
-                y=[f"{line.sign} {line.name}" for line in shown],
-                x=[had / of for had, of in zip(boards, n, strict=True)],
-                orientation="h",
-                name=words,
-                marker=outcome_look(outcome, OUTCOMES[outcome]),
+                y=[f"{line.sign} {line.name}" for line in shown], x=[had / of for had, of in zip(boards, n, strict=True)],
+                orientation="h", name=words, marker=outcome_look(outcome, OUTCOMES[outcome]),
                 customdata=[
                     [lead_to(line, agents, outcome=outcome), had, of, percent(had / of, of)]
                     for line, had, of in zip(shown, boards, n, strict=True)
@@ -235,23 +233,14 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
                 "(%{customdata[3]})<extra></extra>",
             )
         )  # fmt: skip
-    figure.update_layout(barmode="stack", bargap=0.3)
     figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     common_layout(figure, height=134 + 38 * len(shown), top=104)
-    figure.update_layout(
-        legend=dict(
-            xref="container", yref="container", y=1, yanchor="top", maxheight=1, entrywidth=0.5, entrywidthmode="fraction", font_size=10
-        )
+    legend = dict(
+        xref="container", yref="container", y=1, yanchor="top", maxheight=1, entrywidth=0.5, entrywidthmode="fraction", font_size=10
     )
+    figure.update_layout(barmode="stack", bargap=0.3, legend=legend)
     shares = "; ".join(
         f"{line.name}: " + ", ".join(f"{OUTCOMES[name].label} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )
     return Chart(figure, f"What became of the boards with {team_title(agents)}. {shares}.")
-
-
-def _outcomes(line: Line, agents: int) -> dict[str, int]:
-    team = line.team(agents)
-    if team is None:
-        return {}
-    return {"optimal": team.optimal, "suboptimal": team.valid - team.optimal} | team.faults

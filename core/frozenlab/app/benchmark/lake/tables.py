@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -32,6 +32,11 @@ def team_title(agents: int) -> str:
     return f"{agents} agents" if agents > 1 else "1 agent"
 
 
+def row_of(line: Line, cells: Iterable[Cell]) -> Row:
+    """A row of figures of a line."""
+    return Row(line.name, tuple(cells), line.sign, line.color, line.method, line.hint, not line.ours)
+
+
 def leaderboard(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
     """The lines that have this team size, the best first, with both means and their intervals."""
     shown = ranked(lines, agents, metric)
@@ -45,7 +50,7 @@ def leaderboard(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
         cells = [mean_cell(line, agents, name, name == metric) for name in METRICS]
         if not alike:
             cells.append(Cell(f"{line.means[agents, metric].n:,}", leads=lead_to(line, agents)))
-        rows.append(Row(line.name, tuple(cells), line.sign, line.color, line.method, line.hint, not line.ours))
+        rows.append(row_of(line, cells))
     return Table(team_title(agents), tuple(heads), tuple(rows), note)
 
 
@@ -73,13 +78,7 @@ def cells_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
     """One column a map size, with interval and a tint that deepens with the rate."""
     shown = ranked(lines, agents, metric)
     sizes = sorted({size for line in shown for size in line.sizes(agents)})
-    rows = [
-        Row(
-            line.name, tuple(cell_of(line, agents, size, metric) for size in sizes), line.sign, line.color, line.method, line.hint,
-            not line.ours,
-        )
-        for line in shown
-    ]  # fmt: skip
+    rows = [row_of(line, (cell_of(line, agents, size, metric) for size in sizes)) for line in shown]
     heads = (Head(""), *(Head(size_label(size)) for size in sizes))
     return Table("", heads, tuple(rows), wide=True)
 
@@ -106,7 +105,7 @@ def more_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
             Cell(above(team.makespan_gap), leads=solved, hint=f"over {team.valid} valid plans"),
             Cell(number(team.tokens, 0), leads=every),
         )
-        rows.append(Row(line.name, cells, line.sign, line.color, line.method, line.hint))
+        rows.append(row_of(line, cells))
     return Table("", MORE_HEADS, tuple(rows), wide=True)
 
 
