@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import Result, results, results_folder
-from frozenlab.experiments.benchmark.task import EvaluationError, Task, task_for
+from frozenlab.experiments.benchmark.task import Evaluation, EvaluationError, Task, task_for
 from frozenlab.experiments.shelf.shelf import ShelfError, delete, restore
 from frozenlab.jobs.launcher import LaunchError, stop, submit
 from frozenlab.jobs.state import WorkerState

@@ -289,7 +289,7 @@ def test_the_command_line(store: SessionStore, session: Session, out: Path, tmp_
     assert main(["jobs", "import", str(out), "--yes"]) == 0 and "frozenlab jobs own session:demo-2" in capsys.readouterr().out
     assert main(["jobs", "own", "demo-2"]) == 2 and store.open("demo-2").read_only, "it was not confirmed"
     assert "was imported on" in capsys.readouterr().err
-    assert main(["jobs", "own", "demo-2", "--yes"]) == 0 and not store.open("demo-2").read_only
+    assert answer(capsys, "jobs", "own", "demo-2", "--yes")["own"] and not store.open("demo-2").read_only
     assert "is no file" in reason(capsys, "jobs", "import", str(tmp_path), "--yes")
     assert "cannot be read" in reason(capsys, "jobs", "import", "https://example.org/x.zip")
 

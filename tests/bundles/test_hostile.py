@@ -9,7 +9,6 @@ import resource
 import socket
 import stat
 import struct
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -42,9 +41,9 @@ class Trap:
 TRAP = pickle.dumps(Trap())
 
 
-def has(path: str, data: bytes, kind: str = "session", rest: dict[str, bytes] | None = None) -> bytes:
+def has(path: str, data: bytes) -> bytes:
     """A sound session with one more file, which the manifest lists truly; or with another content of one of its own."""
-    return bundle((sound() if rest is None else rest) | {path: data}, kind)
+    return bundle(sound() | {path: data})
 
 
 def beside(*parts: Part, **end: int) -> bytes:
@@ -83,14 +82,11 @@ def table(columns: Any, **options: Any) -> bytes:
 
 
 def arrays(data: bytes) -> bytes:
-    return has("influence-0.npz", data, "headroom", {"task.json": b"{}"})
+    return bundle({"task.json": b"{}", "influence-0.npz": data}, "headroom")
 
 
 def inner_zip(name: str, data: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as inner:
-        inner.writestr(name, data)
-    return out.getvalue()
+    return archive([Part(name, data, STORED)])
 
 
 def weights(data: bytes) -> bytes:
@@ -140,6 +136,7 @@ def objects() -> bytes:
 
 
 def lying_array() -> bytes:
+    """The header of an array of eight terabytes, without its data."""
     out = io.BytesIO()
     np.lib.format.write_array_header_1_0(out, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
     return inner_zip("products.npy", out.getvalue())

@@ -13,7 +13,7 @@ import pytest
 
 from frozenlab.cli.main import COMMANDS, main
 from frozenlab.engineer import hosts
-from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED
+from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, ApiEngineer
 from frozenlab.engineer.sections import USUAL
 from frozenlab.experiments.replays.arms import KINDS
 from frozenlab.experiments.studies.presets import STUDIES, engineers_study
@@ -149,8 +149,6 @@ def test_a_server_that_was_not_allowed_is_not_asked(
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    from frozenlab.engineer.engineers import ApiEngineer
-
     api = ApiEngineer(base_url="https://api.evil.example/v1", model="m")
     spec = short_spec().changed(engineer=api)
     build_session(tmp_path / "sessions", spec, status="stopped")

@@ -15,8 +15,7 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.cli import main as cli
 from frozenlab.cli.experiment import work_here
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.benchmark.evaluations import Evaluation
-from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import task_against
 from frozenlab.experiments.diagnosis.store import Diagnosis

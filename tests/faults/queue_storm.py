@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from frozenlab.experiments.benchmark.evaluations import Evaluation
+from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_task
 from frozenlab.experiments.replays.arms import Arm
 from frozenlab.experiments.replays.store import Replay

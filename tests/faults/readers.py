@@ -18,8 +18,8 @@ from frozenlab.cli.main import parse
 from frozenlab.cli.replay import print_replay
 from frozenlab.cli.study import print_study
 from frozenlab.engineer.sections import describe
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.results import results
+from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.headroom.report import report_of as headroom_report

@@ -13,8 +13,7 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.faithfulness import check
 from frozenlab.engineer.sections import describe
-from frozenlab.experiments.benchmark.evaluations import Evaluation
-from frozenlab.experiments.benchmark.task import Task
+from frozenlab.experiments.benchmark.task import Evaluation, Task
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of

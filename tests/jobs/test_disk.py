@@ -11,8 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from frozenlab.experiments.benchmark.evaluations import Evaluation
-from frozenlab.experiments.benchmark.task import Task
+from frozenlab.experiments.benchmark.task import Evaluation, Task
 from frozenlab.jobs import disk, launcher
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.benchmark.evaluations import Evaluation
+from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of

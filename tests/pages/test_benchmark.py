@@ -15,10 +15,9 @@ from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_ta
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.base.files import write_text
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.lake.paper_results import paper_results
 from frozenlab.experiments.benchmark.results import Result, results_folder
-from frozenlab.experiments.benchmark.task import Task, task_for
+from frozenlab.experiments.benchmark.task import Evaluation, Task, task_for
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import Instance
@@ -306,7 +305,7 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
 def test_an_empty_lab_offers_to_measure_the_lab_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
     started: list[Task] = []
-    monkeypatch.setattr("frozenlab.experiments.benchmark.evaluations.Evaluation.start", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", lambda task, store: started.append(task))
     app = open_page("benchmark")
     assert not app.exception
     assert any("No checkpoint has been measured yet" in info.value for info in app.info)
@@ -360,7 +359,7 @@ def lab(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Task] = []
-    monkeypatch.setattr("frozenlab.experiments.benchmark.evaluations.Evaluation.start", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", lambda task, store: started.append(task))
     app = open_page("benchmark")
     app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
     app.button(key="measure").click().run()
@@ -373,7 +372,7 @@ def test_a_refusal_is_shown(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) 
     def refuse(task: Task, store: SessionStore) -> Evaluation:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.experiments.benchmark.evaluations.Evaluation.start", refuse)
+    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", refuse)
     app = open_page("benchmark").button(key="measure").click().run()
     app.button(key="measure-start").click().run()
     assert "a session is running" in app.error[0].value

@@ -21,8 +21,7 @@ from frozenlab.app.ui.refusals import WHY
 from frozenlab.base import look_only
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.experiments.benchmark.evaluations import Evaluation
-from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
 from frozenlab.experiments.headroom.store import Headroom

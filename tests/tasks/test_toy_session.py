@@ -7,9 +7,9 @@ import pytest
 
 from frozenlab.app.story.whole_session import axes_of, map_figure, stops
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import PlainReport
 from frozenlab.experiments.benchmark.results import Result, read_report
+from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals

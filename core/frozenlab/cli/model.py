@@ -25,11 +25,11 @@ from frozenlab.cli.common import (
 from frozenlab.cli.session import add_spec, spec_of
 from frozenlab.engineer import hosts
 from frozenlab.engineer.hosts import Server
-from frozenlab.experiments.benchmark.evaluations import fresh_id, needs_of, title_of
 from frozenlab.experiments.benchmark.results import results_folder, save_result
 from frozenlab.experiments.benchmark.task import Task, checkpoint_of, task_for
 from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.jobs.environment import worker_environment
+from frozenlab.jobs.folders import fresh_name
 from frozenlab.jobs.launcher import counted
 from frozenlab.jobs.needs import language_model
 from frozenlab.models.folders import on_hub
@@ -80,7 +80,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
         hosts.check([server])
         fields = given(options, "seed", "title", "samples") | {"server": server}
     task = task_for(options.model, options.suite, store, **fields)
-    folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
+    folder = (options.out or results_folder(store) / fresh_name(results_folder(store), task.title, otherwise="result")).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
 
@@ -88,7 +88,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
         confirm(cost.sentence, UNPAID, yes=options.yes or cost.cost is None)
 
     os.environ.update(worker_environment(task.online))
-    with counted(store.root, folder, "evaluate", title_of(task), needs_of(task)), progress() as note:
+    with counted(store.root, folder, "evaluate", task.words, task.needs), progress() as note:
         from frozenlab.experiments.benchmark.measuring import measure
 
         report, rows = measure(task, folder.name, note, pay)

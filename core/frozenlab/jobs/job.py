@@ -105,7 +105,7 @@ KINDS = {
         ),
         Kind(
             "evaluation", "results", "task.json", f"{_EXPERIMENTS}.benchmark.measuring",
-            f"{_EXPERIMENTS}.benchmark.evaluations.Evaluation",
+            f"{_EXPERIMENTS}.benchmark.task.Evaluation",
         ),
         Kind("study", "studies", "study.json", f"{_EXPERIMENTS}.studies.runner", f"{_EXPERIMENTS}.studies.store.Study", lock_wait=0.0),
         Kind("replay", "replays", "task.json", f"{_EXPERIMENTS}.replays.asking", f"{_EXPERIMENTS}.replays.store.Replay"),

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from frozenlab.engineer.engineers import FixedEngineer, RulesEngineer, UniformEngineer
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import PlainReport
 from frozenlab.experiments.benchmark.results import Result
-from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec

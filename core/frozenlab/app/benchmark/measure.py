@@ -12,9 +12,8 @@ from frozenlab.app.ui import markup, refusals, sessions
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
 from frozenlab.base.numbers import percent
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import Report
-from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import OFFERED, SessionStore
@@ -56,9 +55,9 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     spec = family.named_suites()[suite]
     tasks = family.suite_total(spec)
     expected = f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), one answer to each."
-    seconds = seconds_a_task(reports)
-    if seconds is not None:
-        expected += f" About {sessions.duration(seconds * tasks)}, judging by the last result, and as long as the tasks take to draw."
+    if newest := max(reports, key=lambda report: report.created, default=None):
+        seconds = newest.seconds / newest.n * tasks
+        expected += f" About {sessions.duration(seconds)}, judging by the last result, and as long as the tasks take to draw."
     st.caption(expected)
     asked = st.button(
         "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
@@ -76,12 +75,6 @@ def start(model: str, suite: str, store: SessionStore) -> None:
     """Starts to measure, or keeps the reason why not."""
     with refusals.keeping_reason(ERROR, "Not started"):
         Evaluation.start(task_for(model, suite, store), store)
-
-
-def seconds_a_task(reports: Sequence[Report]) -> float | None:
-    """Of the newest result on this machine."""
-    newest = max(reports, key=lambda report: report.created, default=None)
-    return None if newest is None else newest.seconds / newest.n
 
 
 def button(store: SessionStore, reports: Sequence[Report]) -> None:

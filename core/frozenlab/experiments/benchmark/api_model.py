@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from frozenlab.base import seeds
 from frozenlab.base.files import append_line, read_lines
-from frozenlab.engineer.chat import ENDS, Answered, ask_for_text
+from frozenlab.engineer.chat import ENDS, ask_for_text
 from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.replays.cost import CHARACTERS_A_TOKEN, Estimate
 from frozenlab.models.policy import GREEDY, Completion, Progress, Sampling
@@ -49,7 +49,7 @@ class ApiModel:
         return self.family.plain.read(task, completion.text, completion.finished)
 
     def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
-        """Answers each task; the temperature is the server's.
+        """Answer each task; the temperature is the server's.
 
         Raises ProposalError if the server gives no answer at all. One that is cut off, filtered or declined counts as what it is.
         """
@@ -83,7 +83,9 @@ class ApiModel:
         answer = ask_for_text(self.server, [{"role": "user", "content": question.prompt}], question.seed)
         if not answer.at_temperature:
             self.refusal.touch()
-        return as_completion(answer)
+        text, tokens, *_ = answer.written
+        counted = len(text) // CHARACTERS_A_TOKEN if tokens is None else tokens  # some servers do not count them
+        return Completion(text.strip(), counted, finished=answer.ended not in ENDS)
 
     @property
     def refusal(self) -> Path:
@@ -117,10 +119,3 @@ class ApiModel:
             return None
         read, written = sum(map(len, prompts)) // CHARACTERS_A_TOKEN, len(prompts) * self.server.max_tokens
         return Estimate(len(prompts), read, written, judged=False, cost=self.server.cost(read, written))
-
-
-def as_completion(answer: Answered) -> Completion:
-    """A server that does not count tokens leaves them to be judged by the letters."""
-    text, tokens, *_ = answer.written
-    counted = tokens if tokens is not None else len(text) // CHARACTERS_A_TOKEN
-    return Completion(text.strip(), counted, finished=answer.ended not in ENDS)

@@ -16,10 +16,9 @@ from trl.import_utils import is_vllm_available
 from frozenlab.base.places import sessions_folder
 from frozenlab.engineer.hosts import host_of
 from frozenlab.experiments.benchmark.api_model import ApiModel
-from frozenlab.experiments.benchmark.evaluations import Evaluation
 from frozenlab.experiments.benchmark.report import Measured, Report
 from frozenlab.experiments.benchmark.results import report_type, save_result
-from frozenlab.experiments.benchmark.task import Task
+from frozenlab.experiments.benchmark.task import Evaluation, Task
 from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.experiments.shelf.housekeeping import DAY
 from frozenlab.jobs.environment import THREADS
@@ -36,16 +35,6 @@ DRAWING_SHARE = 0.1
 """Part of the work that drawing and solving the boards is: rough, for the progress bar."""
 FORGOTTEN_AFTER = 30 * DAY
 """Seconds."""
-
-
-def weights_of(task: Task) -> Path:
-    """The file of the measured weights. For a model from the hub, the hub's cache gives its path."""
-    folder = policy_folder(task.policy)
-    if task.language is not None and on_hub(task.policy):
-        folder = Path(snapshot_download(task.policy, revision=task.language.revision, local_files_only=True))
-    weights = weights_file(folder)
-    assert weights is not None, "it was loaded"
-    return weights
 
 
 def answering(task: Task) -> Policy | ApiModel:
@@ -77,7 +66,12 @@ def checkpoint_hash(task: Task) -> str:
     """SHA-256 of the measured weights; of a model that is elsewhere, of its name and its server's."""
     if task.server is not None:
         return hashlib.sha256(f"{host_of(task.server)} {task.server.model}".encode()).hexdigest()
-    with weights_of(task).open("rb") as file:
+    folder = policy_folder(task.policy)
+    if task.language is not None and on_hub(task.policy):  # the hub's cache gives its path
+        folder = Path(snapshot_download(task.policy, revision=task.language.revision, local_files_only=True))
+    weights = weights_file(folder)
+    assert weights is not None, "it was loaded"
+    with weights.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -96,7 +90,7 @@ def work(recorder: JobRecorder[Evaluation]) -> None:
 def measure(
     task: Task,
     result_id: str,
-    on_progress: Callable[[Part, int, int], None] | None = None,
+    note: Callable[[Part, int, int], None] = lambda part, done, of: None,
     before_paying: Callable[[Estimate], None] = lambda cost: None,
 ) -> tuple[Report, pd.DataFrame]:
     """Answer every task of the suite with the checkpoint, and judge the answers.
@@ -107,14 +101,13 @@ def measure(
     was stopped goes on with the batch that it was stopped in.
 
     Args:
-        on_progress: called with (part of the work, boards done, total).
+        note: called with (part of the work, boards done, total).
         before_paying: called with what a model behind a server would cost, before it is asked; stops the work by raising a LabError.
 
     Raises:
         LabError: the suite cannot be loaded, the checkpoint cannot be read, or has no words for a task.
     """
     torch.set_num_threads(THREADS)
-    note = on_progress or (lambda part, done, of: None)
     family = task.family
     policy, writer = answering(task), None
     checkpoint = checkpoint_hash(task)
@@ -126,12 +119,7 @@ def measure(
         before_paying(cost)
     note("planning", 0, len(suite.tasks))
     began = time.time()
-    rows = evaluate(
-        policy,
-        suite.tasks,
-        how,
-        on_progress=lambda done: note("planning", done, len(suite.tasks)),
-    )
+    rows = evaluate(policy, suite.tasks, how, on_progress=lambda done: note("planning", done, len(suite.tasks)))
     seconds = time.time() - began + (writer.spared if writer else 0.0)
     own_way = {"temperature": None} if isinstance(policy, ApiModel) and policy.refusal.exists() else {}
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name} | own_way)

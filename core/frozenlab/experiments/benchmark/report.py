@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import ComparisonError, percent, percents, wilson
+from frozenlab.base.numbers import ComparisonError, Interval, wilson
 from frozenlab.tasks.families import AnySuite, family_of
 from frozenlab.tasks.family import Family
 
@@ -203,15 +203,9 @@ class Report(Measured, ABC):
         about = {name: getattr(measured, name) for name in Measured.model_fields}
         text = cls.tasks_in(rows.iloc[:: measured.samples]).to_csv(index=False, lineterminator="\n")
         return cls(
-            **about,
-            id=id,
-            checkpoint_sha256=checkpoint_sha256,
-            boards_sha256=hashlib.sha256(text.encode()).hexdigest(),
-            suite_spec=suite_spec,
-            created=created,
-            seconds=seconds,
-            **cls.figures(rows, suite_spec, measured.samples),
-        )
+            **about, id=id, checkpoint_sha256=checkpoint_sha256, boards_sha256=hashlib.sha256(text.encode()).hexdigest(),
+            suite_spec=suite_spec, created=created, seconds=seconds, **cls.figures(rows, suite_spec, measured.samples),
+        )  # fmt: skip
 
     @classmethod
     @abstractmethod
@@ -266,14 +260,7 @@ class PlainReport(Report):
 
     def cells_table(self) -> pd.DataFrame:
         rows = [
-            {
-                "cell": cell.cell,
-                "n": cell.n,
-                **bounds_of(cell),
-                "tokens": cell.tokens,
-                **dict.fromkeys(self.family.faults, 0),
-                **cell.faults,
-            }
+            {"cell": cell.cell, "n": cell.n, **bounds_of(cell), "tokens": cell.tokens} | dict.fromkeys(self.family.faults, 0) | cell.faults
             for cell in self.cells
         ]
         return pd.DataFrame(rows)
@@ -284,6 +271,6 @@ class PlainReport(Report):
 
 def line_of(cell: CellTally) -> str:
     """One cell in a line."""
-    rates = (("valid", cell.valid_rate, cell.valid_interval), ("optimal", cell.optimal_rate, cell.optimal_interval))
-    shown = ", ".join(f"{name} {percent(rate, cell.n)} ({percents(low, high, cell.n)})" for name, rate, (low, high) in rates)
-    return f"{cell.cell}: n {cell.n}, {shown}, faults: {cell.fault_counts}"
+    rates = (Interval(*cell.bounds(name)) for name in ("valid", "optimal"))
+    valid, optimal = (f"{rate.percent} ({rate.percents})" for rate in rates)
+    return f"{cell.cell}: n {cell.n}, valid {valid}, optimal {optimal}, faults: {cell.fault_counts}"

@@ -8,9 +8,10 @@ from its rows.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from frozenlab.base import places
 from frozenlab.base.errors import one_line
@@ -29,6 +30,7 @@ from frozenlab.tasks.lake.family import LAKE
 if TYPE_CHECKING:
     import pandas as pd
 
+Read = TypeVar("Read")
 SHIPPED = places.ASSETS / "results"
 """Results that ship with the project."""
 REPORTS: dict[str, type[Report]] = {LAKE.name: LakeReport}
@@ -77,22 +79,20 @@ class Result(Job):
     @cached_property
     def report(self) -> Report | None:
         """The report; None, and a line in ``problems``, if it is damaged."""
-        try:
-            return read_report(regular(self.dir / "report.json").read_text(encoding="utf-8"))
-        except Exception as error:  # whatever is called report.json: brackets without an end, numbers beyond all measure
-            reason = one_line(error)
-            self.problems.append(f"{self.id}: report.json cannot be read: {reason}")
-            return None
+        return self._read("report.json", lambda path: read_report(regular(path).read_text(encoding="utf-8")))
 
     @cached_property
     def rows(self) -> pd.DataFrame | None:
         """The judged answers, one row per task, the first where there are several; None, and a line in ``problems``, if they are damaged or
         missing."""
+        family, samples = (self.report.family, self.report.samples) if self.report else (LAKE, 1)
+        return self._read("boards.parquet", lambda path: read_table(path, family).iloc[::samples])
+
+    def _read(self, name: str, read: Callable[[Path], Read]) -> Read | None:
         try:
-            table = read_table(self.dir / "boards.parquet", self.report.family if self.report else LAKE)
-            return table.iloc[:: self.report.samples if self.report else 1]
-        except Exception as error:  # a damaged table can make its reader raise anything
-            self.problems.append(f"{self.id}: boards.parquet cannot be read: {one_line(error)}")
+            return read(self.dir / name)
+        except Exception as error:  # a damaged file can make its reader raise anything
+            self.problems.append(f"{self.id}: {name} cannot be read: {one_line(error)}")
             return None
 
 

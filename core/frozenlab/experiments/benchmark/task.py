@@ -1,4 +1,8 @@
-"""What an evaluation measures: a checkpoint, as people name it, on a suite."""
+"""What an evaluation measures, a checkpoint as people name it on a suite, and its folder.
+
+The folder is that of the result from the beginning: ``task.json`` says what is measured, ``state.json`` how far it is. The result's own
+files come at the end (results.py).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ from pydantic import Field, ValidationError
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.benchmark.report import Measured
+from frozenlab.experiments.experiment import Experiment, Words
+from frozenlab.jobs.needs import LAB_MODEL as ON_CORES
+from frozenlab.jobs.needs import Needs, language_model
 from frozenlab.models.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.store import SessionStore
@@ -48,9 +55,46 @@ class Task(Measured):
         """Whether its tasks or its model come from the hub."""
         return self.family.suite_online(self.suite) or self.server is not None or (self.language is not None and on_hub(self.policy))
 
+    @property
+    def words(self) -> str:
+        """``lab model on quick``."""
+        return f"{self.title} on {Path(self.suite).name}"
+
+    @property
+    def needs(self) -> Needs:
+        return language_model() if self.language else ON_CORES
+
 
 class EvaluationError(LabError, ValueError):
     """An evaluation cannot be made, read or thrown away; the message says why."""
+
+
+class Evaluation(Experiment[Task]):
+    """The folder of an evaluation in the background. Opening it raises EvaluationError if its task cannot be read."""
+
+    kind, model, error = "evaluation", Task, EvaluationError
+    words = Words("evaluation", "evaluations", "measuring")
+
+    @classmethod
+    def files(cls, place: Path) -> list[Path]:
+        """Of those that wait, run, or ended without a result, newest first. Finished ones are results."""
+        return [file for file in super().files(place) if not (file.parent / "report.json").exists()]
+
+    @property
+    def title(self) -> str:
+        return self.spec.words
+
+    @property
+    def online(self) -> bool:
+        return self.spec.online
+
+    @property
+    def needs(self) -> Needs:
+        return self.spec.needs
+
+    @property
+    def slow(self) -> bool:
+        return self.spec.language is not None
 
 
 def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
@@ -75,7 +119,9 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         if asked and language is None:
             raise EvaluationError(f"{model} is a lab model: {', '.join(sorted(asked))} is for language models")
         if language is not None:
-            language = LanguageSettings.model_validate(language.model_dump() | with_room(asked, language))
+            longest = asked.get("max_tokens", language.max_tokens)
+            room = {"context": max(language.context, longest + PROMPT_ROOM)}  # for the longest answer and a prompt
+            language = LanguageSettings.model_validate(language.model_dump() | asked | room)
             how = language.measured
             fields = {"temperature": how.temperature, "top_p": how.top_p, "top_k": how.top_k} | fields
             fields |= {"language": language, "thinking": language.thinking, "max_tokens": language.max_tokens}
@@ -90,12 +136,6 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
 def of_server(model: str, server: Server) -> dict[str, Any]:
     """A model behind a server, as fields of :class:`Task`."""
     return {"title": server.model, "model": model, "policy": model, "temperature": server.temperature, "max_tokens": server.max_tokens}
-
-
-def with_room(asked: dict[str, Any], language: LanguageSettings) -> dict[str, Any]:
-    """The settings that were asked for, with a context that has room for the longest answer and a prompt."""
-    longest = asked.get("max_tokens", language.max_tokens)
-    return asked | {"context": max(language.context, longest + PROMPT_ROOM)}
 
 
 def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def paper_line(name: str, paper: PaperResults) -> Line:
             rates = {size: getattr(printed, metric) for size, printed in row.by_size.items()}
             cells |= {(agents, size, metric): Interval(rate, *team.bounds(rate), n) for size, rate in rates.items()}
             _, low, high = mean_of_rates([(round(rate * n), n) for rate in rates.values()])
-            means[agents, metric] = Interval(getattr(row, f"mean_{metric}"), low, high, n * len(rates))
+            means[agents, metric] = Interval(row.mean(metric), low, high, n * len(rates))
     return Line(
         name, name, "paper", sign, symbol, PAPER_COLOR, PAPER_DASHES[place % len(PAPER_DASHES)],
         f"{METHOD_WORDS['paper']}. It prints no intervals: these follow from its {n} boards a cell.", None, means, cells,

@@ -158,14 +158,12 @@ def downloads(lines: Sequence[Line], view: View, paper: PaperResults) -> None:
         return json.dumps(content, indent=1)
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "CSV", lambda: as_table(lines, view.suite).to_csv(index=False), f"benchmark-{view.suite}.csv", "text/csv", on_click="ignore",
-            key="bench-csv", icon=":material/download:", help="All cells of all rows that are shown",
-        )  # fmt: skip
-        st.download_button(
-            "JSON", as_json, f"benchmark-{view.suite}.json", "application/json", on_click="ignore", key="bench-json",
-            icon=":material/download:", help="The reports of all results that are shown",
-        )  # fmt: skip
+        for label, data, mime, hint in (
+            ("CSV", lambda: as_table(lines, view.suite).to_csv(index=False), "text/csv", "All cells of all rows that are shown"),
+            ("JSON", as_json, "application/json", "The reports of all results that are shown"),
+        ):
+            file, key = f"benchmark-{view.suite}.{label.lower()}", f"bench-{label.lower()}"
+            st.download_button(label, data, file, mime, on_click="ignore", key=key, icon=":material/download:", help=hint)
         st.caption("The camera at the upper right of a figure saves it as SVG; beside it are PNG and its data.")
 
 

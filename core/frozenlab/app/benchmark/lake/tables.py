@@ -154,13 +154,8 @@ def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[C
     for agents in sorted({*before["agents"]} & {*after["agents"]}):
         old, new = (table[table["agents"] == agents] for table in (before, after))
         pairs = board_by_board(old, new, metric)
-        change = paired_change(old, new, metric)
-        found.append(
-            Change(
-                change.value, change.low, change.high, change.n, agents=int(agents), before=pairs.before, after=pairs.after,
-                gained=pairs.gained, lost=pairs.lost,
-            )
-        )  # fmt: skip
+        counts = {name: getattr(pairs, name) for name in ("before", "after", "gained", "lost")}
+        found.append(Change(**vars(paired_change(old, new, metric)), agents=int(agents), **counts))
     if not found:
         raise ComparisonError("the two results share no board")
     return found

@@ -36,16 +36,11 @@ class PaperRow(_Frozen):
     by_size: dict[int, PaperRates]
     """Map size -> rates."""
     overall: PaperRates
-    """The paper's "Sum" as printed. In two rows it is not the mean of the printed cells; see :attr:`mean_valid`."""
+    """The paper's "Sum" as printed. In two rows it is not the mean of the printed cells; see :meth:`mean`."""
 
-    @property
-    def mean_valid(self) -> float:
-        """The mean over the printed cells, comparable with ``TeamResult.mean_valid``."""
-        return sum(rates.valid for rates in self.by_size.values()) / len(self.by_size)
-
-    @property
-    def mean_optimal(self) -> float:
-        return sum(rates.optimal for rates in self.by_size.values()) / len(self.by_size)
+    def mean(self, metric: str) -> float:
+        """The mean of ``valid`` or ``optimal`` over the printed cells, comparable with ``TeamResult.mean_valid``."""
+        return sum(getattr(rates, metric) for rates in self.by_size.values()) / len(self.by_size)
 
 
 class PaperTeam(_Frozen):

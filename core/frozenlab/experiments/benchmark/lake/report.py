@@ -88,9 +88,8 @@ class LakeReport(Report):
             found += ["", HEAD]
             for cell in self.cells:
                 if cell.agents == team.agents:
-                    valid, optimal = (cell.valid_rate, *cell.valid_interval), (cell.optimal_rate, *cell.optimal_interval)
-                    found.append(tally_line(cell, f"{cell.size}", valid, optimal))
-            valid, optimal = (team.mean_valid, *team.mean_valid_interval), (team.mean_optimal, *team.mean_optimal_interval)
+                    found.append(tally_line(cell, f"{cell.size}", cell.bounds("valid"), cell.bounds("optimal")))
+            valid, optimal = (team.mean_valid, *team.mean_valid_interval, team.n), (team.mean_optimal, *team.mean_optimal_interval, team.n)
             found.append(tally_line(team, "mean", valid, optimal))
             found.append(f"        faults: {team.fault_counts}")
         return found
@@ -111,14 +110,10 @@ def board_tally(rows: pd.DataFrame, samples: int) -> dict[str, Any]:
 
 def team_result(rows: pd.DataFrame, cells: Sequence[CellResult], samples: int) -> TeamResult:
     """The counts of all boards of a team, and the means over its cells."""
-    valid, *valid_interval = mean_of_rates([(cell.valid / samples, cell.n) for cell in cells])
-    optimal, *optimal_interval = mean_of_rates([(cell.optimal / samples, cell.n) for cell in cells])
-    means: dict[str, Any] = {
-        "mean_valid": valid,
-        "mean_valid_interval": valid_interval,
-        "mean_optimal": optimal,
-        "mean_optimal_interval": optimal_interval,
-    }
+    means: dict[str, Any] = {}
+    for name in ("valid", "optimal"):
+        mean, *interval = mean_of_rates([(getattr(cell, name) / samples, cell.n) for cell in cells])
+        means |= {f"mean_{name}": mean, f"mean_{name}_interval": interval}
     return TeamResult(cells=len(cells), **board_tally(rows, samples), **means)
 
 
@@ -128,10 +123,10 @@ def gap(had: pd.Series, optimum: pd.Series) -> float | None:
     return float(excess.mean()) if len(excess) else None
 
 
-def tally_line(boards: BoardTally, size: str, valid: tuple[float, float, float], optimal: tuple[float, float, float]) -> str:
-    """One line of the table: rates with their bounds, and a dash for the gap if no plan is valid."""
+def tally_line(boards: BoardTally, size: str, *rates_of: tuple[float, float, float, int]) -> str:
+    """One line of the table: rates with their bounds and n, and a dash for the gap if no plan is valid."""
     n = boards.n
-    rates = "  ".join(f"{percent(rate, n):>7}  {percents(low, high, n):>15}" for rate, low, high in (valid, optimal))
+    rates = "  ".join(f"{percent(rate, n):>7}  {percents(low, high, n):>15}" for rate, low, high, n in rates_of)
     cost, step = (UNKNOWN if gap is None else f"{number(100 * gap, 1, sign=True)} %" for gap in (boards.soc_gap, boards.makespan_gap))
     arrived = f"{percent(boards.csr, n):>7}  {percent(boards.isr, n):>7}"
     return f"{boards.agents:>6}  {size:>4}  {boards.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {number(boards.tokens, 1):>6}"
