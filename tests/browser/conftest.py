@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Download, Locator, Page, Request, ViewportSize, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 START_WITHIN = 300.0  # seconds; a cold machine compiles byte code first
@@ -27,6 +28,8 @@ EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
 AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 """The app when no script runs."""
 
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 PATIENCE = 180_000  # milliseconds: only what hangs fails; the first board on a machine waits for the solver to be compiled
 
 expect.set_options(timeout=PATIENCE)
@@ -164,13 +167,65 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def page(browser: Browser, watch: Watch) -> Iterator[Page]:
-    """A page of 1440x900 that fails its test on a console error, a script error, or a request that leaves this machine."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    watch.on(page)
-    yield page
-    context.close()
+def visit(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a new context with these options, of 1440x900 if they do not say otherwise. It fails its test on a console error, a
+    script error, or a request that leaves this machine."""
+    contexts = []
+
+    def new_page(**options: Any) -> Page:
+        contexts.append(browser.new_context(**{"viewport": WIDE} | options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(PATIENCE)
+        watch.on(page)
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
     assert not watch.errors and not watch.left
+
+
+@pytest.fixture
+def page(visit: Callable[..., Page]) -> Page:
+    """The page of a test, which may use the clipboard."""
+    return visit(permissions=["clipboard-read", "clipboard-write"])
+
+
+@contextmanager
+def running(browser: Browser, *code: str) -> Iterator[Page]:
+    """An empty page in which this JavaScript has run."""
+    page = browser.new_page()
+    page.evaluate(f"() => {{ {' '.join(code)} }}")
+    yield page
+    page.close()
+
+
+def soon(page: Page, holds: Callable[[], object], what: str = "it") -> None:
+    """For what no locator can say: waits until ``holds``."""
+    for _ in range(PATIENCE // 100):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{what} did not happen")
+
+
+def press_until_seen(page: Page, key: str, shown: Locator) -> None:
+    """For a key that a page hears only after all of it is drawn."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        page.wait_for_timeout(500)
+        if shown.is_visible():
+            break
+    expect(shown).to_be_visible()
+
+
+def downloaded(page: Page, button: Locator) -> Download:
+    """The file that the button gives."""
+    with page.expect_download() as download:
+        button.click()
+    return download.value
+
+
+def pixels(page: Page) -> list[str]:
+    """What the canvases of the player show, one text each."""
+    return page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")

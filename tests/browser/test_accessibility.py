@@ -4,24 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.app.ui.nav import PAGES
 from tests.browser.axe import violations
-from tests.browser.conftest import AT_REST
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
+from tests.browser.conftest import AT_REST, PHONE, WIDE, App
 
 pytestmark = pytest.mark.slow
 
 LONGEST = 2500
 """Pixels of a page on a wide screen, before its reader asks for more."""
-WIDE: ViewportSize = {"width": 1440, "height": 900}
-PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -39,18 +33,13 @@ def test_a_page_breaks_no_serious_rule_and_is_not_too_long(shared_app: App, calm
     """Both screens look at one load of the page: its window is narrowed, as when a phone is turned."""
     calm.set_viewport_size(WIDE)
     calm.goto(f"{shared_app.url}/{'' if name == 'home' else name}")
-    still(calm)
-    broken = [f"wide: {line}" for line in violations(calm)]
-    height = calm.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    calm.set_viewport_size(PHONE)
-    still(calm)
-    broken += [f"phone: {line}" for line in violations(calm)]
+    broken, heights = [], []
+    for screen in (WIDE, PHONE):
+        calm.set_viewport_size(screen)
+        expect(calm.get_by_role("heading", level=1)).to_be_visible()
+        calm.locator(AT_REST).wait_for()
+        expect(calm.locator('[data-testid="stSkeleton"]')).to_have_count(0)
+        broken += [f"{screen['width']} px: {line}" for line in violations(calm)]
+        heights.append(calm.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight"))
     assert not broken, "\n".join(broken)
-    assert height <= LONGEST
-
-
-def still(page: Page) -> None:
-    """Waits until the page is drawn."""
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    page.locator(AT_REST).wait_for()
-    expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0)
+    assert heights[0] <= LONGEST

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.suites import SuiteSpec, build_suite
+from tests.browser.conftest import App, downloaded
 from tests.builders import build_result
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App, Watch
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +26,7 @@ def scrolled(page: Page) -> float:
     return page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
 
 
-def test_a_figure_leads_to_its_boards_and_the_link_opens_them(
-    app: App, measured: Result, page: Page, browser: Browser, watch: Watch
-) -> None:
+def test_a_figure_leads_to_its_boards_and_the_link_opens_them(app: App, measured: Result, page: Page, visit: Callable[..., Page]) -> None:
     assert measured.rows is not None
     cell = measured.rows[(measured.rows["agents"] == 3) & (measured.rows["size"] == 5)]
     solved = f"{cell['valid'].sum()} of 10"
@@ -50,14 +46,12 @@ def test_a_figure_leads_to_its_boards_and_the_link_opens_them(
     board = f"To the letter: the answers to board {page.url.rsplit('~', 1)[1]}"
     expect(page.get_by_text(board)).to_be_visible()
 
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    other = context.new_page()
-    watch.on(other)
+    other = visit()
     other.goto(page.url)
     expect(other.get_by_text(board)).to_be_visible()
     expect(other.locator(".gallery button[aria-pressed=true]")).to_have_count(1)
     expect(other.locator(".fl-answer b")).to_have_text(solved)
-    context.close()
+    other.close()
 
     page.go_back()
     expect(page).to_have_url(re.compile("boards=trained~3~5~all~~~$"))
@@ -87,6 +81,4 @@ def test_the_plot_and_the_tables_can_be_taken_along(app: App, measured: Result, 
         (page.get_by_role("button", name="CSV", exact=True), "benchmark-paper.csv"),
         (page.get_by_role("button", name="JSON"), "benchmark-paper.json"),
     ):
-        with page.expect_download() as download:
-            press.click()
-        assert download.value.suggested_filename == name
+        assert downloaded(page, press).suggested_filename == name

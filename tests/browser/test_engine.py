@@ -19,6 +19,7 @@ from frozenlab.lake.rules import Verdict, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective, search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
+from tests.browser.conftest import running
 
 MAX_NODES = 300
 HERE = """
@@ -41,11 +42,8 @@ globalThis.inOrder = (board, order) =>
 
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
-    """An empty page with the code of the engine."""
-    page = browser.new_page()
-    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {HERE} }}")
-    yield page
-    page.close()
+    with running(browser, drawing.CODE, drawing.ENGINE, HERE) as page:
+        yield page
 
 
 def boards(layout: str, count: int, sizes: tuple[int, ...] = (3, 4, 5, 6), teams: tuple[int, ...] = (2, 3, 4)) -> list[Board]:

@@ -5,36 +5,22 @@ from __future__ import annotations
 import math
 import re
 import signal
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from frozenlab.app.ui.components.frame import UNREACHABLE
 from frozenlab.app.ui.nav import PAGES
-from tests.browser.conftest import AT_REST
+from tests.browser.conftest import AT_REST, PHONE, App, Watch, press_until_seen, soon
 
-if TYPE_CHECKING:
-    from tests.browser.conftest import App, Watch
-
-PHONE = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
+ANDROID = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 """By its name Streamlit knows a phone, and folds the menu after a tap on a page."""
 STATUS = '[data-testid="stStatusWidget"]'
 
 
-@pytest.fixture
-def phone(browser: Browser, watch: Watch) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, user_agent=PHONE)
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    watch.on(page)
-    yield page
-    context.close()
-    assert not watch.errors and not watch.left
-
-
-def test_a_phone_goes_to_every_page_by_its_menu(shared_app: App, phone: Page) -> None:
+def test_a_phone_goes_to_every_page_by_its_menu(shared_app: App, visit: Callable[..., Page]) -> None:
+    phone = visit(viewport=PHONE, has_touch=True, is_mobile=True, user_agent=ANDROID)
     phone.goto(shared_app.url)
     expect(phone.get_by_role("heading", level=1)).to_be_in_viewport()  # the first run of a page folds the menu
     for name in [*list(PAGES)[1:], "home"]:
@@ -48,15 +34,6 @@ def test_a_phone_goes_to_every_page_by_its_menu(shared_app: App, phone: Page) ->
     expect(phone.get_by_text("Presenter")).to_be_hidden()
 
 
-def grows(shown: Locator, height: float) -> bool:
-    """Whether it becomes higher than ``height`` within ten seconds."""
-    for _ in range(100):
-        if (box := shown.bounding_box()) and box["height"] > height:
-            return True
-        shown.page.wait_for_timeout(100)
-    return False
-
-
 @pytest.mark.slow
 def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -68,7 +45,7 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, pag
     page.get_by_text("Presenter", exact=True).click()
     expect(page).to_have_url(re.compile("presenter=true"))
     expect(icon).to_be_hidden()
-    assert grows(stage, plain["height"])
+    soon(page, lambda: (box := stage.bounding_box()) and box["height"] > plain["height"], "a bigger board")
     page.mouse.move(640, 500)
     expect(page.locator(".stAppHeader")).to_have_css("opacity", "0")
     page.mouse.move(400, 5)
@@ -143,11 +120,7 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     expect(page).to_have_url(re.compile("mode=plan"))  # the address follows the picture
     page.locator(AT_REST).wait_for()
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
-    for _ in range(60):  # what is drawn last on a page hears keys last
-        page.keyboard.press("?")
-        if sheet.is_visible():
-            break
-        page.wait_for_timeout(500)
+    press_until_seen(page, "?", sheet)
     expect(sheet.get_by_text("Let the model plan")).to_be_visible()
     begun, clock = page.url, page.locator(".clock").first.text_content()
     for key in ("n", "ArrowRight", "ArrowDown"):  # mean nothing behind it

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from playwright.sync_api import Page, expect
 
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
+from tests.browser.conftest import App
 
 DOORS: dict[str, Callable[[Page], None]] = {
     "Watch it": lambda page: expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,10 +13,7 @@ from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Steering
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
-from tests.browser.conftest import AT_REST
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
+from tests.browser.conftest import AT_REST, App, downloaded
 
 KEYS = {"U": "ArrowUp", "D": "ArrowDown", "L": "ArrowLeft", "R": "ArrowRight", "W": "w"}
 
@@ -40,14 +36,13 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         if right:
             steer_by_keys(page, exercise)
     elif isinstance(exercise, Ordering):
-        tried = (order for order in ((0, 1, 2), (0, 2, 1)))
-        order = next(one for one in tried if (len(plan_in_order(exercise.board, one)) == 3) is right)
-        pills = page.locator(".st-key-learn-priorities-order")
-        for agent in range(3):
-            if pills.get_by_role("button", name=f"agent {agent}").get_attribute("aria-pressed") == "true":
-                pills.get_by_role("button", name=f"agent {agent}").click()
+        order = next(one for one in ((0, 1, 2), (0, 2, 1)) if (len(plan_in_order(exercise.board, one)) == 3) is right)
+        pills = [page.locator(".st-key-learn-priorities-order").get_by_role("button", name=f"agent {agent}") for agent in range(3)]
+        for pill in pills:
+            if pill.get_attribute("aria-pressed") == "true":
+                pill.click()
         for agent in order:
-            pills.get_by_role("button", name=f"agent {agent}").click()
+            pills[agent].click()
             at_rest(page)
     elif isinstance(exercise, Choice):
         at = exercise.right if right else (exercise.right + 1) % len(exercise.options)
@@ -142,9 +137,7 @@ def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, p
     expect(verdict(page, right=True)).to_be_visible()
     page.get_by_text("For teachers").click()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).click()
-    assert download.value.path().read_text() == "learner,Board 1\nAda,✓ 1 try\n"
-    with page.expect_download() as sheet:
-        page.get_by_role("button", name="Sheet to print").click()
-    assert "Conflict-Based Search" in sheet.value.path().read_text(encoding="utf-8")
+    table = downloaded(page, page.get_by_role("button", name="CSV", exact=True))
+    assert table.path().read_text() == "learner,Board 1\nAda,✓ 1 try\n"
+    sheet = downloaded(page, page.get_by_role("button", name="Sheet to print"))
+    assert "Conflict-Based Search" in sheet.path().read_text(encoding="utf-8")

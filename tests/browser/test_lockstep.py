@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,9 +11,7 @@ from playwright.sync_api import Page, expect
 from frozenlab.app.views.lake.share import encode
 from frozenlab.base import places
 from frozenlab.lake.board import read_board
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
+from tests.browser.conftest import App, pixels
 
 BOARD = read_board("S F F F\nF H F F\nF F F g\ns F F G")
 STAGES = ["Stage 1", "Stage 2", "Stage 3", "Stage 4"]
@@ -33,13 +30,15 @@ def expect_lockstep(page: Page, labels: list[str]) -> None:
     assert sum(a != b for a, b in zip(start, pixels(page), strict=True)) >= 5, "all plans that there are go on under one timeline"
 
 
-def pixels(page: Page) -> list[str]:
-    return page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
-
-
-def test_from_the_story_of_a_session(new_app: Callable[[], App], page: Page) -> None:
+@pytest.fixture
+def app(new_app: Callable[[], App]) -> App:
+    """A server with a copy of the longest recorded session."""
     app = new_app()
     shutil.copytree(places.ROOT / "sessions" / "example-long", app.sessions / "long")
+    return app
+
+
+def test_from_the_story_of_a_session(app: App, page: Page) -> None:
     page.goto(f"{app.url}/story?session=long&part=failed")
     page.locator(".st-key-story-board-plans").get_by_text("every stage").click()
     expect(page.locator(".player figure")).to_have_count(6)
@@ -47,12 +46,10 @@ def test_from_the_story_of_a_session(new_app: Callable[[], App], page: Page) -> 
 
 
 @pytest.mark.long
-def test_from_any_board_on_play(new_app: Callable[[], App], page: Page) -> None:
-    app = new_app()
-    session = app.sessions / "long"
-    shutil.copytree(places.ROOT / "sessions" / "example-long", session)
+def test_from_any_board_on_play(app: App, page: Page) -> None:
+    stages = app.sessions / "long" / "stages"
     for stage in ("00", "01", "02"):  # only the last stage ships with its weights
-        shutil.copytree(session / "stages" / "03" / "policy", session / "stages" / stage / "policy")
+        shutil.copytree(stages / "03" / "policy", stages / stage / "policy")
     page.goto(f"{app.url}/play?board={encode(BOARD)}")
     page.get_by_role("radio", name="Every stage").click()
     page.get_by_role("combobox", name="Session").click()

@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.play.choices import random_board
 from frozenlab.app.views.lake.editor import TEMPLATES
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.solvers.solver import solve
-from tests.browser.conftest import AT_REST, PATIENCE
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App, Watch
+from tests.browser.conftest import AT_REST, App, downloaded, pixels, soon
 
 CROSSING = read_board("S F F\nF F F\ns F g\nF F G")
 """Small, and its agents meet if they hurry."""
 
 
-def board_of(page: Page) -> str:
-    """The board in the address, in the text form."""
-    return decode(page.url.split("board=")[1].split("&")[0]).to_text()
+def board_of(page: Page) -> Board:
+    """The board in the address."""
+    return decode(page.url.split("board=")[1].split("&")[0])
 
 
 def player(page: Page) -> Locator:
@@ -35,18 +31,32 @@ def player(page: Page) -> Locator:
     return page.locator(".player")
 
 
-def pixels(page: Page) -> list[str]:
-    """What the canvases of the player show, one text each."""
-    return page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
+def play(app: App, page: Page, board: Board = CROSSING, mode: str = "") -> Locator:
+    """Opens a board on Play, turns the switch on it to ``mode``, and returns its player."""
+    page.goto(f"{app.url}/play?board={encode(board)}")
+    shown = player(page)
+    if mode:
+        page.get_by_role("radio", name=mode, exact=True).click()
+    return shown
 
 
-def expect_soon(page: Page, holds: Callable[[], bool]) -> None:
-    """For what no locator can say: waits until ``holds``."""
-    for _ in range(PATIENCE // 100):
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError("it did not happen")
+def cells_on(canvas: Locator, rows: int = 4) -> Callable[[float, float], tuple[float, float]]:
+    """Where a cell of a board with so many rows is on the screen."""
+    expect(canvas).to_be_visible()
+    box = canvas.bounding_box()
+    assert box is not None
+    side = box["height"] / (rows + 2 * 0.08)
+    return lambda r, c: (box["x"] + side * (c + 0.58), box["y"] + side * (r + 0.58))
+
+
+def cell(page: Page, r: int, c: int) -> Locator:
+    """A cell of the board that is drawn on."""
+    return page.locator(f'.cell[data-r="{r}"][data-c="{c}"]')
+
+
+def expect_board(page: Page, board: Board | str) -> None:
+    """The address holds this board."""
+    page.wait_for_url(f"**board={encode(read_board(board) if isinstance(board, str) else board)}*")
 
 
 @pytest.mark.parametrize("name, question", [("play", "How does the model plan"), ("design", "What should the model train on")])
@@ -73,7 +83,7 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
     page.keyboard.press("ArrowRight")
     expect(page.locator(".clock")).to_have_text("step 1 / 3")
     expect(ring).to_be_visible()
-    expect_soon(page, lambda: all(now != then for now, then in zip(pixels(page), start, strict=True)))
+    soon(page, lambda: all(now != then for now, then in zip(pixels(page), start, strict=True)))
     page.keyboard.press("Space")
     expect(page.locator(".clock")).to_have_text("step 3 / 3")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -82,18 +92,11 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
     expect(ring).to_be_hidden()
 
 
-def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[int, int], tuple[float, float]]]:
+def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[float, float], tuple[float, float]]]:
     """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    player(page)
-    page.get_by_role("radio", name="Plan", exact=True).click()
-    canvas = page.locator(".steered canvas")
-    expect(canvas).to_be_visible()
+    play(shared_app, page, mode="Plan")
     expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on the goal yet.")
-    box = canvas.bounding_box()
-    assert box is not None
-    side = box["height"] / (4 + 2 * 0.08)
-    return page.locator(".score"), lambda r, c: (box["x"] + side * (c + 0.58), box["y"] + side * (r + 0.58))
+    return page.locator(".score"), cells_on(page.locator(".steered canvas"))
 
 
 def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) -> None:
@@ -133,31 +136,26 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
     expect(score).to_have_text("No conflict. Agent 1 is not on the goal yet.")
     page.keyboard.press("Control+z")
     expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
-    expect_soon(page, lambda: pixels(page) != before)
+    soon(page, lambda: pixels(page) != before)
     drawn = pixels(page)
     page.get_by_role("button", name="Optimal ghost").click()
-    expect_soon(page, lambda: pixels(page) != drawn)
+    soon(page, lambda: pixels(page) != drawn)
     page.locator(".player").press("Space")
     expect(page.locator(".clock")).to_have_text("step 5 / 5")
 
 
 @pytest.mark.slow
-def test_readers_who_want_calm_get_no_motion(shared_app: App, browser: Browser, watch: Watch) -> None:
-    context = browser.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    watch.on(page)
+def test_readers_who_want_calm_get_no_motion(shared_app: App, visit: Callable[..., Page]) -> None:
+    page = visit(reduced_motion="reduce")
     page.goto(f"{shared_app.url}/design")
     player(page)
     expect(page.locator(".clock")).to_contain_text("step 0")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    context.close()
-    assert not watch.errors and not watch.left
 
 
 @pytest.mark.slow
 def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    player(page)
+    play(shared_app, page)
     page.get_by_text("How a solver finds it").click()
     expect(page.locator(".search")).to_be_visible()
     page.locator(AT_REST).wait_for()  # then it listens to keys again
@@ -173,7 +171,7 @@ def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app
 
 
 def test_a_search_is_stepped_through_without_the_server(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
+    play(shared_app, page)
     page.get_by_text("How a solver finds it").click()
     search = page.locator(".search")
     expect(search.get_by_text("its own shortest path")).to_be_in_viewport()
@@ -218,77 +216,61 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
 
 
 def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    page.get_by_role("radio", name="Draw").click()
-
-    def cell(r: int, c: int) -> Locator:
-        return page.locator(f'.cell[data-r="{r}"][data-c="{c}"]')
+    play(shared_app, page, mode="Draw")
 
     def drag(*cells: tuple[int, int]) -> None:
-        cell(*cells[0]).hover()
+        cell(page, *cells[0]).hover()
         page.mouse.down()
         for place in cells[1:]:
-            cell(*place).hover()
+            cell(page, *place).hover()
         page.mouse.up()
 
-    def expect_board(*rows: str) -> None:
-        page.wait_for_url(f"**board={encode(read_board(chr(10).join(rows)))}*")
-
     drag((0, 1), (0, 2), (1, 2))
-    expect_board("S H H", "F F H", "s F g", "F F G")
+    expect_board(page, "S H H\nF F H\ns F g\nF F G")
     drag((2, 0), (3, 0))
-    expect_board("S H H", "F F H", "F F g", "s F G")
-    cell(0, 1).focus()
+    expect_board(page, "S H H\nF F H\nF F g\ns F G")
+    cell(page, 0, 1).focus()
     for key in ("ArrowDown", "Space", "ArrowLeft", "ArrowUp", "Enter", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    expect_board("F H H", "S H H", "F F g", "s F G")
+    expect_board(page, "F H H\nS H H\nF F g\ns F G")
     page.get_by_label("One agent more").click()
     page.get_by_label("One row more").click()
-    expect_board("A H H", "S H H", "F F g", "s a G", "F F F")
+    expect_board(page, "A H H\nS H H\nF F g\ns a G\nF F F")
 
 
 @pytest.mark.slow
 def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    page.get_by_role("radio", name="Draw").click()
+    play(shared_app, page, mode="Draw")
 
     def paint(brush: str, r: int, c: int) -> None:
         page.get_by_role("button", name=f"Paint {brush}", exact=True).click()
-        page.locator(f'.cell[data-r="{r}"][data-c="{c}"]').click()
-
-    def expect_board(*rows: str) -> None:
-        page.wait_for_url(f"**board={encode(read_board(chr(10).join(rows)))}*")
+        cell(page, r, c).click()
 
     paint("one-way ice, right", 0, 1)
     paint("door of agent 1", 1, 1)
-    expect_board("S > F", "F 1 F", "s F g", "F F G")
-    page.locator('.cell[data-r="1"][data-c="1"]').click()
-    expect_board("S > F", "F F F", "s F g", "F F G")
+    expect_board(page, "S > F\nF 1 F\ns F g\nF F G")
+    cell(page, 1, 1).click()
+    expect_board(page, "S > F\nF F F\ns F g\nF F G")
     paint("door of agent 1", 1, 2)
     page.get_by_label("One agent less").click()
-    expect_board("S > F", "F F F", "F F F", "F F G")
+    expect_board(page, "S > F\nF F F\nF F F\nF F G")
 
 
 def test_rapid_strokes_are_not_lost(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    page.get_by_role("radio", name="Draw").click()
+    play(shared_app, page, mode="Draw")
     for r, c in ((0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (2, 1)):
-        page.locator(f'.cell[data-r="{r}"][data-c="{c}"]').click()
-    walled = "S H H\nH H H\ns H g\nH H G"
-    page.wait_for_url(f"**board={encode(read_board(walled))}*")
+        cell(page, r, c).click()
+    expect_board(page, "S H H\nH H H\ns H g\nH H G")
     expect(page.get_by_text("cannot be solved")).to_be_visible()
     expect(page.locator('.cell[aria-label$="hole"]')).to_have_count(8)
 
 
 @pytest.mark.slow
 def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    player(page)
+    play(shared_app, page)
     contents = {}
     for name in ("JSON", "Text", "SVG", "GIF"):
-        with page.expect_download() as download:
-            page.get_by_role("button", name=name, exact=True).click()
-        contents[name] = download.value.path().read_bytes()
+        contents[name] = downloaded(page, page.get_by_role("button", name=name, exact=True)).path().read_bytes()
     assert read_board(contents["Text"].decode()) == CROSSING
     assert read_board(json.dumps(json.loads(contents["JSON"]))) == CROSSING
     assert contents["GIF"].startswith(b"GIF89a")
@@ -312,8 +294,8 @@ def test_a_board_of_the_gallery_is_played_and_follows_the_theme(shared_app: App,
     light = pixels(page), gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()")
     page.emulate_media(color_scheme="dark")
     expect(page.locator("[data-testid=stApp]")).to_have_css("background-color", "rgb(10, 26, 47)")
-    expect_soon(page, lambda: pixels(page) != light[0])
-    expect_soon(page, lambda: gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()") != light[1])
+    soon(page, lambda: pixels(page) != light[0])
+    soon(page, lambda: gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()") != light[1])
 
 
 def test_a_config_is_designed_sampled_and_a_board_of_it_played(shared_app: App, page: Page) -> None:
@@ -329,11 +311,11 @@ def test_a_config_is_designed_sampled_and_a_board_of_it_played(shared_app: App, 
     holes.focus()
     for _ in range(15):
         holes.press("ArrowRight")
-    expect_soon(page, lambda: drawn() != first)
+    soon(page, lambda: drawn() != first)
     page.locator("h1").click()
     second = drawn()
     page.keyboard.press("n")
-    expect_soon(page, lambda: drawn() != second)
+    soon(page, lambda: drawn() != second)
     gallery.nth(4).click()
     expect(gallery.nth(4)).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Play this board").click()
@@ -351,8 +333,7 @@ def test_a_config_goes_from_design_to_train(shared_app: App, page: Page) -> None
 @pytest.mark.slow
 def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, page: Page) -> None:
     start = random_board(6, 2, 0.2, None, 3).board
-    page.goto(f"{shared_app.url}/play?board={encode(start)}")
-    page.get_by_role("radio", name="Draw").click()
+    play(shared_app, page, start, mode="Draw")
     expect(page.locator(".grid")).to_be_visible()
     cells = page.locator('.cell:not([aria-label*="agent"])')
     place = page.locator(".grid").bounding_box()
@@ -362,54 +343,48 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, pag
     holes = page.locator('.cell[aria-label$="hole"]')
 
     def changes() -> int:
-        rows = decode(page.url.split("board=")[1].split("&")[0]).rows
+        rows = board_of(page).rows
         return sum(a != b for old, new in zip(start.rows, rows, strict=True) for a, b in zip(old, new, strict=True))
 
-    expect_soon(page, lambda: changes() == 20)
+    soon(page, lambda: changes() == 20)
     edited = holes.count()
-    changed = decode(page.url.split("board=")[1].split("&")[0])
+    changed = board_of(page)
     for _ in range(20):
         page.keyboard.press("Control+z")
-    page.wait_for_url(f"**board={encode(start)}*")
+    expect_board(page, start)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     for _ in range(19):
         page.keyboard.press("Control+Shift+z")
     page.get_by_role("button", name="Redo").click()
-    page.wait_for_url(f"**board={encode(changed)}*")
+    expect_board(page, changed)
     expect(holes).to_have_count(edited)
 
 
 @pytest.mark.slow
 def test_every_template_can_be_solved_and_is_shown(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    page.get_by_role("radio", name="Draw").click()
+    play(shared_app, page, mode="Draw")
     for name, board in TEMPLATES.items():
         assert solve(board).status == "solved"
         page.get_by_label("Begin with a template").select_option(name)
-        page.wait_for_url(f"**board={encode(board)}*")
+        expect_board(page, board)
         page.get_by_role("button", name="Undo").click()
-        page.wait_for_url(f"**board={encode(CROSSING)}*")
+        expect_board(page, CROSSING)
 
 
 @pytest.mark.slow
 def test_the_agent_under_the_pointer_is_shown_alone(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    player(page)
-    page.locator(".player").press("Home")
+    play(shared_app, page).press("Home")
     page.mouse.move(5, 5)
     before = pixels(page)
-    box = page.locator(".player canvas").first.bounding_box()
-    assert box is not None
-    side = box["height"] / (4 + 2 * 0.08)
-    page.mouse.move(box["x"] + 0.58 * side, box["y"] + 0.58 * side)  # agent 0 on its start
-    expect_soon(page, lambda: pixels(page) != before)
-    page.mouse.move(box["x"] + 1.58 * side, box["y"] + 0.58 * side)
-    expect_soon(page, lambda: pixels(page) == before)
+    at = cells_on(page.locator(".player canvas").first)
+    page.mouse.move(*at(0, 0))  # agent 0 on its start
+    soon(page, lambda: pixels(page) != before)
+    page.mouse.move(*at(0, 1))
+    soon(page, lambda: pixels(page) == before)
 
 
 def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    player(page)
+    play(shared_app, page)
 
     def board_on_screen() -> dict[str, float]:
         box = page.locator(".plan canvas").bounding_box()
@@ -422,15 +397,14 @@ def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Pag
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Plan", exact=True)).to_be_focused()
     expect(page.locator(".score")).to_contain_text("No conflict")
-    expect_soon(page, lambda: board_on_screen() == watched)  # the board stays under the switch
+    soon(page, lambda: board_on_screen() == watched)  # the board stays under the switch
     page.keyboard.press("ArrowRight")
     page.get_by_role("gridcell", name="row 0, column 1: ice").click()
-    expect_soon(page, lambda: board_on_screen() == watched)
+    soon(page, lambda: board_on_screen() == watched)
     page.get_by_role("gridcell", name="row 0, column 0: start of agent 0").drag_to(
         page.get_by_role("gridcell", name="row 1, column 1: ice")
     )
-    drawn = read_board("F H F\nF S F\ns F g\nF F G")
-    page.wait_for_url(f"**board={encode(drawn)}*")
+    expect_board(page, "F H F\nF S F\ns F g\nF F G")
     watch.click()
     expect(page.get_by_role("gridcell").first).to_be_hidden()
     expect(page.locator(".player figcaption")).to_contain_text("No plan is faster")
@@ -444,76 +418,63 @@ def crowded() -> Board:
 
 @pytest.mark.slow
 def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(crowded())}")
-    player(page)
-    page.get_by_role("radio", name="Plan", exact=True).click()
+    play(shared_app, page, crowded(), mode="Plan")
     expect(page.locator(".score")).to_contain_text("No conflict")
     whole = pixels(page)
     page.get_by_role("button", name="Nearer").click()
     expect(page.get_by_role("button", name="Farther")).to_be_enabled()
-    expect_soon(page, lambda: pixels(page) != whole)
+    soon(page, lambda: pixels(page) != whole)
     page.locator(".player").press("-")
     expect(page.get_by_role("button", name="Farther")).to_be_disabled()
-    box = page.locator(".plan canvas").bounding_box()
-    assert box is not None
-    side = box["width"] / 24.16
+    at = cells_on(page.locator(".plan canvas"), rows=24)
     for n in (0, 1, 2):  # all to the cell where the first agent stands
         page.get_by_role("button", name=f"Agent {n}", exact=True).click()
-        page.mouse.click(box["x"] + side * 12.58, box["y"] + side * 12.58)
+        page.mouse.click(*at(12, 12))
     heat = page.get_by_role("button", name="Heat map")
     expect(heat).to_be_visible()
     cold = heat.get_attribute("aria-pressed")
     before = pixels(page)
     heat.click()
     expect(heat).not_to_have_attribute("aria-pressed", cold or "")
-    expect_soon(page, lambda: pixels(page) != before)
+    soon(page, lambda: pixels(page) != before)
 
 
 @pytest.mark.slow
 def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(crowded())}")
-    player(page)
+    play(shared_app, page, crowded())
     page.locator(".plan canvas").first.hover()
     whole = pixels(page)
     page.keyboard.down("Control")
     page.mouse.wheel(0, -80)
     page.keyboard.up("Control")
     expect(page.get_by_role("button", name="Farther")).to_be_enabled()
-    expect_soon(page, lambda: pixels(page) != whole)
+    soon(page, lambda: pixels(page) != whole)
     near = pixels(page)
     page.mouse.wheel(0, 60)
-    expect_soon(page, lambda: pixels(page) != near)
+    soon(page, lambda: pixels(page) != near)
     moved = pixels(page)
     page.mouse.down()
     page.mouse.move(400, 300, steps=3)
     page.mouse.up()
-    expect_soon(page, lambda: pixels(page) != moved)
+    soon(page, lambda: pixels(page) != moved)
 
 
 @pytest.mark.slow
 def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
-    crossing = read_board("S F s\nH F H\ng F G")
-    page.goto(f"{shared_app.url}/play?board={encode(crossing)}")
-    player(page)
-    page.locator(".player").press("End")
+    play(shared_app, page, read_board("S F s\nH F H\ng F G")).press("End")
     before = pixels(page)
     page.get_by_role("button", name="Delays").click()
     expect(page.locator(".player figcaption")).to_contain_text("Later than alone by")
-    expect_soon(page, lambda: pixels(page) != before)
+    soon(page, lambda: pixels(page) != before)
 
 
 def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page) -> None:
-    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
-    player(page)
+    play(shared_app, page)
     page.get_by_text("Save", exact=True).click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Picture (PNG)").click()
-    picture = Image.open(download.value.path())
+    picture = Image.open(downloaded(page, page.get_by_role("button", name="Picture (PNG)")).path())
     assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
     page.get_by_label("Speed").select_option("4")
     page.get_by_text("Save", exact=True).click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Film").click()
-    film = download.value.path().read_bytes()
+    film = downloaded(page, page.get_by_role("button", name="Film")).path().read_bytes()
     assert b"ftyp" in film[:16] or film.startswith(b"\x1a\x45\xdf\xa3"), "MP4 or WebM"
     assert len(film) > 5000

@@ -5,20 +5,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.scenes import PARTS, Preparation, prepare, prepared, scenes_of
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
 from tests.browser.axe import violations
-from tests.browser.conftest import AT_REST
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
+from tests.browser.conftest import AT_REST, App, Watch, press_until_seen, soon
 
 NAME = "example-quick"
 SAYS = "Monday (failed) has no story yet: this is the recorded session example-quick."
@@ -40,18 +36,14 @@ SMALLEST = """() => {
     [((1920, 1080), "light"), ((1920, 1080), "dark"), ((1280, 720), "light"), ((390, 844), "light"), ((390, 844), "dark")],
 )
 def test_the_file_plays_every_scene_with_networking_off(
-    browser: Browser, tmp_path: Path, screen: tuple[int, int], theme: Literal["light", "dark"]
+    visit: Callable[..., Page], watch: Watch, tmp_path: Path, screen: tuple[int, int], theme: str
 ) -> None:
     session = SessionStore().open(NAME)
     scenes = scenes_of(session)
     file = tmp_path / "talk.html"
     file.write_text(html_file(session.spec.tasks, talk(session, scenes, {}, says=SAYS)), encoding="utf-8")
-    context = browser.new_context(
-        viewport={"width": screen[0], "height": screen[1]}, color_scheme=theme, reduced_motion="reduce", offline=True
-    )
-    page, errors, asked = context.new_page(), [], []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    size = {"width": screen[0], "height": screen[1]}
+    page, asked = visit(viewport=size, color_scheme=theme, reduced_motion="reduce", offline=True), []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
     for number, scene in enumerate(scenes, start=1):
@@ -78,16 +70,22 @@ def test_the_file_plays_every_scene_with_networking_off(
     assert not broken, "\n".join(broken)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys in a talk")).to_be_hidden()
-    assert not errors and asked == [file.as_uri()]
-    context.close()
+    assert asked == [file.as_uri()]
+    watch.left.clear()
+
+
+@pytest.fixture
+def mine(new_app: Callable[[], App]) -> App:
+    """A server with a session that can be prepared for a talk."""
+    app = new_app()
+    shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")
+    return app
 
 
 @pytest.mark.slow
-def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
-    app = new_app()
-    shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")
-    store = SessionStore(app.sessions)
-    page.goto(f"{app.url}/present?session=mine")
+def test_a_talk_is_prepared(mine: App, page: Page) -> None:
+    store = SessionStore(mine.sessions)
+    page.goto(f"{mine.url}/present?session=mine")
     table = page.locator('[data-testid="stDataFrame"] .dvn-scroller')
     expect(table).to_be_visible()
 
@@ -95,12 +93,8 @@ def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
         table.click(position={"x": x, "y": ROW * (row + 1) + ROW // 2}, click_count=times)
 
     def expect_kept(scenes: list[str], notes: dict[str, str]) -> None:
-        for _ in range(100):
-            kept = prepared(store.open("mine"), store)
-            if (list(kept.scenes), kept.notes) == (scenes, notes):
-                return
-            page.wait_for_timeout(100)
-        raise AssertionError(f"kept are {kept}")
+        wanted = Preparation(scenes=tuple(scenes), notes=notes)
+        soon(page, lambda: prepared(store.open("mine"), store) == wanted, f"keeping {wanted}")
 
     box = table.bounding_box()
     assert box is not None
@@ -128,20 +122,13 @@ def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Callable[[], App], page: Page) -> None:
-    app = new_app()
-    shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")
-    store = SessionStore(app.sessions)
+def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, page: Page) -> None:
+    store = SessionStore(mine.sessions)
     prepare(store.open("mine"), store, Preparation(notes={"failure": "Ask the room first."}))
-    page.goto(f"{app.url}/story?session=mine")
+    page.goto(f"{mine.url}/story?session=mine")
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_visible()
     page.locator(AT_REST).wait_for()
-    for _ in range(30):  # until what listens to keys is there
-        page.keyboard.press("p")
-        page.wait_for_timeout(500)
-        if page.locator(".deck").is_visible():
-            break
-    expect(page.locator(".deck h1")).to_be_visible()
+    press_until_seen(page, "p", page.locator(".deck h1"))
     sheet = page.get_by_role("dialog", name="Keys in a talk")
     page.keyboard.press("?")
     expect(sheet).to_be_visible()

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import App, downloaded
 from tests.builders import build_session, small_spec
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
 
 ROW = 35
 """Height of a row of the table in pixels."""
@@ -59,13 +55,11 @@ def test_three_runs_are_compared_and_the_link_shows_the_same(app: App, three: li
 
 
 @pytest.mark.slow
-def test_a_figure_gives_its_data(app: App, three: list[str], page: Page, tmp_path: Path) -> None:
+def test_a_figure_gives_its_data(app: App, three: list[str], page: Page) -> None:
     page.goto(f"{app.url}/runs?compare=run-a,run-b")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download data as CSV").click()
-    assert download.value.suggested_filename == "frozenlab-overlay-step.csv"
-    download.value.save_as(tmp_path / "data.csv")
-    with (tmp_path / "data.csv").open(encoding="utf-8-sig", newline="") as file:
+    download = downloaded(page, page.get_by_role("button", name="Download data as CSV"))
+    assert download.suggested_filename == "frozenlab-overlay-step.csv"
+    with download.path().open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     checks = [row for row in rows if row["series"] == "First"]
     assert [float(row["x"]) for row in checks] == [0, 8, 16]

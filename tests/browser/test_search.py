@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,22 +16,19 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import SENTENCES
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.solvers.solver import Solution, solve
-from tests.browser.conftest import AT_REST
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
+from tests.browser.conftest import AT_REST, App, running
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
 NO_WAY_PAST = read_board("S g F F s F F G")
 EASY = read_board("S F G\nF F F\ng F s")
 WORDS = text_of(view.__file__, "words.js")
-TOLD = {"measure": COSTS["sum_of_costs"], "sentences": SENTENCES}
+NAMES = {"measure": COSTS["sum_of_costs"], "sentences": SENTENCES}
 HERE = """
-globalThis.textsOf = (board, most, told, solver) => {
+globalThis.textsOf = (board, most, names, solver) => {
   const tree = new ConstraintTree(new Lake(board), "sum_of_costs");
   const steps = [...tree.search(most)];
-  return { actions: steps.map(({ action }) => action), texts: steps.map((step) => explained(step, tree, told)),
-    ending: ending(steps[steps.length - 1], tree, told, solver), nodes: tree.nodes.length };
+  return { actions: steps.map(({ action }) => action), texts: steps.map((step) => explained(step, tree, names)),
+    ending: ending(steps[steps.length - 1], tree, names, solver), nodes: tree.nodes.length };
 };
 globalThis.forbids = forbids;
 """
@@ -40,16 +36,14 @@ globalThis.forbids = forbids;
 
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page()
-    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {WORDS} {HERE} }}")
-    yield page
-    page.close()
+    with running(browser, drawing.CODE, drawing.ENGINE, WORDS, HERE) as page:
+        yield page
 
 
 def texts(blank: Page, board: Board, solution: Solution | None = None) -> dict:
     found = solution or solve(board, sum_of_costs=True)
     solver = {"status": found.status, "best": found.sum_of_costs}
-    return blank.evaluate("([...given]) => textsOf(...given)", [drawing.plain_board(board), MAX_NODES, TOLD, solver])
+    return blank.evaluate("([...given]) => textsOf(...given)", [drawing.plain_board(board), MAX_NODES, NAMES, solver])
 
 
 def test_every_step_is_described_in_words(blank: Page) -> None:

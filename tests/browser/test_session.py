@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 import re
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from frozenlab.jobs.state import worker_alive
 from frozenlab.session.session import Session
 from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
-from tests.browser.conftest import AT_REST
+from tests.browser.conftest import AT_REST, App, soon
 from tests.builders import build_session, small_spec
-from tests.running import end_workers
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App, Watch
+from tests.running import end_workers, wait_for
 
 SLOW = 600_000
 """Milliseconds for what the worker has to do first: importing torch on a busy machine takes a while."""
@@ -85,33 +80,20 @@ def session_of(page: Page, app: App) -> Session:
     return SessionStore(app.sessions).open(re.search("session=([a-z0-9-]+)", page.url)[1])
 
 
-def wait_for(session: Session, holds: Callable[[State], bool], what: str) -> State:
-    deadline = time.monotonic() + SLOW / 1000
-    while time.monotonic() < deadline:
-        state = session.state()
-        if holds(state):
-            return state
-        time.sleep(0.2)
-    log = session.dir / "worker.log"
-    raise AssertionError(f"{what} did not come: {session.state()}\n{log.read_text(errors='replace') if log.exists() else 'no log'}")
+def state_when(session: Session, holds: Callable[[State], bool], what: str) -> State:
+    wait_for(lambda: holds(session.state()), f"{what}: see {session.dir / 'worker.log'}")
+    return session.state()
 
 
 def shows_step_after(page: Page, step: int) -> None:
-    """The page tells a later step than ``step``, by itself."""
-    expect(page.get_by_text(re.compile(r"Stage 1 of 2: training, step \d+ of 1500"))).to_be_visible(timeout=SLOW)
-    deadline = time.monotonic() + SLOW / 1000
-    while time.monotonic() < deadline:
-        built = re.search(r"step (\d+) of", page.get_by_text(re.compile(r"training, step \d+ of")).first.inner_text())
-        if built and int(built[1]) > step:
-            return
-        page.wait_for_timeout(300)
-    raise AssertionError(f"the page never told a step after {step}")
+    """The page shows a later step than ``step``, by itself."""
+    words = page.get_by_text(re.compile(r"Stage 1 of 2: training, step \d+ of 1500"))
+    expect(words).to_be_visible(timeout=SLOW)
+    soon(page, lambda: int(re.findall(r"step (\d+) of", words.inner_text())[0]) > step, f"a step after {step}")
 
 
-def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: App, browser: Browser, watch: Watch) -> None:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    watch.on(page)
+def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: App, visit: Callable[..., Page]) -> None:
+    page = visit()
     page.goto(f"{lab.url}/train")
     page.get_by_role("button", name="New session").click()  # the page opens on the recorded session
     fill_form(page)
@@ -121,47 +103,40 @@ def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: A
     worker = session.state().pid
     address = page.url
 
-    context.close()
+    page.context.close()
     lab.stop(signal.SIGKILL)
     before = session.state()
-    after = wait_for(session, lambda state: state.step > before.step + 1, "a step without a server")
+    after = state_when(session, lambda state: state.step > before.step + 1, "a step without a server")
     assert (after.status, after.pid) == ("running", worker)
 
     lab.start()
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    watch.on(page)
+    page = visit()
     page.goto(address)
     shows_step_after(page, after.step)
     assert session.state().pid == worker
 
     page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).click()  # Streamlit has a Stop of its own above
     page.get_by_role("button", name="Stop it").click()
-    stopped = wait_for(session, lambda state: state.status == "stopped", "the stop")
+    stopped = state_when(session, lambda state: state.status == "stopped", "the stop")
     expect(page.get_by_text("Stopped. Resume continues from there.")).to_be_visible()
-    wait_for(session, lambda _: not worker_alive(before), "the end of the worker")
+    wait_for(lambda: not worker_alive(before), "the end of the worker")
 
     page.get_by_role("button", name="Resume").click()
-    resumed = wait_for(session, lambda state: state.status == "running" and state.step > stopped.step, "a step after the resume")
+    resumed = state_when(session, lambda state: state.status == "running" and state.step > stopped.step, "a step after the resume")
     assert resumed.pid != worker
     shows_step_after(page, stopped.step)
-    assert [event["kind"] for event in session.events()[0] if event["kind"] in ("started", "stopped", "resumed")] == [
-        "started",
-        "stopped",
-        "resumed",
-    ]
-    context.close()
-    assert not watch.errors and not watch.left
+    steps = ["started", "stopped", "resumed"]
+    assert [event["kind"] for event in session.events()[0] if event["kind"] in steps] == steps
 
 
 @pytest.fixture(scope="module")
 def built(app: App) -> App:
-    build_session(app.sessions, small_spec(title="Told"), "told")
+    build_session(app.sessions, small_spec(title="Built"), "built")
     return app
 
 
 def test_a_stage_of_the_thread_moves_the_story_and_the_address(built: App, page: Page) -> None:
-    page.goto(f"{built.url}/story?session=told&stage=2")
+    page.goto(f"{built.url}/story?session=built&stage=2")
     expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
     page.get_by_role("tab", name=re.compile("^Stage 1 .* done")).click()
     expect(page.get_by_text("Stage 1 took valid plans")).to_be_visible()
@@ -173,7 +148,7 @@ def test_a_stage_of_the_thread_moves_the_story_and_the_address(built: App, page:
 
 @pytest.mark.long
 def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
-    page.goto(f"{built.url}/story?session=told&stage=1")
+    page.goto(f"{built.url}/story?session=built&stage=1")
     bar = page.locator(".st-key-faults .trace.bars path, .st-key-faults .trace.bars .point path").first
     bar.scroll_into_view_if_needed()
     bar.click(force=True)
@@ -183,7 +158,7 @@ def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
 
 @pytest.mark.slow
 def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
-    for path in ("", "train?session=told", "story?session=told&stage=0&part=failed", "story?session=told&part=failed"):
+    for path in ("", "train?session=built", "story?session=built&stage=0&part=failed", "story?session=built&part=failed"):
         page.goto(f"{built.url}/{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator(".player canvas").first).to_be_visible()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from frozenlab.session.session import Session
+from tests.browser.conftest import App
 from tests.builders import build_session
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import App
 
 
 @pytest.fixture(scope="module")

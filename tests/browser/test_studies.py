@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-if TYPE_CHECKING:
-    from tests.browser.conftest import App, Watch
+from tests.browser.conftest import App, downloaded
 
 
 def saved(page: Page, key: str, folder: Path, kind: str = "SVG") -> Path:
     """What a button of a figure saves, once that is drawn: the camera, or the one beside it."""
     figure = page.locator(f".st-key-{key}")
     expect(figure.locator(".main-svg").first).to_be_visible()
-    with page.expect_download() as download:
-        figure.locator(".modebar-btn").first.click() if kind == "SVG" else figure.get_by_role("button", name=kind).click()
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
+    button = figure.locator(".modebar-btn").first if kind == "SVG" else figure.get_by_role("button", name=kind)
+    download = downloaded(page, button)
+    path = folder / download.suggested_filename
+    download.save_as(path)
     return path
 
 
-def test_a_view_is_taken_along_as_a_picture_and_as_a_link(
-    shared_app: App, page: Page, browser: Browser, watch: Watch, tmp_path: Path
-) -> None:
+def test_a_view_is_taken_along_as_a_picture_and_as_a_link(shared_app: App, page: Page, visit: Callable[..., Page], tmp_path: Path) -> None:
     page.goto(f"{shared_app.url}/studies?study=recorded-engineers")
     expect(page.get_by_text("None of 4 comparisons is clear of chance (n = 5 seeds).")).to_be_visible()
     page.get_by_role("radio", name="By cell").click()
@@ -39,18 +36,15 @@ def test_a_view_is_taken_along_as_a_picture_and_as_a_link(
     numbers = [element.text for element in ElementTree.parse(picture).iter() if element.tag.endswith("text")]
     assert {"uniform", "3×3", "−3.0"} <= set(numbers)
 
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    other = context.new_page()
-    watch.on(other)
+    other = visit()
     other.goto(page.url)
     expect(other.get_by_text("These are 24 comparisons")).to_be_visible()
-    context.close()
+    other.close()
 
     page.get_by_role("radio", name="Learning").click()
     for key in ("study-curves", "study-arms"):
         ElementTree.parse(saved(page, key, tmp_path))
-    with page.expect_download() as download:
-        page.get_by_role("button", name="HTML report").click()
-    page.set_content(Path(download.value.path()).read_text())
+    report = downloaded(page, page.get_by_role("button", name="HTML report"))
+    page.set_content(report.path().read_text())
     expect(page.get_by_role("heading", name="Who is a good engineer?")).to_be_visible()
     expect(page.locator("svg")).to_have_count(6)

@@ -15,44 +15,39 @@ from frozenlab.tasks.lake.family import LAKE
 from tests.builders import build_session
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    return build_session(tmp_path_factory.mktemp("evidence"), session_id="built")
-
-
 def behind(session: Session, name: str):
     line = line_of(session.context(1), name)  # type: ignore[arg-type]
     assert line is not None
     return boards_behind(session, 1, line)
 
 
-def test_a_failure_line_leads_to_the_boards_it_counts(session: Session) -> None:
-    after, cell = session.validation(1), session.context(1).names[-1]  # type: ignore[union-attr]
-    rows = behind(session, f"F{cell}").rows
+def test_a_failure_line_leads_to_the_boards_it_counts(built: Session) -> None:
+    after, cell = built.validation(1), built.context(1).names[-1]  # type: ignore[union-attr]
+    rows = behind(built, f"F{cell}").rows
     assert set(rows["board_id"]) == set(after.loc[(after["config_cell"] == cell) & ~after["valid"], "board_id"]) and len(rows)  # type: ignore[index]
-    case = behind(session, f"F{cell}a").rows
+    case = behind(built, f"F{cell}a").rows
     assert len(case) == 1 and not case["valid"].iloc[0]
 
 
-def test_a_behaviour_line_leads_to_the_plans_of_the_last_third(session: Session) -> None:
-    cell = next(line.cell for line in session.context(1).sections["behaviour"] if line.cell)  # type: ignore[union-attr]
-    rows = behind(session, f"B{cell}").rows
+def test_a_behaviour_line_leads_to_the_plans_of_the_last_third(built: Session) -> None:
+    cell = next(line.cell for line in built.context(1).sections["behaviour"] if line.cell)  # type: ignore[union-attr]
+    rows = behind(built, f"B{cell}").rows
     assert set(rows["config_cell"]) == {cell}
-    assert rows["training_step"].min() > 0.5 * session.spec.training.steps
+    assert rows["training_step"].min() > 0.5 * built.spec.training.steps
     assert list(rows["valid"]) == sorted(rows["valid"]), "those that failed come first"
 
 
-def test_a_statistics_line_leads_to_each_drawn_board_once(session: Session) -> None:
-    rows = behind(session, f"S{session.context(1).names[0]}").rows  # type: ignore[union-attr]
+def test_a_statistics_line_leads_to_each_drawn_board_once(built: Session) -> None:
+    rows = behind(built, f"S{built.context(1).names[0]}").rows  # type: ignore[union-attr]
     assert len(rows) and rows["board_id"].is_unique
 
 
-def test_a_line_that_was_not_seen_leads_nowhere(session: Session) -> None:
-    assert line_of(session.context(1), "F99") is None  # type: ignore[arg-type]
+def test_a_line_that_was_not_seen_leads_nowhere(built: Session) -> None:
+    assert line_of(built.context(1), "F99") is None  # type: ignore[arg-type]
 
 
-def test_tokens_of_the_lab_dialect_are_counted_word_by_word(session: Session) -> None:
-    context = session.context(1)
+def test_tokens_of_the_lab_dialect_are_counted_word_by_word(built: Session) -> None:
+    context = built.context(1)
     assert context is not None and context.prompt == render_context(context)
     counts = section_tokens(context, None)
     in_sections = sum(int(words.split()[0]) for words in counts.values())
@@ -60,8 +55,8 @@ def test_tokens_of_the_lab_dialect_are_counted_word_by_word(session: Session) ->
     assert in_sections + others == len(context.prompt.split()) and set(counts) == set(context.sections)
 
 
-def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) -> None:
-    context, record = session.context(1), session.proposal(1)
+def test_tokens_of_another_model_are_its_own_count_shared_out(built: Session) -> None:
+    context, record = built.context(1), built.proposal(1)
     assert context is not None and record is not None
     worded = context.model_copy(update={"prompt": "\n".join(line.text for lines in context.sections.values() for line in lines)})
     asked = record.model_copy(update={"attempts": (Attempt(raw="", seconds=1.0, prompt_tokens=1000),)})
@@ -71,21 +66,19 @@ def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) 
     assert section_tokens(worded, record) == {} == section_tokens(context.model_copy(update={"prompt": None}), record)
 
 
-def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> None:
-    [axes] = axes_of(session.spec.initial_config)
+def test_the_map_has_a_stop_for_every_size_of_every_stage(built: Session) -> None:
+    [axes] = axes_of(built.spec.initial_config)
     assert [knob.name for knob in axes] == ["hole_ratio", "wait_ratio"]
-    path = stops(session, axes)
-    assert [(stop.stage, stop.cell) for stop in path] == [
-        (s, n) for s in range(session.spec.stages) for n in session.spec.initial_config.cells
-    ]
-    last = session.environment(session.spec.stages - 1)
+    path = stops(built, axes)
+    assert [(stop.stage, stop.cell) for stop in path] == [(s, n) for s in range(built.spec.stages) for n in built.spec.initial_config.cells]
+    last = built.environment(built.spec.stages - 1)
     assert last is not None and [stop.at for stop in path if stop.stage == last.stage] == [
         (cell.hole_ratio, cell.wait_ratio) for cell in last.config.cells.values()
     ]
     half = Stop(0, "4", 0.5, (0.2, 0.2), 10, 0.5)
     assert half.shade("learnability") == 0.25 and half.shade("valid rate") == 0.5
     chart = map_figure(path, axes, "learnability", 0)
-    for trace, cell in zip(chart.figure.data, session.spec.initial_config.cells, strict=True):
+    for trace, cell in zip(chart.figure.data, built.spec.initial_config.cells, strict=True):
         assert {point[1] for point in trace.customdata} == {cell}
         named = [int(number) for text in trace.text for number in text.split(", ")]
         assert sorted(named) == [1, 2, 3], "every stage has its number, at one point or at one shared with others"

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -13,12 +11,6 @@ from frozenlab.base.places import ROOT
 from frozenlab.lake.rules import FAULTS
 from frozenlab.session.session import Session
 from frozenlab.tasks.lake.words import OUTCOMES
-from tests.builders import build_session
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    return build_session(tmp_path_factory.mktemp("figures"))
 
 
 def series(session: Session, stage: int | None) -> Series:
@@ -28,17 +20,16 @@ def series(session: Session, stage: int | None) -> Series:
 def test_every_outcome_of_the_rules_can_be_drawn_and_named() -> None:
     for outcome in ("optimal", "suboptimal", "valid", *FAULTS):
         assert outcome in OUTCOMES
-        assert outcome in OUTCOMES
 
 
 def test_a_rate_of_no_boards_may_be_anything() -> None:
     assert Interval.of(0, 0) == Interval(0.0, 0.0, 1.0, 0)
 
 
-def test_rates_by_cell_draws_before_and_after_with_their_intervals(session: Session) -> None:
-    chart = rates_by_cell(series(session, None), series(session, 2))
+def test_rates_by_cell_draws_before_and_after_with_their_intervals(built: Session) -> None:
+    chart = rates_by_cell(series(built, None), series(built, 2))
     valid_before, _, valid_after, _ = chart.figure.data
-    after = session.validation(2)
+    after = built.validation(2)
     assert valid_after.y[0] == after[after["size"] == 3]["valid"].mean()
     for trace in (valid_before, valid_after):
         for (cell, label, rate, bounds, n), y in zip(trace.customdata, trace.y, strict=True):
@@ -48,17 +39,17 @@ def test_rates_by_cell_draws_before_and_after_with_their_intervals(session: Sess
     assert "n = 48" in chart.alt
 
 
-def test_the_base_stands_alone(session: Session) -> None:
-    chart = rates_by_cell(None, series(session, None))
+def test_the_base_stands_alone(built: Session) -> None:
+    chart = rates_by_cell(None, series(built, None))
     assert [trace.name for trace in chart.figure.data] == ["Before training"] * 2
 
 
-def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session) -> None:
-    chart = faults_by_cell([series(session, None), series(session, 0)], OUTCOMES)
+def test_fault_stacks_are_whole_and_name_the_boards_they_count(built: Session) -> None:
+    chart = faults_by_cell([series(built, None), series(built, 0)], OUTCOMES)
     first = [trace for trace in chart.figure.data if trace.xaxis == "x"]
     for column in range(4):
         assert sum(trace.y[column] for trace in first) == pytest.approx(1)
-    failed = session.validation(None)
+    failed = built.validation(None)
     for trace in first:
         for cell, outcome, boards, n, _, rate in trace.customdata:
             assert boards == ((failed["config_cell"] == cell) & (failed["outcome"] == outcome)).sum()
@@ -67,9 +58,9 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session)
     assert order == sorted(order, key=list(OUTCOMES).index)
 
 
-def test_curves_place_each_stage_after_the_one_before(session: Session) -> None:
-    stages = [StageCurve(stage_name(i), session.metrics(i), 8, overall(session.validation(i))) for i in range(3)]
-    figure = training_curves(overall(session.validation(None)), stages).figure
+def test_curves_place_each_stage_after_the_one_before(built: Session) -> None:
+    stages = [StageCurve(stage_name(i), built.metrics(i), 8, overall(built.validation(i))) for i in range(3)]
+    figure = training_curves(overall(built.validation(None)), stages).figure
     thick = [trace for trace in figure.data if trace.name == "valid plans while training"]
     assert [trace.x[0] for trace in thick] == [1, 9, 17]
     diamonds = next(trace for trace in figure.data if (trace.name or "").startswith("validation"))
@@ -81,24 +72,24 @@ def test_curves_of_a_session_that_has_only_begun_say_so() -> None:
     assert "none yet" in chart.alt
 
 
-def test_the_valid_rate_has_one_scale_whatever_is_measured_yet(session: Session) -> None:
+def test_the_valid_rate_has_one_scale_whatever_is_measured_yet(built: Session) -> None:
     stages = [StageCurve("Stage 1", pd.DataFrame(), 8, None)]
-    for base in (None, overall(session.validation(None))):
+    for base in (None, overall(built.validation(None))):
         layout = training_curves(base, stages).figure.layout
         assert layout.yaxis.range == (-0.02, 1.02) and layout.yaxis2.range == (0, 1)
 
 
-def test_small_multiples_have_one_panel_a_size(session: Session) -> None:
-    moments = [series(session, stage) for stage in (None, 0, 1, 2)]
+def test_small_multiples_have_one_panel_a_size(built: Session) -> None:
+    moments = [series(built, stage) for stage in (None, 0, 1, 2)]
     figure = rates_over_stages(moments).figure
     assert [note.text for note in figure.layout.annotations] == ["3×3", "4×4", "5×5", "6×6"]
     assert len([trace for trace in figure.data if trace.mode == "lines+markers"]) == 4
-    training = valid_by_cell(session.metrics(0), 8)
+    training = valid_by_cell(built.metrics(0), 8)
     assert [note.text for note in training.figure.layout.annotations] == ["3×3", "4×4", "5×5", "6×6"]
 
 
-def test_all_figures_have_words(session: Session, tmp_path: Path) -> None:
-    both = series(session, None), series(session, 1)
+def test_all_figures_have_words(built: Session) -> None:
+    both = series(built, None), series(built, 1)
     for chart in (rates_by_cell(*both), faults_by_cell(both, OUTCOMES), rates_over_stages(both)):
         assert len(chart.alt) > 40
 

@@ -128,7 +128,7 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str) -> None:
 
 
 def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> None:
-    """Tells the teacher."""
+    """Write the mark down for the teacher."""
     if not learner:
         st.warning("Write your name at the top, so that your teacher sees what you have solved.")
         return

@@ -106,7 +106,6 @@ def searching() -> None:
 def model() -> None:
     """The board as words, and the answers before and after training."""
     first, last = before_and_after()
-    tracks = [Track(answer.label, answer.paths, answer.verdict) for answer in (first, last)]
     board, words, answered = st.columns([1.1, 1, 0.8])
     with board:
         board_player(first.board, [], key="learn-model-board", height=240)
@@ -115,7 +114,7 @@ def model() -> None:
     answered.markdown("**What it wrote**")
     answered.code(by_step(first.completion or "", first.board.num_agents), language=None)
     if st.toggle("Show what it did before and after training", key="learn-model-shown"):
-        board_player(first.board, tracks, key="learn-model", height=HEIGHT, autoplay=True)
+        board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True)
     st.caption(f"Both answers were recorded by the session {SESSION}, on board {first.board_id}.")
 
 
@@ -158,14 +157,14 @@ def most_to_win() -> Choice:
     rates = found.rates
     hardest = min(rates, key=rates.__getitem__)
     words = found.context.words
-    told = {
+    lines = {
         name: f"{words[name].capitalize()}: {percent(rate)} of the plans on 40 held-out boards are valid." for name, rate in rates.items()
     }
     return Choice(
         "You are the engineer. On which map size do most of its plans fail, so that there is most to win?",
         [words[name].capitalize() for name in rates],
         list(rates).index(hardest),
-        [told[name] if name == hardest else f"{told[name]} There is more to win elsewhere." for name in rates],
+        [lines[name] if name == hardest else f"{lines[name]} There is more to win elsewhere." for name in rates],
     )
 
 

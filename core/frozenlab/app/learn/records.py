@@ -1,4 +1,4 @@
-"""What a class has done: one line for each exercise that somebody handed in, in a file on this machine. No accounts."""
+"""What a class has done: one line for each answer that was handed in, in a file on this machine. No accounts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frozenlab.session.store import SessionStore
 CLASS_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 LONGEST_NAME = 40
 MOST_CLASSES, LARGEST = 300, 4_000_000
-"""Classes, and bytes of a class's file, which anybody who reaches the server can write to."""
+"""Classes, and bytes of a class's file, which all who reach the server can write to."""
 
 
 class LessonError(LabError, ValueError):

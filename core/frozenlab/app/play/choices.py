@@ -60,7 +60,7 @@ EXPORTS = {name: form.title for name, form in FORMATS.items() if name not in ("t
 
 
 def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, list[Entry]]:
-    """The boards that somebody brought and the name of their file: one file, with the map and the scenario it is about if it needs them.
+    """The boards of uploaded files and the name of the main one: one file, with the map and the scenario it is about if it needs them.
 
     Args:
         files: name -> content.
@@ -97,7 +97,7 @@ def from_file(entry: Entry, file_name: str) -> Recorded:
     """The plan of a file. Raises ValueError if it has none."""
     if entry.plan is None:
         raise ValueError(f"{file_name} has no plan")
-    return Recorded(entry.name, file_name, entry.board, walk(entry.board, entry.plan))
+    return Recorded(file_name, walk(entry.board, entry.plan), board_id=entry.name, board=entry.board)
 
 
 def export(board: Board, paths: Paths | None, name: str) -> tuple[str, bytes]:
@@ -132,7 +132,7 @@ def validations(session: Session) -> dict[str, pd.DataFrame]:
 
 
 def models(store: SessionStore) -> dict[str, Checkpoint]:
-    """Every checkpoint that can be asked, by a name that tells it apart: the shipped lab model, then session by session."""
+    """Every checkpoint that can be asked, by a name of its own: the shipped lab model, then session by session."""
     lab_model = Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))
     found = {"Lab model, as shipped": lab_model}
     for session in store.sessions(OFFERED):

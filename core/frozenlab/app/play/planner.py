@@ -82,7 +82,7 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
         assert saved is not None
         st.caption(plain(saved.origin))
         verdict = saved.verdict or judge_paths(board, saved.paths or (), optimum)
-        return Planned([Track(saved.label, saved.paths, verdict)], saved.completion)
+        return Planned([replace(saved, verdict=verdict)], saved.completion)
 
 
 def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> Request | None:

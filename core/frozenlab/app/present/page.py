@@ -44,32 +44,32 @@ def page() -> None:
         return
     with picker:
         session = sessions.session_picker(found)
-    told, scenes, says = story(session, found)
+    shown, scenes, says = story(session, found)
     if not scenes:
         st.info(plain(f"{says} There is no recorded session to fall back to."))
         return
     if says:
         st.warning(plain(says))
-    preparation = prepared(told, store)
+    preparation = prepared(shown, store)
     data = talk(
-        told, list(chosen(scenes, list(preparation.scenes))), preparation.notes, says=says,
+        shown, list(chosen(scenes, list(preparation.scenes))), preparation.notes, says=says,
         leave=f"present?{urlencode({'session': session.id})}",
     )  # fmt: skip
     if st.query_params.get(PLAYS):
-        deck(told, data, key=f"deck-{told.id}")
+        deck(shown, data, key=f"deck-{shown.id}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, help="Key: P")
         st.download_button(
-            "One HTML file", lambda: html_file(told.spec.tasks, data | {"leave": None}), f"{told.id}.html", "text/html", on_click="ignore",
-            icon=":material/download:", help="Plays the whole talk without a server and without a network.",
+            "One HTML file", lambda: html_file(shown.spec.tasks, data | {"leave": None}), f"{shown.id}.html", "text/html",
+            on_click="ignore", icon=":material/download:", help="Plays the whole talk without a server and without a network.",
         )  # fmt: skip
-        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": told.id})
+        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": shown.id})
     st.caption(
         "→ or space goes on, ← goes back, **F** fills the screen, **N** opens your notes in a second window, **D** turns light and dark, "
         "**Escape** leaves."
     )
     shortcuts({"p": "present-go"}, key="present-keys")
-    form(told, scenes, preparation)
+    form(shown, scenes, preparation)
 
 
 def begin() -> None:
@@ -77,8 +77,8 @@ def begin() -> None:
 
 
 def story(session: Session, found: list[Session]) -> tuple[Session, list[Scene], str]:
-    """The session that is told, its scenes, and what to say if it is another: one that has no story, because it still trains, failed or was
-    stopped, gives way to the newest recorded one."""
+    """The session that is shown, its scenes, and what to say if it is another: one that has no story, because it still trains, failed or
+    was stopped, gives way to the newest recorded one."""
     try:
         return session, kept_scenes(session), ""
     except TalkError as reason:

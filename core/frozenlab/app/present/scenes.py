@@ -39,7 +39,7 @@ LONGEST_NOTE = 4000
 
 
 class TalkError(LabError, ValueError):
-    """A session has nothing to tell yet."""
+    """A session has no story yet."""
 
 
 class Part(NamedTuple):
@@ -167,8 +167,8 @@ def what_it_read(moment: Moment, view: View) -> Scene | None:
     every = list(moment.context.lines)
     known = [line for line in every if line.id in cited] or every
     moved = moves(moment.record)
-    told = sorted(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed tells most
-    first = told[:EVIDENCE_SHOWN]
+    ranked = sorted(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed says most
+    first = ranked[:EVIDENCE_SHOWN]
     shown = [line for line in every if line in first]
     return {
         "kind": "evidence",

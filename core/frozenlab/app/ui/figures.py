@@ -109,10 +109,10 @@ def dots(
     Args:
         lead: what the ``customdata`` of each dot begins with, for ``title`` and for clicks.
     """
-    told = [[*(lead[i] if lead else ()), rate.percent, rate.percents, rate.n] for i, rate in enumerate(rates)]
+    hover = [[*(lead[i] if lead else ()), rate.percent, rate.percents, rate.n] for i, rate in enumerate(rates)]
     at = len(lead[0]) if lead else 0
     return go.Scatter(
-        x=list(x), y=[rate.value for rate in rates], customdata=told,
+        x=list(x), y=[rate.value for rate in rates], customdata=hover,
         hovertemplate=f"{title}<br><b>%{{customdata[{at}]}}</b> {measure}<br>95 % interval %{{customdata[{at + 1}]}}"
         f"<br>n = %{{customdata[{at + 2}]}}<extra></extra>",
         **look,

@@ -82,14 +82,14 @@ _BY_LETTERS = {word.lower(): meaning for word, meaning in _MEANINGS.items()}
 
 
 def explained(text: str) -> str:
-    """Plain text as HTML in which each term of the field tells its meaning where it comes up first, under the pointer or the focus."""
-    told: set[str] = set()
+    """Plain text as HTML in which each term of the field shows its meaning where it comes up first, under the pointer or the focus."""
+    seen: set[str] = set()
 
     def mark(found: re.Match[str]) -> str:
         word = found[1].lower()
-        if word in told:
+        if word in seen:
             return found[0]
-        told.add(word)
+        seen.add(word)
         return f'<dfn class="fl-term" tabindex="0" data-meaning="{escape(_BY_LETTERS[word])}">{found[0]}</dfn>'
 
     return _TERM.sub(mark, escape(text))

@@ -103,7 +103,7 @@ def address(job: Job) -> str:
 
 
 def revision(job: Job) -> str:
-    """The present revision of a job, as its feed tells it."""
+    """The present revision of a job, as its feed sends it."""
     state = job.state()
     return revision_of(job.dir, f"{state.status} {isinstance(job, Session) and job.stop_asked}")
 

@@ -117,7 +117,7 @@ def refused(error: Exception) -> bool:
 def arrived() -> bool:
     """Whether the reader has just opened this page, so that its address has to be read. True once per visit.
 
-    While somebody works on a page, a run may still bring an address that the page itself has replaced meanwhile.
+    While a reader works on a page, a run may still bring an address that the page itself has replaced meanwhile.
     """
     return bool(st.session_state.pop("_arrived", False))
 

@@ -65,7 +65,9 @@ def middleware() -> list[Middleware]:
     return [
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         Middleware(WithHeaders, headers={"Content-Security-Policy": policy()} | HEADERS),
-        door() if has_door(config.get_option("server.address"), hosts) else Middleware(ThisMachineOnly),
+        Middleware(Door, password=password(), base=config.get_option("server.baseUrlPath") or "")
+        if has_door(config.get_option("server.address"), hosts)
+        else Middleware(ThisMachineOnly),
         Middleware(OwnPagesOnly),
     ]
 
@@ -89,11 +91,6 @@ def elsewhere(address: str) -> bool:
         return not ip_address(address).is_loopback
     except ValueError:
         return False  # a socket file, or a test
-
-
-def door() -> Middleware:
-    """The door. Raises DoorError if there is no password."""
-    return Middleware(Door, password=password(), base=config.get_option("server.baseUrlPath") or "")
 
 
 def policy() -> str:
@@ -132,7 +129,7 @@ class ThisMachineOnly:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # A proxy on this machine tells whom it asks for, so what it brings is refused too.
+        # A proxy on this machine names the client it asks for, so what it brings is refused too.
         ends = [scope.get("server"), scope.get("client")] if scope["type"] in ("http", "websocket") else []
         if not any(elsewhere(end[0]) for end in ends if end):
             await self.app(scope, receive, send)

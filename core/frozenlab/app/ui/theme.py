@@ -135,7 +135,7 @@ def question(text: str, lead: str = "") -> None:
 
 
 def under_question(lead: str) -> None:
-    """The sentence below the heading, for somebody who knows nothing of the field. Where controls stand beside the heading, it goes below
+    """The sentence below the heading, for readers who are new to the field. Where controls stand beside the heading, it goes below
     both."""
     if not st.session_state.get("presenter"):
         st.html(f'<p class="lead">{explained(lead)}</p>')

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.figures import Series
-from frozenlab.app.views.view import Shown, View
+from frozenlab.app.views.view import Shown, View, word_by_word
 from frozenlab.base.numbers import counted
 from frozenlab.tasks.countdown.answer import Verdict, check
 from frozenlab.tasks.countdown.family import OUTCOMES
@@ -59,16 +60,13 @@ class CountdownView(View):
         for answer, place in zip(shown, st.columns(len(shown)), strict=True):
             place.html(answer_card(answer.row, answer.label))
 
-    def show(
-        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
-    ) -> None:
+    def show(self, shown: Shown, before: Series | None, *, key: str, **options: Any) -> None:
         """An answer next to the earlier one, with the shortest ways on demand."""
-        super().show(shown, before, key=key, every=every, height=height, autoplay=autoplay)
+        super().show(shown, before, key=key, **options)
         ways = shortest_chains(tuple(json.loads(shown.row["numbers"])), int(shown.row["target"]))
         with st.expander(f"The shortest way{'s' if len(ways) > 1 else ''} ({len(ways)})"):
             st.text("\n".join(",  ".join(map(written, way)) for way in ways))
-        with st.expander("The model's answer, word by word"):
-            st.code(shown.row["completion"] or " ", language=None, wrap_lines=True)
+        word_by_word(shown.row)
 
 
 def answer_card(row: pd.Series, label: str) -> str:

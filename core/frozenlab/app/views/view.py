@@ -47,15 +47,15 @@ class Player(NamedTuple):
 class View:
     """Tasks and answers as text. A family that draws its own overrides these methods."""
 
-    player: Player | None = None
-    """Of a family whose :meth:`plain` gives what a player takes."""
+    player = Player("", "", "")
+    """Of a family whose :meth:`plain` gives what a player takes; empty for others."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
 
     @property
     def idea(self) -> str:
-        """What the model learns, in a sentence for somebody who has never heard of it."""
+        """What the model learns, in a sentence for readers who are new to it."""
         return self.family.aim
 
     def rules(self) -> None:
@@ -144,6 +144,12 @@ class View:
         """
         earlier = shown.at(before)
         self.play([shown] if earlier is None else [earlier, shown], key=key, height=height, autoplay=autoplay)
+
+
+def word_by_word(row: pd.Series) -> None:
+    """The model's answer as it wrote it, to be unfolded."""
+    with st.expander("The model's answer, word by word"):
+        st.code(row["completion"] or " ", language=None, wrap_lines=True)
 
 
 def swatch(outcome: Outcome) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -38,13 +39,11 @@ class MixedView(View):
         found = (view.showcase(rows_of(before, family), rows_of(after, family)) for family, view in self.views.items())
         return next((board_id for board_id in found if board_id is not None), None)
 
-    def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
-        self.views[shown[0].row["family"]].play(shown, key=key, height=height, autoplay=autoplay)
+    def play(self, shown: Sequence[Shown], **options: Any) -> None:
+        self.views[shown[0].row["family"]].play(shown, **options)
 
-    def show(
-        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
-    ) -> None:
-        self.views[shown.row["family"]].show(shown, before, key=key, every=every, height=height, autoplay=autoplay)
+    def show(self, shown: Shown, before: Series | None, **options: Any) -> None:
+        self.views[shown.row["family"]].show(shown, before, **options)
 
 
 VIEWS: dict[str, type[View]] = {LAKE.name: LakeView, COUNTDOWN.name: CountdownView}

@@ -27,7 +27,7 @@ from frozenlab.app.views.lake import share
 from frozenlab.app.views.lake.pictures import board_gallery
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.preparing import optimal_paths
-from frozenlab.app.views.lake.tracks import Track, answer_of
+from frozenlab.app.views.lake.tracks import Track, recorded
 from frozenlab.base.numbers import Interval, percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults, paper_results
 from frozenlab.experiments.benchmark.lake.report import LakeReport
@@ -238,7 +238,7 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
     for name in beside:
         if (table := results[name].rows) is not None:
             answers[name] = table[table["board_id"] == row["board_id"]].iloc[0]
-    tracks = [answer_of(answer, lines[name].name) for name, answer in answers.items()]
+    tracks: list[Track] = [recorded(answer, lines[name].name) for name, answer in answers.items()]
     best = optimal_paths(code)
     if beside and best is not None:
         tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))

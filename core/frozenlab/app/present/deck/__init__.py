@@ -14,7 +14,6 @@ from frozenlab.app.present.scenes import Scene
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.components.frame import SHORTCUTS
 from frozenlab.app.ui.theme import DARK, LIGHT
-from frozenlab.app.views.view import Player
 from frozenlab.app.views.views import VIEWS, view_of
 from frozenlab.session.session import Session
 from frozenlab.tasks.family import Family
@@ -22,14 +21,13 @@ from frozenlab.tasks.family import Family
 HTML = text_of(__file__, "deck.html")
 STYLE = text_of(__file__, "deck.css")
 CODE = text_of(__file__, "deck.js")
-NO_PLAYER = Player("", "", "")
 
 _decks = {
     name: st.components.v2.component(
         f"frozenlab_deck_{name}",
-        html=HTML.replace("PLAYER", (view.player or NO_PLAYER).html),
-        css=(view.player or NO_PLAYER).style + STYLE,
-        js=(view.player or NO_PLAYER).code + CODE + text_of(__file__, "deck_component.js"),
+        html=HTML.replace("PLAYER", view.player.html),
+        css=view.player.style + STYLE,
+        js=view.player.code + CODE + text_of(__file__, "deck_component.js"),
     )
     for name, view in VIEWS.items()
 }
@@ -64,8 +62,8 @@ def deck(session: Session, data: Mapping[str, Any], *, key: str) -> None:
 
 def html_file(family: Family, data: Mapping[str, Any]) -> str:
     """One HTML page that plays the talk without a server and without a network."""
-    player = view_of(family).player or NO_PLAYER
-    told = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # so that no text of a model ends the element
+    player = view_of(family).player
+    plain = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # so that no text of a model ends the element
     style = (player.style + STYLE).replace(":host,", "")
     code = f"{player.code}\n{CODE}\nnew Deck(document.body).show(JSON.parse(document.getElementById('talk').textContent));"
     head = (
@@ -73,7 +71,7 @@ def html_file(family: Family, data: Mapping[str, Any]) -> str:
         f'<title>{escape(str(data["title"]))}</title><link rel="icon" href="data:,"><style>html{{color-scheme:light dark}}{style}</style>'
     )
     body = (
-        f'{HTML.replace("PLAYER", player.html)}<script type="application/json" id="talk">{told}</script>'
+        f'{HTML.replace("PLAYER", player.html)}<script type="application/json" id="talk">{plain}</script>'
         f'<script type="module">{code}</script>'
     )
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'

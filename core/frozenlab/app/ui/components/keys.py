@@ -1,4 +1,4 @@
-"""Keys that press buttons, and the button that lets the browser tell when a job is done."""
+"""Keys that press buttons, and the button that lets the browser report when a job is done."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class DoneJob(TypedDict):
 
 
 def notice(ended: Sequence[DoneJob], key: str) -> None:
-    """Draw the button, and tell of the jobs in ``ended`` that this browser was not told of yet. Nothing is asked of the reader before the
+    """Draw the button, and report the jobs in ``ended`` that this browser has not reported yet. The reader is asked nothing before the
     button is pressed."""
     _notice(key=key, data={"ended": list(ended)}, height="content", width="content")

@@ -40,13 +40,13 @@ def board_desk(
 ) -> None:
     """Draws the board, for the reader to do with it what ``mode`` says, or what the switch on it says.
 
-    What the reader has planned is told by :func:`frozenlab.app.views.lake.steer.steered`, and what was drawn by
-    :func:`frozenlab.app.views.lake.editor.drawn`, with the same ``key``.
+    :func:`frozenlab.app.views.lake.steer.steered` returns what the reader has planned, and
+    :func:`frozenlab.app.views.lake.editor.drawn` what was drawn, with the same ``key``.
 
     Args:
         tracks, ghost, height, autoplay, busy: as for :func:`frozenlab.app.views.lake.player.board_player`.
         mode: what the script wants the reader to do; the browser's own choice counts until ``turn`` grows.
-        on_mode: called when the reader has switched; :func:`mode_of` tells to what.
+        on_mode: called when the reader has switched; :func:`mode_of` says to what.
         base, revision: what drawing began from, as for :func:`frozenlab.app.views.lake.editor.drawn`.
         optimum: the best makespan, which the score of the reader's plan is counted from; None if it is not known.
         warning: what is wrong with the board, shown over it while the reader draws.
@@ -68,7 +68,7 @@ def board_desk(
 
 
 def mode_of(key: str, turn: int) -> Mode | None:
-    """What the reader has switched to since ``turn``; None without a switch. Anybody can send anything."""
+    """What the reader has switched to since ``turn``; None without a switch. Browsers can send anything."""
     sent: dict[str, Any] = (st.session_state.get(key) or {}).get("mode") or {}
     mode = sent.get("mode")
     return mode if sent.get("turn") == turn and mode in get_args(Mode) else None

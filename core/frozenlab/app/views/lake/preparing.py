@@ -27,7 +27,7 @@ _seen: set[Group] = set()
 
 
 def ready(*groups: Group) -> bool:
-    """Whether nobody compiles any of these kernels: they are there, or the first to need them compiles them."""
+    """Whether none of these kernels is being compiled: they are there, or the first to need them compiles them."""
     return unfinished(*groups) is None
 
 

@@ -33,7 +33,7 @@ def encode(board: Board) -> str:
 
 
 def decode(code: str) -> Board:
-    """The board of a code. Raises BoardError if it is not one (codes come from addresses: anybody can write them)."""
+    """The board of a code. Raises BoardError if it is not one (codes come from addresses, which people can write by hand)."""
     if not _CODE.fullmatch(code):
         raise BoardError("not a board code")
     try:

@@ -93,7 +93,7 @@ def steered(board: Board, *, key: str, start: Sequence[str] = ()) -> Plan:
 
 
 def is_plan(plan: Any, board: Board) -> bool:
-    """Whether something that a browser has sent is a plan for the board: anybody can send anything."""
+    """Whether something that a browser has sent is a plan for the board: browsers can send anything."""
     if not isinstance(plan, list) or len(plan) != board.num_agents:
         return False
     return all(isinstance(letters, str) and len(letters) <= LONGEST and set(letters) <= set(MOVES) for letters in plan)

@@ -109,16 +109,12 @@ def paths_from_json(text: str | None) -> Paths | None:
     return None if data is None else tuple(tuple((r, c) for r, c in path) for path in data)
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """One answer that a session wrote down while it validated, or the plan of a file."""
+@dataclass(frozen=True, kw_only=True)
+class Recorded(Track):
+    """One answer that a session wrote down while it validated, with its verdict; or the plan of a file, which has none yet."""
 
     board_id: str
-    label: str
     board: Board
-    paths: Paths | None
-    verdict: Verdict | None = None
-    """As recorded; None for the plan of a file, which nobody has judged yet."""
     completion: str | None = None
 
     @property
@@ -130,7 +126,7 @@ class Recorded:
 
 
 def recorded(row: pd.Series, label: str) -> Recorded:
-    """The answer of one row of a validation table. Its verdict is the one on record."""
+    """The answer of one row of a validation or completions table. Its verdict is the one on record."""
     fault = row["fault"] if isinstance(row["fault"], str) else None
     cell = json.loads(row["cell"]) if isinstance(row["cell"], str) else None
     verdict = Verdict(
@@ -143,17 +139,12 @@ def recorded(row: pd.Series, label: str) -> Recorded:
         optimal=bool(row["optimal"]),
     )
     board = Board.from_dict(json.loads(row["board"]))
-    return Recorded(row["board_id"], label, board, paths_from_json(row["paths"]), verdict, row["completion"])
+    paths = paths_from_json(row["paths"])
+    return Recorded(label, paths, verdict, board_id=row["board_id"], board=board, completion=row["completion"])
 
 
 def _whole(value: object) -> int | None:
     return None if pd.isna(value) else int(value)  # type: ignore[call-overload]
-
-
-def answer_of(row: pd.Series, label: str) -> Track:
-    """What the model did on the board of one row of a validation or completions table, with the verdict on record."""
-    answer = recorded(row, label)
-    return Track(label, answer.paths, answer.verdict)
 
 
 def showcase(before: pd.DataFrame, after: pd.DataFrame) -> str | None:

@@ -14,8 +14,8 @@ from frozenlab.app.ui.figures import Series, size_label
 from frozenlab.app.views.lake import drawing, player, share
 from frozenlab.app.views.lake.player import board_player, played
 from frozenlab.app.views.lake.preparing import optimal_paths
-from frozenlab.app.views.lake.tracks import Track, answer_of, showcase
-from frozenlab.app.views.view import Player, Shown, View
+from frozenlab.app.views.lake.tracks import Track, recorded, showcase
+from frozenlab.app.views.view import Player, Shown, View, word_by_word
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -67,11 +67,11 @@ class LakeView(View):
 
     def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
-        board_player(board, [answer_of(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
+        board_player(board, [recorded(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
 
     def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
-        return played(board, [answer_of(*answer) for answer in shown])
+        return played(board, [recorded(*answer) for answer in shown])
 
     def show(
         self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
@@ -81,7 +81,7 @@ class LakeView(View):
         board = Board.from_dict(json.loads(row["board"]))
         code = share.encode(board)
         best = optimal_paths(code)
-        tracks = [answer_of(*shown)]
+        tracks: list[Track] = [recorded(*shown)]
         choices = {ALONE: [], BEFORE: [shown.at(before)], EVERY: [shown.at(moment) for moment in every]}
         title, option, link = st.columns([1.7, 1.8, 0.8], vertical_alignment="center")
         what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
@@ -92,7 +92,7 @@ class LakeView(View):
                 "Plans", offered, default=ALONE, required=True, key=f"{key}-plans", label_visibility="collapsed",
                 help="Plans of other moments for the same board, in lockstep.",
             )  # fmt: skip
-            others = [answer_of(*other) for other in choices[wanted] if other is not None]
+            others: list[Track] = [recorded(*other) for other in choices[wanted] if other is not None]
             tracks = others if wanted == EVERY else [*others, *tracks]
         link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
         if best is not None:
@@ -100,8 +100,7 @@ class LakeView(View):
         board_player(board, tracks, key=key, ghost=best, height=height, autoplay=autoplay)
         if best is not None and cheaper_than_last(tracks):
             st.caption("The optimal plan takes the fewest steps. Its sum of costs need not be the smallest: here another plan is cheaper.")
-        with st.expander("The model's answer, word by word"):
-            st.code(row["completion"] or " ", language=None, wrap_lines=True)
+        word_by_word(row)
 
 
 def crossing() -> None:
