@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from frozenlab.app.views.lake.share import encode
 from frozenlab.base import seeds
 from frozenlab.lake.board import FROZEN, HOLE, Agent, Board
-from tests.browser.conftest import App, _free_port
+from tests.serving import App
 
 PATIENCE = 120_000  # milliseconds
 COUNT = """async (seconds) => {
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        app = App(Path(folder), Path(folder) / "server.log", _free_port())
+        app = App(Path(folder), Path(folder) / "server.log")
         app.start()
         try:
             chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])

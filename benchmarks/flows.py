@@ -24,7 +24,8 @@ from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.scenes import scenes_of
 from frozenlab.app.views.lake.share import encode
 from frozenlab.session.store import SessionStore
-from tests.browser.conftest import AT_REST, App, _free_port
+from tests.browser.conftest import AT_REST
+from tests.serving import App
 
 EXAMPLE = "example-quick"
 SERVER, BROWSER, PAINT = 300, 50, 1000
@@ -272,7 +273,7 @@ def flows(browser: Browser, turns: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         sessions = Path(folder) / "sessions"
         sessions.mkdir()
-        app = App(sessions, Path(folder) / "server.log", _free_port())
+        app = App(sessions, Path(folder) / "server.log")
         app.start()
         try:
             page = browser.new_page(viewport={"width": 1440, "height": 900})

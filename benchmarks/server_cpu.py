@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import psutil
 
-from tests.browser.conftest import App
+from tests.serving import App
 
 
 def cpu_of(app: App) -> float:

@@ -44,7 +44,7 @@ from frozenlab.base.files import append_line, write_text
 from frozenlab.jobs.state import own_process
 from frozenlab.lake.board import Board
 from frozenlab.lake.kernels import warm_up
-from tests.browser.conftest import App, _free_port
+from tests.serving import App
 
 CROSSING = Board.from_text("S F F\nF F F\ns F g\nF F G")
 """A search of a few steps."""
@@ -112,7 +112,7 @@ def server(fill: Callable[[Path], None] = lambda sessions: None) -> Iterator[App
         sessions = Path(folder) / "sessions"
         sessions.mkdir()
         fill(sessions)
-        app = App(sessions, Path(folder) / "server.log", _free_port())
+        app = App(sessions, Path(folder) / "server.log")
         app.start()
         try:
             yield app

@@ -39,7 +39,7 @@ from frozenlab.lake.kernels import warm_up
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.browser.conftest import App, _free_port
+from tests.serving import App
 
 EXAMPLE = "example-quick"
 SETTLE = 8.0
@@ -158,7 +158,7 @@ async def live(options: argparse.Namespace) -> None:
         sessions = Path(scratch) / "sessions"
         sessions.mkdir()
         session = training_session(sessions, options.steps)
-        app = App(sessions, Path(scratch) / "server.log", _free_port())
+        app = App(sessions, Path(scratch) / "server.log")
         worker = start_worker(session, Path(scratch) / "worker.log")
         try:
             app.start()
@@ -271,7 +271,7 @@ async def recorded(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         sessions = Path(scratch) / "sessions"
         sessions.mkdir()
-        app = App(sessions, Path(scratch) / "server.log", _free_port())
+        app = App(sessions, Path(scratch) / "server.log")
         app.start()
         try:
             for name in ("story", "train"):

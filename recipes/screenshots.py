@@ -17,7 +17,8 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from frozenlab.base.places import ROOT
 from frozenlab.lake.kernels import warm_up
-from tests.browser.conftest import AT_REST, App, _free_port
+from tests.browser.conftest import AT_REST
+from tests.serving import App
 
 FOLDER = ROOT / "assets" / "screens"
 WIDTH, COLORS = 1200, 200
@@ -73,7 +74,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         sessions = Path(folder) / "sessions"
         sessions.mkdir()
-        app = App(sessions, Path(folder) / "server.log", _free_port())
+        app = App(sessions, Path(folder) / "server.log")
         app.start()
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
         try:

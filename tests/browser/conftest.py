@@ -1,27 +1,19 @@
-"""The real app on a free port, and a Chromium page that watches for errors and for requests that leave this machine."""
+"""The real app, and a Chromium page that watches for errors and for requests that leave this machine."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Download, Locator, Page, Request, ViewportSize, expect, sync_playwright
 
-ROOT = Path(__file__).parents[2]
-START_WITHIN = 300.0  # seconds; a cold machine compiles byte code first
+from tests.serving import App
+
 EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
 """Streamlit's own client asks for these below the page's path first, on every deep link."""
 
@@ -35,61 +27,6 @@ PATIENCE = 180_000  # milliseconds: only what hangs fails; the first board on a 
 expect.set_options(timeout=PATIENCE)
 
 
-@dataclass
-class App:
-    """A Streamlit server of this project with its own sessions folder."""
-
-    sessions: Path
-    log: Path
-    port: int
-    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        """Starts the server and waits until it answers. Call it again after :meth:`stop` for a server on the same port."""
-        command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(self.port)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*command, "--server.fileWatcherType", "none"],
-                cwd=ROOT,
-                env=os.environ | {"FROZENLAB_SESSIONS": str(self.sessions)},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        deadline = time.monotonic() + START_WITHIN
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                break
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as reply:
-                    if reply.read() == b"ok":
-                        return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError(f"the app did not start:\n{self.log.read_text(errors='replace')}")
-
-    def stop(self, with_signal: int = signal.SIGTERM) -> None:
-        """Ends the server's process group; sessions that it started have groups of their own and go on."""
-        if self.process is not None and self.process.poll() is None:
-            os.killpg(self.process.pid, with_signal)
-            try:
-                self.process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextmanager
 def servers(factory: pytest.TempPathFactory) -> Iterator[Callable[[], App]]:
     """Starts fresh servers, each with an empty sessions folder, and ends them at the end."""
@@ -99,7 +36,7 @@ def servers(factory: pytest.TempPathFactory) -> Iterator[Callable[[], App]]:
         folder = factory.mktemp("app")
         sessions = folder / "sessions"
         sessions.mkdir()
-        apps.append(App(sessions, folder / "server.log", _free_port()))
+        apps.append(App(sessions, folder / "server.log"))
         apps[-1].start()
         return apps[-1]
 

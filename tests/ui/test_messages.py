@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from websockets.sync.client import ClientConnection
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from frozenlab.app.ui import door
 from frozenlab.base import look_only
-from frozenlab.base.places import ROOT
 from tests.running import end_queue
-from tests.ui.talk import START, button, free_port, run, started, stream, wait_until_up
+from tests.serving import App
 
 WORD = "a password of a class"
 
@@ -25,19 +25,36 @@ WORD = "a password of a class"
 @contextmanager
 def server(folder: Path, **variables: str) -> Iterator[str]:
     """The address of a server with a door over the sessions in ``folder``."""
-    address = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", address.split(":")[1]]
-    command += ["--server.allowedHosts", "127.0.0.1", "--server.allowedHosts", "lab.example", "--server.fileWatcherType", "none"]
-    environment = os.environ | {"FROZENLAB_SESSIONS": str(folder), door.VARIABLE: WORD} | variables
-    log = folder.with_suffix(".log")
-    with log.open("ab") as out:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    hosts = ("--server.allowedHosts", "127.0.0.1", "--server.allowedHosts", "lab.example")
+    app = App(folder, folder.with_suffix(".log"), options=hosts, variables={door.VARIABLE: WORD} | variables)
     try:
-        wait_until_up(process, address, log)
-        yield address
+        app.start()
+        yield f"127.0.0.1:{app.port}"
     finally:
-        process.terminate()
-        process.wait(20)
+        app.stop()
+
+
+def run(page: ClientConnection, press: str = "") -> bytes:
+    """All that the server sends for one run of Home, in which the widget ``press`` says that it was pressed."""
+    asked = BackMsg()
+    asked.rerun_script.widget_states.SetInParent()
+    if press:
+        pressed = asked.rerun_script.widget_states.widgets.add()
+        pressed.id, pressed.trigger_value = press, True
+    page.send(asked.SerializeToString())
+    sent = b""
+    while True:
+        data = page.recv(timeout=60)
+        assert isinstance(data, bytes)
+        sent += data
+        message = ForwardMsg.FromString(data)
+        if message.WhichOneof("type") == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            return sent
+
+
+def quick(sent: bytes) -> str:
+    """The button of Home that starts the quick session."""
+    return re.findall(rb"\$\$ID-[0-9a-f]+-start-quick", sent)[0].decode()
 
 
 def come_in(address: str) -> ClientConnection:
@@ -46,7 +63,13 @@ def come_in(address: str) -> ClientConnection:
     connection.request("GET", door.link("", WORD))
     reply = connection.getresponse()
     assert reply.status == 303
-    return stream(address, (reply.getheader("set-cookie") or "").split(";")[0])
+    return connect(
+        f"ws://{address}/_stcore/stream",
+        origin=Origin(f"http://{address}"),
+        subprotocols=[Subprotocol("streamlit")],
+        additional_headers={"Cookie": (reply.getheader("set-cookie") or "").split(";")[0]},
+        max_size=None,
+    )
 
 
 @pytest.fixture
@@ -59,13 +82,13 @@ def sessions(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_server_that_only_looks_starts_nothing_by_a_message(sessions: Path) -> None:
     with server(sessions) as address, come_in(address) as page:
-        pressed = button(run(page, ""), START)
+        pressed = quick(run(page))
     with server(sessions, **{look_only.VARIABLE: "1"}) as address, come_in(address) as page:
-        shown = run(page, "")
+        shown = run(page)
         assert look_only.WHY[1:].encode() in shown
-        for each in (pressed, button(shown, START)):
-            run(page, "", each)
+        for each in (pressed, quick(shown)):
+            run(page, each)
     assert not list(sessions.iterdir())
     with server(sessions) as address, come_in(address) as page:
-        run(page, "", pressed)
-        assert len(started(sessions)) == 1
+        run(page, pressed)
+        assert len(list(sessions.glob("*/session.json"))) == 1
