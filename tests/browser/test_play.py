@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.play.choices import random_board
-from frozenlab.app.views.lake.editor import TEMPLATES
+from frozenlab.app.views.lake.desk import TEMPLATES
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.solvers.solver import solve

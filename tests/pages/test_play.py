@@ -276,7 +276,7 @@ def test_an_address_opens_every_stage_of_a_session_and_what_is_done_with_the_boa
     page.run()
     assert not page.exception
     assert page.segmented_control(key="play_planner").value == "Every stage"
-    assert page.selectbox(key="play_stages_of").value == "Ours (ours)"
+    assert page.selectbox(key="play_stages_of").value == "ours"
     assert desk(page)["mode"] == "draw"
     page.segmented_control(key="play_planner").set_value("Model").run()
     assert page.query_params["mode"] == "draw" and "plan" not in page.query_params and "of" not in page.query_params

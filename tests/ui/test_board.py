@@ -8,7 +8,7 @@ from PIL import Image
 
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.app.views.lake import tracks
-from frozenlab.app.views.lake.editor import _read_edit
+from frozenlab.app.views.lake.desk import _read_edit
 from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image

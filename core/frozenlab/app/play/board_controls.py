@@ -13,7 +13,7 @@ from frozenlab.app.play.state import DESK, Places, load, show, state
 from frozenlab.app.ui import nav
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
-from frozenlab.app.views.lake.editor import drawn
+from frozenlab.app.views.lake.desk import drawn
 from frozenlab.app.views.lake.tracks import recorded
 from frozenlab.base.errors import GenerationError, LabError
 from frozenlab.lake.board import Board

@@ -143,16 +143,11 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
     return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}
 
 
-def staged(store: SessionStore) -> dict[str, list[Checkpoint]]:
-    """The base and the stages of every session that has kept the weights of at least one stage, by the session's name."""
+def staged(store: SessionStore) -> dict[str, tuple[str, list[Checkpoint]]]:
+    """The id of every session that has kept the weights of at least one stage -> its name, and its base and stages."""
     found = {}
     for session in store.sessions(OFFERED):
         kept = [checkpoint for checkpoint in session.checkpoints() if weights_file(checkpoint.path)]
         if len(kept) > 1:
-            found[f"{session.title} ({session.id})"] = kept
+            found[session.id] = f"{session.title} ({session.id})", kept
     return found
-
-
-def session_id(name: str) -> str:
-    """The id in a name that :func:`staged` gives."""
-    return name.rsplit("(", 1)[1].removesuffix(")")

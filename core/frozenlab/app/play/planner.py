@@ -113,17 +113,16 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     if not sessions:
         st.info("No session on this machine has kept its checkpoints.")
         return None, None
-    by_id = {choices.session_id(name): name for name in sessions}
-    if (asked := state.pop("play_stages_asked", None)) in by_id:
-        state.play_stages_of = by_id[asked]
-    name = st.selectbox(
-        "Session", sessions, key="play_stages_of", persist_state="session",
+    if (asked := state.pop("play_stages_asked", None)) in sessions:
+        state.play_stages_of = asked
+    session_id = st.selectbox(
+        "Session", sessions, key="play_stages_of", persist_state="session", format_func=lambda one: sessions[one][0],
         help="Its base and the checkpoint of every stage plan this board, greedily. Their plans run side by side under one timeline.",
     )  # fmt: skip
-    checkpoints = tuple(sessions[name])
+    checkpoints = tuple(sessions[session_id][1])
     ask_button("Let them plan", checkpoints, actions)
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
-    return choices.session_id(name), Request(encode(board), names, checkpoints)
+    return session_id, Request(encode(board), names, checkpoints)
 
 
 def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:
