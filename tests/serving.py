@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,7 +32,7 @@ class App:
     port: int = field(default_factory=free_port)
     options: tuple[str, ...] = ()
     """Of ``streamlit run``, beside the port."""
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
     """Of its environment."""
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 

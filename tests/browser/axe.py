@@ -10,16 +10,17 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="
 SERIOUS = ("serious", "critical")
 
 
-def violations(page: Page) -> list[str]:
-    """What axe finds, a line for each rule with the first elements that break it."""
+def check_axe(page: Page, where: str) -> None:
+    """Fails if axe finds something serious, with a line for each rule and the first elements that break it."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
+    broken = [
         f"{rule['id']} ({rule['impact']}, {len(rule['nodes'])}): " + " | ".join(_node(node) for node in rule["nodes"][:5])
         for rule in found
         if rule["impact"] in SERIOUS
     ]
+    assert not broken, "\n".join([where, *broken])
 
 
 def _node(node: dict) -> str:

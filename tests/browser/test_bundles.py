@@ -10,6 +10,7 @@ from frozenlab.experiments.bundles.found import find
 from frozenlab.experiments.bundles.writing import export
 from frozenlab.session.store import SessionStore
 from tests.browser.conftest import App
+from tests.browser.test_foreign_text import made
 from tests.browser.test_foreign_text import trap as trap
 from tests.builders import build_session, small_spec
 from tests.marked import Marker
@@ -32,7 +33,5 @@ def test_a_strangers_file_asks_nobody(app: App, page: Page, trap: tuple[str, lis
     for address in ("train?session=stranger", "story?session=stranger&stage=1&part=wrote"):
         page.goto(f"{app.url}/{address}")
         expect(page.get_by_role("button", name="Make it mine")).to_be_visible()
-        page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
-        page.wait_for_timeout(500)
-        assert not page.locator(f'[src*="{host}"], a[href*="{host}"], a[href^="javascript:"], [onerror]').count()
+        assert not made(page, host)
     assert not asked

@@ -41,17 +41,21 @@ def trap() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
+def made(page: Page, host: str) -> list[str]:
+    """The elements that a page has made of foreign text, as HTML, once it is drawn."""
+    page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
+    page.wait_for_timeout(500)
+    found = page.locator(f'[src*="{host}"], a[href*="{host}"], a[href^="javascript:"], [onerror]')
+    return found.evaluate_all("all => all.map((element) => element.outerHTML)")
+
+
 def test_no_page_sends_a_request_or_makes_an_element(app: App, page: Page, trap: tuple[str, list[str]]) -> None:
     host, asked = trap
     strangers(app.sessions, marker := Marker("markdown", host))
-    made = []
+    found = []
     for address in PAGES:
         page.goto(f"{app.url}/{address}")
         page.get_by_role("heading").first.wait_for()
-        page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
-        page.wait_for_timeout(500)
-        for element in page.locator(f'[src*="{host}"], a[href*="{host}"], a[href^="javascript:"], [onerror]').all():
-            html = element.evaluate("e => e.outerHTML")
-            made.append(f"{address}: {marker.place(html)}: {html[:400]}")
-    assert not made, "\n".join(made)
+        found += [f"{address}: {marker.place(html)}: {html[:400]}" for html in made(page, host)]
+    assert not found, "\n".join(found)
     assert not asked

@@ -13,7 +13,7 @@ from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.scenes import PARTS, Preparation, prepare, prepared, scenes_of
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
-from tests.browser.axe import violations
+from tests.browser.axe import check_axe
 from tests.browser.conftest import AT_REST, App, Watch, press_until_seen, soon
 
 NAME = "example-quick"
@@ -58,16 +58,14 @@ def test_the_file_plays_every_scene_with_networking_off(
             assert high <= seen, f"{scene['heading']} is {high} of {seen} px high"
             if page.locator(".alone").count():
                 assert page.locator(".alone canvas").bounding_box()["height"] > 0.8 * screen[1]
-        broken = violations(page)
-        assert not broken, "\n".join([scene["heading"], *broken])
+        check_axe(page, scene["heading"])
         page.keyboard.press("ArrowRight" if number % 2 else "Space")
     page.keyboard.press("Home")
     expect(page.locator(".count")).to_have_text(f"1 / {len(scenes)}")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys in a talk")).to_be_visible()
     assert page.evaluate("document.querySelector('.keys').scrollWidth <= innerWidth")
-    broken = violations(page)
-    assert not broken, "\n".join(broken)
+    check_axe(page, "the sheet of keys")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys in a talk")).to_be_hidden()
     assert asked == [file.as_uri()]
@@ -146,8 +144,7 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, pa
     expect(page.locator(".deck h1")).to_have_text("It fails here")
     expect(notes.locator(".spoken")).to_have_text("Ask the room first.")
     expect(notes.locator(".next")).to_have_text("Next: It trains on boards like these")
-    broken = violations(notes)
-    assert not broken, "\n".join(broken)
+    check_axe(notes, "the speaker's window")
     notes.keyboard.press("End")
     expect(page.locator(".deck h1")).to_have_text("Was it right?")
     notes.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from frozenlab.app.views.lake import desk, view
 from frozenlab.lake.board import read_board
 
 AROUND_HOLES = read_board("""
@@ -13,16 +14,9 @@ H F H F H F
 H F F F F F
 """)
 """One agent; the way to its goal is more than twice as long as it looks."""
-CROSSING = read_board("""
-F s F
-S F G
-F g F
-""")
+CROSSING = view.CROSSING
 """Both want the cell in the middle at the same time."""
-FACE_TO_FACE = read_board("""
-g S s G
-F F F F
-""")
+FACE_TO_FACE = desk.TEMPLATES["swap"]
 """Two neighbours who want to go past each other."""
 CROWD = read_board("""
 a F F A F

@@ -11,6 +11,7 @@ from frozenlab.app.learn import boards
 from frozenlab.app.learn.exercises import HEIGHT, Choice, priorities
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
+from frozenlab.app.views.lake import view
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
@@ -58,7 +59,7 @@ def distance_cell(steps: int | None, is_start: bool, is_goal: bool) -> str:
 
 
 def meeting() -> None:
-    plans(boards.CROSSING, [("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD"))], key="learn-meeting")
+    plans(boards.CROSSING, view.CROSSING_PLANS, key="learn-meeting")
 
 
 def swapping() -> None:
@@ -66,8 +67,7 @@ def swapping() -> None:
 
 
 def waiting() -> None:
-    board = boards.CROSSING
-    plans(board, [("agent 1 goes around", ("RR", "LDDR")), ("agent 1 waits", ("RR", "WDD"))], key="learn-waiting")
+    plans(boards.CROSSING, [("agent 1 goes around", ("RR", "LDDR")), view.CROSSING_PLANS[1]], key="learn-waiting")
 
 
 def aims() -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 from frozenlab.app.session.proposals import what_changed
 from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import overall
+from frozenlab.app.ui.figures import overall, overall_by_cell
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.numbers import percent
 from frozenlab.models.training.methods import BY_NAME, title_of
@@ -99,23 +99,18 @@ def _who(engineer: str) -> str:
 
 
 def _shares(config: Config) -> dict[str, Any]:
-    return {
-        "kind": "bars",
-        "values": [cell.share for cell in config.cells.values()],
-        "before": None,
-        "groups": by_kind(config.cells),
-        "top": None,
-    }
+    return _bars(list(config.cells), [cell.share for cell in config.cells.values()])
 
 
 def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
-    new = after.groupby("config_cell")["valid"].mean()
-    new = new.loc[in_order(new.index)]
-    old = None if before is None else before.groupby("config_cell")["valid"].mean().reindex(new.index, fill_value=0.0)
-    return {
-        "kind": "bars", "values": [float(v) for v in new], "before": None if old is None else [float(v) for v in old],
-        "groups": by_kind(new.index), "top": 1.0,
-    }  # fmt: skip
+    new, old = overall_by_cell(after), {} if before is None else overall_by_cell(before)
+    cells = in_order(new)
+    earlier = None if before is None else [old[cell].value if cell in old else 0.0 for cell in cells]
+    return _bars(cells, [new[cell].value for cell in cells], earlier, top=1.0)
+
+
+def _bars(cells: list[str], values: list[float], before: list[float] | None = None, top: float | None = None) -> dict[str, Any]:
+    return {"kind": "bars", "values": values, "before": before, "groups": by_kind(cells), "top": top}
 
 
 def by_kind(cells: Iterable[str]) -> list[tuple[str, list[str]]]:

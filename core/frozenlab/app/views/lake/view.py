@@ -22,6 +22,7 @@ from frozenlab.tasks.lake.words import OUTCOMES
 
 ALONE, BEFORE, EVERY = "this stage", "also before", "every stage"
 CROSSING = read_board("F s F\nS F G\nF g F")
+CROSSING_PLANS = [("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD"))]
 BEST = 3
 """Steps of the optimal plan on CROSSING."""
 
@@ -116,7 +117,6 @@ def crossing() -> None:
         "steps; the exact solver proves that.\n\n"
         "On this board both agents want the cell in the middle. At the left they collide; at the right one of them waits for a step."
     )
-    plans = (("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD")))
-    tracks = [Track(label, walk(CROSSING, plan), judge(CROSSING, plan, BEST)) for label, plan in plans]
+    tracks = [Track(label, walk(CROSSING, plan), judge(CROSSING, plan, BEST)) for label, plan in CROSSING_PLANS]
     with boards:
         board_player(CROSSING, tracks, key="help-board", height=260, autoplay=True)
