@@ -254,7 +254,7 @@ def test_every_stage_plans_the_board_side_by_side(
     page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoints = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in (("before", None), ("after", 1))]
-    monkeypatch.setattr(choices, "staged", lambda store: {"Ours (ours)": checkpoints})
+    monkeypatch.setattr(choices, "staged", lambda store: {"ours": ("Ours (ours)", checkpoints)})
     page.query_params["board"] = encode(SMALL)
     page.run()
     page.segmented_control(key="play_planner").set_value("Every stage").run()
@@ -270,7 +270,7 @@ def test_an_address_opens_every_stage_of_a_session_and_what_is_done_with_the_boa
     page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = Checkpoint(label="before", stage=None, path=tmp_path)
-    monkeypatch.setattr(choices, "staged", lambda store: {"Theirs (theirs)": [base], "Ours (ours)": [base]})
+    monkeypatch.setattr(choices, "staged", lambda store: {name: (f"{name.title()} ({name})", [base]) for name in ("theirs", "ours")})
     for name, value in {"board": encode(SMALL), "mode": "draw", "plan": "stages", "of": "ours"}.items():
         page.query_params[name] = value
     page.run()
