@@ -31,7 +31,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
 from trl import GRPOTrainer
 
 from frozenlab.base import seeds
-from frozenlab.engineer.engineers.fixed import FixedEngineer
+from frozenlab.engineer.engineers.baselines import FixedEngineer
 from frozenlab.jobs.gpus import gpus
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
@@ -41,7 +41,7 @@ from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.stage import train_stage
+from frozenlab.models.training.stage_run import train_stage
 from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint
 from frozenlab.session.spec import SessionSpec
 

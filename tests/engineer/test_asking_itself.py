@@ -6,7 +6,7 @@ import pytest
 
 from frozenlab.base.cells import evenly
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.asking_itself import beliefs, told
+from frozenlab.engineer.asking_itself import beliefs, with_beliefs
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.engineer.guard import GuardSettings
@@ -26,7 +26,7 @@ NOTHING = Context(family=CONFIG.family, stage=0, cells=CELLS, sections={"statist
 def test_it_reads_a_line_for_each_cell_that_has_none() -> None:
     sampled = cell_line(CELLS[1], 0.9, 0.1, 0.5)
     context = NOTHING.model_copy(update={"sections": {"statistics": (), "behaviour": (sampled,)}})
-    seen = told(context, {cell.name: 0.25 for cell in CELLS})
+    seen = with_beliefs(context, {cell.name: 0.25 for cell in CELLS})
     assert list(seen.sections) == ["behaviour", "statistics"], "in the order of the prompt"
     assert [line.numbers["valid"] for line in seen.sections["behaviour"]] == [0.25, 0.9, 0.25, 0.25, 0.25]
     assert seen.sections["behaviour"][1] == sampled and context.sections["behaviour"] == (sampled,)

@@ -9,13 +9,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.controls import DoseEngineer, Misled, PlaceboEngineer, ScheduleEngineer, exchanged, places_of
-from frozenlab.engineer.dialects.lab import render_context
+from frozenlab.engineer.dialects.lab import LabEngineer, render_context
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, LearnabilityEngineer, RulesEngineer, UniformEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec, Models
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import behaviour, failures
-from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.families import AnyConfig

@@ -8,14 +8,13 @@ import pytest
 
 from frozenlab.base.cells import diff
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.dialects.lab import ProposalGrammar, render_proposal
+from frozenlab.engineer.dialects.lab import LabEngineer, ProposalGrammar, render_proposal
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, PolicyEngineer, engineer_of, titled, who_is
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import Evidence, ProposalRecord
 from frozenlab.engineer.sections import behaviour, failures, history
-from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.generator import Realised

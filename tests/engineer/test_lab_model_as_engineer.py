@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from frozenlab.engineer.ask import ask
+from frozenlab.engineer.dialects.lab import LabEngineer
 from frozenlab.engineer.guard import USUAL
-from frozenlab.engineer.voices import LabEngineer
 from frozenlab.models.loading import load_policy
 from recipes.lab_model import tutor
 from recipes.lab_model.proposals import draw_context

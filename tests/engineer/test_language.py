@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.dialects.plain import answer_schema, parse_answer, render_request, without_bounds
+from frozenlab.engineer.dialects.plain import LanguageEngineer, answer_schema, parse_answer, render_request, without_bounds
 from frozenlab.engineer.schema import Attempt, Written
 from frozenlab.engineer.sections import USUAL, behaviour, failures
-from frozenlab.engineer.voices import LanguageEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from tests.engineer.builders import MIXED, answer_to, context_of, mixed_cell, of_sizes

@@ -9,8 +9,9 @@ from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError
 from frozenlab.models.settings import LanguageSettings, Lora
+from frozenlab.models.training.methods import BY_NAME
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.stage import make_run, train_stage
+from frozenlab.models.training.stage_run import train_stage
 from frozenlab.tasks import families
 from frozenlab.tasks.families import cell_label, cells_noun
 from frozenlab.tasks.lake.family import LAKE
@@ -57,7 +58,7 @@ def test_the_lab_model_has_no_words_for_it() -> None:
 
 def test_a_stage_trains_on_it(tiny_adder: Path, tmp_path: Path) -> None:
     settings = TrainingSettings(steps=2, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0)
-    run = make_run(load_policy(str(tiny_adder), TINY, family=SUMS, to_train=True), settings, stages=1, seed=0)
+    run = BY_NAME["grpo"].run(load_policy(str(tiny_adder), TINY, family=SUMS, to_train=True), settings, stages=1, seed=0)
     tasks = SUMS.draw(SumConfig(), 8, seed=0)
     seen: list[tuple[dict, list[dict]]] = []
 
@@ -77,7 +78,7 @@ def test_a_stage_trains_on_it(tiny_adder: Path, tmp_path: Path) -> None:
     before = {name: weight.detach().clone() for name, weight in policy.model.named_parameters() if weight.requires_grad}
     assert before and all("lora" in name for name in before)
     train_stage(
-        make_run(policy, settings, stages=1, seed=1), tasks, stage=0, folder=tmp_path / "on", previous=None, recorded=2,
+        BY_NAME["imitation"].run(policy, settings, stages=1, seed=1), tasks, stage=0, folder=tmp_path / "on", previous=None, recorded=2,
         report=report, stopping=lambda: False,
     )  # fmt: skip
     after = dict(policy.model.named_parameters())

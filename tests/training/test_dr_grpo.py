@@ -7,7 +7,6 @@ from pathlib import Path
 from frozenlab.models.loading import load_policy
 from frozenlab.models.training.methods import BY_NAME, NAMES
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.stage import make_run
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
@@ -15,7 +14,7 @@ from tests.running import finish
 
 
 def test_advantages_are_not_divided_by_the_spread_nor_the_loss_by_lengths(tmp_path: Path) -> None:
-    run = make_run(load_policy("lab-model"), TrainingSettings(method="dr-grpo"), stages=1, seed=0)
+    run = BY_NAME["dr-grpo"].run(load_policy("lab-model"), TrainingSettings(method="dr-grpo"), stages=1, seed=0)
     arguments = run.arguments(tmp_path)
     assert (arguments["loss_type"], arguments["scale_rewards"]) == ("dr_grpo", "none")
 

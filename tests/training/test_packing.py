@@ -6,11 +6,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.models.training.runs.packing import IGNORED, Pack, Text, pack
+from frozenlab.models.training.runs.packing import IGNORED, Example, Pack, pack
 
 CPU = torch.device("cpu")
 tokens = st.lists(st.integers(2, 9), min_size=1, max_size=6).map(tuple)
-texts = st.lists(st.builds(Text, tokens, tokens), min_size=1, max_size=12)
+texts = st.lists(st.builds(Example, tokens, tokens), min_size=1, max_size=12)
 
 
 def alone(packed: Pack, sequence: int, column: int) -> list[int]:
@@ -22,7 +22,7 @@ def alone(packed: Pack, sequence: int, column: int) -> list[int]:
 
 
 @given(texts, st.integers(1, 40), st.integers(1, 80))
-def test_each_label_is_predicted_from_its_own_text(texts: list[Text], longest: int, batch: int) -> None:
+def test_each_label_is_predicted_from_its_own_text(texts: list[Example], longest: int, batch: int) -> None:
     predicted = set()
     for packed in pack(texts, longest, batch, CPU):
         labelled = (packed.labels != IGNORED).nonzero().tolist()
@@ -35,7 +35,7 @@ def test_each_label_is_predicted_from_its_own_text(texts: list[Text], longest: i
 
 
 @given(texts, st.integers(1, 40), st.integers(1, 80))
-def test_only_a_text_too_long_by_itself_exceeds_the_bounds(texts: list[Text], longest: int, batch: int) -> None:
+def test_only_a_text_too_long_by_itself_exceeds_the_bounds(texts: list[Example], longest: int, batch: int) -> None:
     for packed in pack(texts, longest, batch, CPU):
         rows, width = packed.ids.shape
         single = rows == 1 and len(set(packed.places[:, 0].tolist())) == 1
@@ -44,7 +44,7 @@ def test_only_a_text_too_long_by_itself_exceeds_the_bounds(texts: list[Text], lo
 
 
 def test_a_group_reads_its_prompt_once() -> None:
-    group = [Text((2, 3, 4), completion) for completion in ((5,), (6, 7), (8, 9, 5))]
+    group = [Example((2, 3, 4), completion) for completion in ((5,), (6, 7), (8, 9, 5))]
     (packed,) = pack(group, 100, 100, CPU)
     assert packed.ids.tolist() == [[2, 3, 4, 4, 6, 4, 8, 9]]
     assert packed.positions.tolist() == [[0, 1, 2, 2, 3, 2, 3, 4]]

@@ -24,14 +24,12 @@ from frozenlab.lake.solvers.solver import solve
 from frozenlab.models.folders import LAB_MODEL
 from frozenlab.models.lab.generation import sample
 from frozenlab.models.lab.policy import LabPolicy
-from frozenlab.models.training import stage as training_stage
 from frozenlab.models.training import stage_run
 from frozenlab.models.training.methods import BY_NAME as METHOD_OF
 from frozenlab.models.training.methods import NAMES as METHODS
 from frozenlab.models.training.runs.sft import ID_OF, Example, ExpertIterationRun, ImitationRun, best_plans
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.stage import make_run, train_stage
-from frozenlab.models.training.stage_run import Stage
+from frozenlab.models.training.stage_run import Stage, train_stage
 from frozenlab.models.training.stage_settings import Schedule
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.answer import judge_answer
@@ -61,7 +59,7 @@ def train(
         method=method, steps=STEPS, boards_per_step=4, completions_per_board=4, schedule=schedule, warmup_steps=warmup
     )
     train_stage(
-        make_run(LabPolicy.load(previous or LAB_MODEL), settings, stages=2, seed=1),
+        METHOD_OF[method].run(LabPolicy.load(previous or LAB_MODEL), settings, stages=2, seed=1),
         boards_of(stage),
         stage=stage,
         folder=folder / f"{stage}",
@@ -110,14 +108,14 @@ def test_all_processes_have_left_the_trainer_before_its_folder_goes(tmp_path: Pa
     trainer_there: list[bool] = []
 
     class Processes:
-        is_main_process = True
+        is_main_process, process_index = True, 0
 
         def wait_for_everyone(self) -> None:
             trainer_there.append((tmp_path / "0" / "trainer").exists())
 
-    monkeypatch.setattr(training_stage, "PartialState", Processes)
+    monkeypatch.setattr(stage_run, "PartialState", Processes)
     train(tmp_path, "imitation")
-    assert trainer_there == [True, False]
+    assert trainer_there == [True, True, False], "the first is for the checkpoint"
 
 
 @both_runs

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from frozenlab.base import seeds
 from frozenlab.base.cells import Cell, Config, evenly
 from frozenlab.base.numbers import listed
-from frozenlab.engineer.schema import Attempt, Context, Evidence, Proposal, Written
+from frozenlab.engineer.controls import Asking
+from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.engineer.sections import NAMES, behaviour
 from frozenlab.engineer.sentences import claim_sentence
-from frozenlab.engineer.voices import LabEngineer
 from frozenlab.tasks.families import family_of
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ def beliefs(model: LabPolicy, config: Config, tasks: int) -> Believed:
 
 
 @dataclass(frozen=True)
-class AskingItself:
+class AskingItself(Asking):
     """An engineer in the lab dialect that reads its own beliefs."""
 
-    engineer: LabEngineer
     believes: Callable[[], Believed]
     """Asked anew each time, as the model is trained on between two proposals."""
 
@@ -51,16 +50,13 @@ class AskingItself:
     def kind(self) -> str:
         return self.engineer.kind
 
-    def prompt(self, context: Context) -> str:
-        return self.engineer.prompt(told(context, self.believes()))
-
-    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
-        return self.engineer.answer(told(context, self.believes()), seed, failed)
+    def seen(self, context: Context) -> Context:
+        return with_beliefs(context, self.believes())
 
     def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
-        """The proposal; what it read of itself stands in the summary, as no line of the context says it."""
+        """The proposal; its summary says what it read of itself, as no line of the context does."""
         believed = self.believes()
-        proposal = self.engineer.read(told(context, believed), config, raw, seed)
+        proposal = self.engineer.read(with_beliefs(context, believed), config, raw, seed)
         known = {line.id for line in context.lines}
         claims = []
         for claim in proposal.claims:
@@ -71,7 +67,7 @@ class AskingItself:
         return proposal.model_copy(update={"summary": summary, "claims": tuple(claims)})
 
 
-def told(context: Context, believed: Believed) -> Context:
+def with_beliefs(context: Context, believed: Believed) -> Context:
     """The context with a line of ``behaviour`` for each cell that has none."""
     shown = context.sections.get(SECTION, ())
     lines = [context.evidence(SECTION, cell.name) or belief_line(cell, believed[cell.name]) for cell in context.cells]

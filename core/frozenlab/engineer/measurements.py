@@ -50,28 +50,6 @@ class StageMeasurements:
 
 
 @dataclass(frozen=True)
-class StageTables:
-    """The answers that a stage's evidence was measured on, to look a line up in."""
-
-    stage: int | None
-    """0-based; None: the time before the first."""
-    metrics: pd.DataFrame
-    """One row a training step."""
-    sampled: pd.DataFrame | None
-    """Recorded plans of training; None if there are none."""
-    after: pd.DataFrame | None
-    """Held-out boards after the stage."""
-    before: pd.DataFrame | None
-    """The same boards before it."""
-
-    def held_out(self, cell: str | None) -> pd.DataFrame:
-        return of_cell(self.after, cell)
-
-    def samples(self, cell: str | None) -> pd.DataFrame:
-        return of_cell(self.sampled, cell)
-
-
-@dataclass(frozen=True)
 class Behind:
     """The boards behind one line of evidence."""
 
@@ -94,20 +72,20 @@ def of_cell(table: pd.DataFrame | None, cell: str | None) -> pd.DataFrame:
     return rows if cell is None else rows[rows["config_cell"] == cell]
 
 
-def won_or_lost(tables: StageTables, cell: str | None) -> Behind:
+def won_or_lost(stage: StageMeasurements, cell: str | None) -> Behind:
     """The held-out boards of a cell, those that changed sides in the stage first."""
-    rows = tables.held_out(cell)
-    if tables.before is not None:
-        held = rows["board_id"].isin(tables.before.loc[tables.before["valid"], "board_id"])
+    rows, before = of_cell(stage.validation, cell), stage.validation_before
+    if before is not None:
+        held = rows["board_id"].isin(before.loc[before["valid"], "board_id"])
         rows = rows.assign(turned=held == rows["valid"]).sort_values("turned", kind="stable")
-    return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", tables.before)
+    return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", before)
 
 
-def last_samples(tables: StageTables, cell: str | None) -> Behind:
+def last_samples(stage: StageMeasurements, cell: str | None) -> Behind:
     """The recorded plans of the last third of training, those that failed first."""
-    rows = tables.samples(cell)
+    rows = of_cell(stage.sampled, cell)
     if len(rows):
-        last = thirds(tables.metrics)[1]["step"].min()
+        last = thirds(stage.metrics)[1]["step"].min()
         rows = rows[rows["training_step"] >= last].sort_values("valid", kind="stable")
     return Behind("Plans of the last third of training, those that failed first", rows, "sampled in training")
 

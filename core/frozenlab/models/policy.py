@@ -1,11 +1,12 @@
-"""The protocol of a policy. Light: the models themselves are in ``policy/lab`` and ``policy/language``."""
+"""What every policy is. Light: the models themselves are in ``models/lab`` and ``models/language``."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from frozenlab.base.errors import LabError
 from frozenlab.tasks.family import Family
@@ -49,52 +50,47 @@ GREEDY = Sampling()
 Progress = Callable[[int], None]
 
 
-class Policy(Protocol):
+class Policy(ABC):
     """A causal language model with its tokenizer, which answers the tasks of one family in the family's dialect for such models."""
 
-    @property
-    def family(self) -> Family: ...
+    model: Any
+    tokenizer: Any
+    family: Family
 
-    @property
-    def model(self) -> Any: ...
-
-    @property
-    def tokenizer(self) -> Any: ...
-
+    @abstractmethod
     def prompt(self, task: Task) -> str:
         """The prompt about a task. Raises a LabError for one that the dialect has no words for."""
-        ...
 
+    @abstractmethod
     def limit(self, task: Task) -> int:
         """The most tokens that its answer to a task may take, the end token included."""
-        ...
 
+    @abstractmethod
     def sampling(self, seed: int) -> Sampling:
         """How it answers where it is measured; draws, if there are any, come from ``seed``."""
-        ...
 
+    @abstractmethod
     def completion(self, ids: Sequence[int]) -> Completion:
         """The text of token ids that it wrote."""
-        ...
 
+    @abstractmethod
     def read(self, task: Task, completion: Completion) -> Any:
         """The family's answer in its text."""
-        ...
 
     def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
         """Answer each task ``sampling.completions`` times. ``on_progress`` is called with the number of tasks done."""
-        ...
+        return self.complete([self.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
 
+    @abstractmethod
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
     ) -> list[list[Completion]]:
         """The same for prompts as :meth:`prompt` gives them, with the most tokens that each answer may take."""
-        ...
 
+    @abstractmethod
     def take_weights(self, folder: Path) -> None:
         """Load the weights of a checkpoint from this policy's training."""
-        ...
 
+    @abstractmethod
     def save(self, folder: Path) -> None:
         """Write a checkpoint folder."""
-        ...

@@ -27,9 +27,9 @@ from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Progress
 from frozenlab.models.training.checkpoints import drop_resume_files
+from frozenlab.models.training.methods import BY_NAME
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
-from frozenlab.models.training.stage import make_run, train_stage
-from frozenlab.models.training.stage_run import StageRun
+from frozenlab.models.training.stage_run import StageRun, train_stage
 from frozenlab.session.footprint import checkpoints
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import GIVEN_FILE, EnvironmentRecord, Session, SessionError
@@ -135,7 +135,7 @@ def keep_config(stage: int, reason: GenerationError, session: Session, recorder:
 
 def make_training(policy: Policy, spec: SessionSpec) -> StageRun:
     """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
-    training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
+    training = BY_NAME[spec.training.method].run(policy, spec.training, stages=spec.stages, seed=spec.seed)
     if isinstance(training, LanguageGRPORun):
         training.checkpoints = checkpoints(spec)
         training.start_engine()

@@ -18,7 +18,7 @@ from frozenlab.base.errors import Stopped
 from frozenlab.jobs.environment import KEEPER, THREADS
 from frozenlab.jobs.worker import end_with, work_on
 from frozenlab.models.loading import load_policy
-from frozenlab.models.training.stage import train_stage
+from frozenlab.models.training.stage_run import train_stage
 from frozenlab.session.loop import agreed, answers, boards_of, make_training, suites_of
 from frozenlab.session.session import Session
 from frozenlab.session.soundness import stages_to_train

@@ -17,13 +17,13 @@ it, so whatever decoding allows parses.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from frozenlab.base.cells import Cell, Config, Settings
 from frozenlab.base.errors import LabError, cut
-from frozenlab.engineer.schema import Claim, Context, Evidence, Proposal
+from frozenlab.engineer.schema import Attempt, Claim, Context, Evidence, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.tasks import vocabulary as v
@@ -182,16 +182,16 @@ def parse_proposal(context: Context, before: Config, completion: str) -> Proposa
     allowed, said = follow(context, words)
     if said is None:
         raise ProposalError(f"the proposal ends after word {len(words)}, expected {alternatives(allowed)}")
-    told_of = dict(zip(context.names, said, strict=True))
-    kept_shares = all(told.share == v.percent_word(before.cells[name].share) for name, told in told_of.items())
-    total = sum(v.percent_value(told.share) for told in said)
+    words_of = dict(zip(context.names, said, strict=True))
+    kept_shares = all(own.share == v.percent_word(before.cells[name].share) for name, own in words_of.items())
+    total = sum(v.percent_value(own.share) for own in said)
     cells = {}
-    for name, told in told_of.items():
+    for name, own in words_of.items():
         old = before.cells[name]
-        ratios = {ratio: v.percent_value(word) for ratio, word in told.ratios.items() if word not in (KEEP, ratio_word(old, ratio))}
-        cells[name] = old.model_copy(update=ratios | {"share": old.share if kept_shares else v.percent_value(told.share) / total})
-    claims = [claim for cell in context.cells for claim in claims_of(cell, told_of[cell.name], before.cells[cell.name], cells[cell.name])]
-    preserved = tuple(name for name, told in told_of.items() if "P" in told.cited and keeps_ratios(before.cells[name], cells[name]))
+        ratios = {ratio: v.percent_value(word) for ratio, word in own.ratios.items() if word not in (KEEP, ratio_word(old, ratio))}
+        cells[name] = old.model_copy(update=ratios | {"share": old.share if kept_shares else v.percent_value(own.share) / total})
+    claims = [claim for cell in context.cells for claim in claims_of(cell, words_of[cell.name], before.cells[cell.name], cells[cell.name])]
+    preserved = tuple(name for name, own in words_of.items() if "P" in own.cited and keeps_ratios(before.cells[name], cells[name]))
     summary = summary_sentence(claims, preserved, context.words)
     return Proposal(summary=summary, claims=tuple(claims), preserved=preserved, config=before.with_cells(cells))
 
@@ -250,3 +250,25 @@ def render_proposal(context: Context, proposal: Proposal) -> str:
 
 def percent_or_unknown(value: float | None) -> str:
     return UNKNOWN if value is None else v.percent_word(value)
+
+
+# --- an engineer that speaks it ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LabEngineer:
+    """A model that reads and writes the lab dialect."""
+
+    write: Callable[[str, ProposalGrammar, int], str]
+    """(prompt, grammar, seed) -> completion under the grammar."""
+    kind: str = "policy"
+
+    def prompt(self, context: Context) -> str:
+        return render_context(context)
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        text = self.write(render_context(context), ProposalGrammar(context), seed)
+        return Written(text, tokens=len(text.split()))
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        return parse_proposal(context, config, raw)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -17,7 +18,7 @@ from frozenlab.base.cells import CellName, Config
 from frozenlab.base.errors import cut, one_line
 from frozenlab.base.json_in_text import json_values
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal
+from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on
 from frozenlab.models.language.room import about_tokens
@@ -41,6 +42,8 @@ of one cell is set as it is, cites evidence by id, and says which share of valid
 "preserved" lists the cells whose ratios you leave alone on purpose. "cells" holds every cell."""
 
 
+Message = dict[str, str]
+"""A chat message: ``role`` and ``content``."""
 NUMBER = "<0-100>"
 KEYS = {"rationale", "claims", "preserved", "cells"}
 """Of the answer."""
@@ -85,27 +88,19 @@ def render_request(context: Context, *, guidance: bool = False, most_shown: int 
     parts = [context.tasks.brief(context.cells, context.layouts)]
     room = most_shown
     for section in SECTIONS:
-        told = []
+        shown = []
         for line in context.sections.get(section.name, ()):
             room -= about_tokens(line.shown)
-            told.append(f"[{line.id}] {line.text}" + (f"\n{line.shown}" if line.shown and room >= 0 else ""))
-        if told:
-            parts.append("\n".join([f"## {section.heading}", *told]))
+            shown.append(f"[{line.id}] {line.text}" + (f"\n{line.shown}" if line.shown and room >= 0 else ""))
+        if shown:
+            parts.append("\n".join([f"## {section.heading}", *shown]))
     if guidance:
         parts.append(GUIDANCE)
     knobs = ", ".join(f'"{knob}"' for knob in context.tasks.knobs)
     return "\n\n".join([*parts, FORM.format(knobs=knobs, form=form(context))])
 
 
-def fitting_request(context: Context, fits: Callable[[str], bool], *, guidance: bool = False) -> str:
-    """The prompt with as many worked cases as leave room for an answer; where even the one without any does not fit, that one."""
-    most_shown = MOST_SHOWN
-    while not fits(request := render_request(context, guidance=guidance, most_shown=most_shown)) and most_shown:
-        most_shown //= 2
-    return request
-
-
-def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
+def conversation(request: str, failed: Attempt | None = None) -> list[Message]:
     """The request as a chat message; after an answer that could not be used, that answer too, and what was wrong with it."""
     messages = [{"role": "user", "content": request}]
     if failed is not None and failed.raw:
@@ -116,7 +111,7 @@ def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
 
 def form(context: Context) -> str:
     """The form of the answer for this context's cells. No number stands in it: a small model would copy it."""
-    ids = [line.id for lines in context.sections.values() for line in lines if line.cell is not None]
+    ids = [line.id for line in context.lines if line.cell is not None]
     values = dict.fromkeys((percent_key(knob) for knob in context.tasks.knobs), NUMBER)
     claim = {"cell": context.names[0], "knob": context.tasks.ratios[0], "evidence": ids[:1], "expected_valid_percent": NUMBER}
     answer = {"rationale": "...", "claims": [claim], "preserved": [], "cells": dict.fromkeys(context.names, values)}
@@ -127,7 +122,7 @@ def answer_schema(context: Context) -> dict[str, Any]:
     """JSON schema of the answer to ``context``: its cells and evidence ids only, every list, text and number bounded."""
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
     names = list(context.names)
-    ids = [line.id for lines in context.sections.values() for line in lines]
+    ids = [line.id for line in context.lines]
     cited: dict[str, Any] = {"type": "array", "maxItems": 4 if ids else 0, "items": one_of(ids) if ids else {"type": "string"}}
     knobs = {"type": ["string", "null"], "enum": [*context.tasks.knobs, None]}
     claim = closed({"cell": one_of(names), "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
@@ -166,8 +161,8 @@ def without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
             plain[key] = without_bounds(value)
         elif key not in BOUNDS:
             plain[key] = value
-    told = ", ".join(words.format(schema[key]) for key, words in BOUNDS.items() if key in schema)
-    return plain | ({"description": told} if told else {})
+    bounds = ", ".join(words.format(schema[key]) for key, words in BOUNDS.items() if key in schema)
+    return plain | ({"description": bounds} if bounds else {})
 
 
 def closed(properties: dict[str, Any]) -> dict[str, Any]:
@@ -185,7 +180,7 @@ def parse_answer(context: Context, before: Config, text: str) -> Proposal:
         said = answer_of(context.tasks).model_validate(last_object(text))
     except ValidationError as error:
         raise ProposalError(one_line(error)) from None
-    ids = {line.id for lines in context.sections.values() for line in lines}
+    ids = {line.id for line in context.lines}
     for claim in said.claims:
         if unknown := [cited for cited in claim.evidence if cited not in ids]:
             raise ProposalError(f"a claim on {cut(claim.cell, 60)} cites {cut(unknown[0], 60)}, which is no evidence here")
@@ -232,3 +227,34 @@ def last_object(text: str) -> Any:
     if found is None:
         raise ProposalError("the answer holds no complete JSON object of the form asked for")
     return found
+
+
+@dataclass(frozen=True)
+class LanguageEngineer:
+    """A language model that reads plain language and writes JSON."""
+
+    reply: Callable[[list[Message], dict[str, Any], int], Written]
+    """(conversation, JSON schema, seed) -> answer under the schema."""
+    kind: str = "policy"
+    guidance: bool = False
+    """Whether the paper's two lessons are part of the prompt."""
+    fits: Callable[[list[Message]], bool] = lambda messages: True
+    """Whether a conversation leaves the model room for an answer; of a model whose context is not known, any does."""
+
+    def prompt(self, context: Context) -> str:
+        """The prompt with as many worked cases as leave room for an answer; if even the one without any does not fit, that one."""
+        most_shown = MOST_SHOWN
+        request = render_request(context, guidance=self.guidance)
+        while most_shown and not self.fits(conversation(request)):
+            most_shown //= 2
+            request = render_request(context, guidance=self.guidance, most_shown=most_shown)
+        return request
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        """The model's answer; after one that could not be used, the model is shown that answer and its error, if there is room for them."""
+        request = self.prompt(context)
+        corrected = conversation(request, failed)
+        return self.reply(corrected if self.fits(corrected) else conversation(request), answer_schema(context), seed)
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        return parse_answer(context, config, raw)

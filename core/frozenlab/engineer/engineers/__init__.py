@@ -11,13 +11,11 @@ from frozenlab.base.errors import LabError
 from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer, ScheduleEngineer
 from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.engineer.engineers.bandit import BanditEngineer
-from frozenlab.engineer.engineers.fixed import FixedEngineer
+from frozenlab.engineer.engineers.baselines import FixedEngineer, RandomEngineer, UniformEngineer
 from frozenlab.engineer.engineers.human import HumanEngineer
 from frozenlab.engineer.engineers.learnability import LearnabilityEngineer
 from frozenlab.engineer.engineers.own_model import BaseEngineer, ModelEngineer, PolicyEngineer
-from frozenlab.engineer.engineers.random import RandomEngineer
 from frozenlab.engineer.engineers.rules import RulesEngineer
-from frozenlab.engineer.engineers.uniform import UniformEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 
 ENGINEERS: tuple[type[EngineerSpec], ...] = (

@@ -30,6 +30,6 @@ class ApiEngineer(EngineerSpec, Server):
 
     def build(self, models: Models) -> Engineer:
         from frozenlab.engineer.chat import ask_server  # imports openai, which takes a second
-        from frozenlab.engineer.voices import LanguageEngineer
+        from frozenlab.engineer.dialects.plain import LanguageEngineer
 
         return LanguageEngineer(lambda messages, schema, seed: ask_server(self, messages, schema, seed), self.kind, self.guidance)

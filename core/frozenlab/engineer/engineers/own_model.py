@@ -54,7 +54,7 @@ class ModelEngineer(EngineerSpec):
 
     def in_lab_dialect(self, model: LabPolicy, config: Config | None) -> Engineer:
         from frozenlab.engineer.asking_itself import AskingItself, beliefs
-        from frozenlab.engineer.voices import LabEngineer
+        from frozenlab.engineer.dialects.lab import LabEngineer
 
         temperature = LAB_TEMPERATURE if self.temperature is None else self.temperature
         engineer = LabEngineer(
@@ -66,7 +66,7 @@ class ModelEngineer(EngineerSpec):
 
     def in_plain_language(self, model: HFPolicy, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
         """``borrow`` gives what answers for the time of one answer: the ``model``, or another one with its words and settings."""
-        from frozenlab.engineer.voices import LanguageEngineer
+        from frozenlab.engineer.dialects.plain import LanguageEngineer
 
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
 

@@ -24,7 +24,8 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.models.evaluation import answer_row, evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
-from frozenlab.models.training.stage import make_run, train_stage
+from frozenlab.models.training.methods import BY_NAME
+from frozenlab.models.training.stage_run import train_stage
 from frozenlab.tasks.task import Task
 
 
@@ -72,7 +73,7 @@ def measure_fork(spec: HeadroomSpec, fork: Fork, stopping: Callable[[], bool] = 
     if fork.part != "before":
         wanted = training.steps * training.boards_per_step
         tasks = spec.tasks.draw(fork.config_in(spec), wanted, seeds.derive(spec.seed, "headroom/boards", *place), held_out)
-        run = make_run(policy, training, stages=1, seed=seeds.derive(spec.seed, "headroom/training", *place))
+        run = BY_NAME[training.method].run(policy, training, stages=1, seed=seeds.derive(spec.seed, "headroom/training", *place))
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
             train_stage(run, tasks, stage=0, folder=folder, previous=None, recorded=0, report=lambda *_: None, stopping=stopping)

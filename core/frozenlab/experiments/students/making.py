@@ -23,7 +23,7 @@ from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.checkpoints import checksum, damage, drop_resume_files
 from frozenlab.models.training.runs.sft import PracticeRun
-from frozenlab.models.training.stage import train_stage
+from frozenlab.models.training.stage_run import train_stage
 from frozenlab.models.training.stage_settings import StageSettings
 from frozenlab.tasks.task import Task
 

@@ -156,7 +156,6 @@ class Grammar(Protocol):
 
     def allowed(self, words: Sequence[str]) -> Sequence[str]:
         """The words that may follow ``words``; an empty list ends the text."""
-        ...
 
 
 @torch.inference_mode()

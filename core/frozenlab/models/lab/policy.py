@@ -17,7 +17,7 @@ from frozenlab.base import seeds
 from frozenlab.base.files import read_json
 from frozenlab.models.folders import WEIGHTS, in_lab_words
 from frozenlab.models.lab.generation import Grammar, sample, write_under_grammar
-from frozenlab.models.policy import GREEDY, Completion, PolicyError, Progress, Sampling
+from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling
 from frozenlab.tasks.families import DEFAULT
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.task import LabDialect, Task
@@ -29,7 +29,7 @@ logging.disable_progress_bar()  # the lab model loads in an instant; a bar for i
 
 
 @dataclass(frozen=True)
-class LabPolicy:
+class LabPolicy(Policy):
     """A lab model (Qwen3 architecture) with its tokenizer."""
 
     model: Qwen3ForCausalLM
@@ -98,9 +98,6 @@ class LabPolicy:
 
     def read(self, task: Task, completion: Completion) -> Any:
         return self.dialect.read(task, completion.text, completion.finished)
-
-    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
-        return self.complete([self.dialect.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
 
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None

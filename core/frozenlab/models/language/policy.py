@@ -21,7 +21,7 @@ from transformers.utils import is_flash_attn_2_available
 from frozenlab.base import seeds
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
 from frozenlab.models.language.writers import Schema, TransformersWriter, Writer, end_tokens
-from frozenlab.models.policy import GREEDY, Completion, PolicyError, Progress, Sampling
+from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import DEFAULT
 from frozenlab.tasks.family import Family
@@ -39,7 +39,7 @@ LONGEST_WAIT = timedelta(hours=2)
 
 
 @dataclass
-class HFPolicy:
+class HFPolicy(Policy):
     """A language model and its text generator; with LoRA, ``model`` is a PeftModel."""
 
     model: PreTrainedModel | PeftModel
@@ -94,9 +94,6 @@ class HFPolicy:
 
     def read(self, task: Task, completion: Completion) -> Any:
         return self.family.plain.read(task, completion.text, completion.finished)
-
-    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
-        return self.complete([self.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
 
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None

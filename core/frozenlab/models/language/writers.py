@@ -44,11 +44,9 @@ class Writer(Protocol):
 
         Of a session's several processes all do so together, but for ``alone``: the others ask for nothing now, so nobody waits for them.
         """
-        ...
 
     def together(self, limit: int) -> int:
         """How many texts of up to ``limit`` tokens it is best asked for at a time."""
-        ...
 
     def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
         """One text of at most ``limit`` tokens for each prompt, drawn as ``sampling`` says (its number of completions is the caller's).
@@ -56,7 +54,6 @@ class Writer(Protocol):
         A token of ``until`` ends a text too. With a JSON ``schema`` nothing else can be written. For proposals only: under a constraint,
         the reported probabilities are not the model's own, so plans to learn from must not be written this way.
         """
-        ...
 
 
 class TransformersWriter:

@@ -22,7 +22,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from frozenlab.models.lab import self_assessment
-from frozenlab.models.training.runs.packing import IGNORED, Text, pack
+from frozenlab.models.training.runs.packing import IGNORED, Example, pack
 from frozenlab.models.training.stage_run import StageRun
 from frozenlab.tasks.vocabulary import MAX_AGENTS, MAX_TIME
 
@@ -153,7 +153,7 @@ class PackedGRPOTrainer(GRPOTrainer):
             )
         )
         logps, entropies, places = [], [], []
-        for packed in pack(list(map(Text, prompts, completions)), self.LONGEST, self.BATCH, input_ids.device):
+        for packed in pack(list(map(Example, prompts, completions)), self.LONGEST, self.BATCH, input_ids.device):
             with self.accelerator.autocast():
                 out = model(
                     input_ids=packed.ids,

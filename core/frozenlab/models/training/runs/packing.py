@@ -17,11 +17,15 @@ from torch import Tensor
 IGNORED = -100
 
 
-class Text(NamedTuple):
-    """A prompt of at least one token, and what follows it."""
+class Example(NamedTuple):
+    """A prompt of at least one token and the completion that is scored or learnt, as token ids."""
 
     prompt: tuple[int, ...]
     completion: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        return len(self.prompt) + len(self.completion)
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Pack:
         return ((of_column == of_row) | (of_column == 0)).tril()[:, None]
 
 
-def pack(texts: Sequence[Text], longest: int, batch: int, device: torch.device) -> Iterator[Pack]:
+def pack(texts: Sequence[Example], longest: int, batch: int, device: torch.device) -> Iterator[Pack]:
     """Packs ``texts`` in batches of at most ``batch`` tokens, padding included.
 
     A group is split where it would be longer than ``longest`` tokens, and then its prompt is read again. Only a text that is longer by
@@ -59,7 +63,7 @@ def pack(texts: Sequence[Text], longest: int, batch: int, device: torch.device) 
             first = end
 
 
-def _sequences(texts: Sequence[Text], longest: int) -> list[list[int]]:
+def _sequences(texts: Sequence[Example], longest: int) -> list[list[int]]:
     """The numbers of the texts that are read together."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, text in enumerate(texts):
@@ -74,11 +78,11 @@ def _sequences(texts: Sequence[Text], longest: int) -> list[list[int]]:
     return sequences
 
 
-def _length(texts: Sequence[Text], members: Sequence[int]) -> int:
+def _length(texts: Sequence[Example], members: Sequence[int]) -> int:
     return len(texts[members[0]].prompt) - 1 + sum(len(texts[i].completion) for i in members)
 
 
-def _pack(texts: Sequence[Text], sequences: Sequence[Sequence[int]], device: torch.device) -> Pack:
+def _pack(texts: Sequence[Example], sequences: Sequence[Sequence[int]], device: torch.device) -> Pack:
     width = _length(texts, sequences[-1])
     rows: list[list[list[int]]] = []
     places = []

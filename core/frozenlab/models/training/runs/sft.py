@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,10 @@ from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
 from frozenlab.base import seeds
 from frozenlab.models.training.optimizers import MuonAndAdamW
+from frozenlab.models.training.runs.packing import IGNORED, Example
 from frozenlab.models.training.stage_run import StageRun
 from frozenlab.tasks.task import Attempt
 from frozenlab.tasks.vocabulary import END, ID_OF
-
-
-@dataclass(frozen=True)
-class Example:
-    """One prompt with the completion to be learnt, as token ids."""
-
-    prompt: tuple[int, ...]
-    completion: tuple[int, ...]
-    """Ends with the end token."""
-
-    @property
-    def length(self) -> int:
-        return len(self.prompt) + len(self.completion)
 
 
 def to_example(prompt: str, completion: str) -> Example:
@@ -43,7 +30,6 @@ def to_example(prompt: str, completion: str) -> Example:
 
 BATCH_ROWS = 32
 """Examples that pass through the network together."""
-IGNORED = -100
 
 
 class SFTRun(StageRun):

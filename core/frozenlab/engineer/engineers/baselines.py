@@ -1,0 +1,57 @@
+"""The baselines, which read no evidence: the config stays, is drawn at random, or is even after every stage."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from frozenlab.base import seeds
+from frozenlab.base.cells import Config
+from frozenlab.engineer.protocol import Scripted
+from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.tasks.families import family_of
+
+
+class UniformEngineer(Scripted):
+    """Every map size equally often, with the middle of the paper's ratios, after every stage."""
+
+    kind: Literal["uniform"] = "uniform"
+    label = "every size equally, always"
+    who = "the uniform baseline"
+    help = "Every size equally often, with the middle of the paper's hole and wait ratios; the same after every stage."
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        family = family_of(config.family)
+        even = family.even(config)
+        ratios = {knob: value for own in reversed(even.cells.values()) for knob, value in own.settings().items()}
+        values = "".join(f", {family.knobs[knob].label} {ratios[knob]:.2f}" for knob in family.ratios if knob in ratios)
+        noun = "size" if all(name.isdigit() for name in config.cells) else "cell"
+        return Proposal(summary=f"Every {noun} equally often{values}.", config=even)
+
+
+class RandomEngineer(Scripted):
+    """Domain randomisation: a new config at random after every stage."""
+
+    kind: Literal["random"] = "random"
+    label = "shares and ratios at random"
+    who = "the random baseline"
+    help = (
+        "After every stage it draws shares from a flat Dirichlet distribution, ratios evenly from the paper's range, and a mix of the "
+        "layouts that it may use."
+    )
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        rng = seeds.rng(seed, "engineer/random", -1 if context.stage is None else context.stage)
+        drawn = family_of(config.family).at_random(config, rng, context.layouts)
+        return Proposal(summary=f"Shares{', ratios and layouts' if context.layouts else ' and ratios'} drawn at random.", config=drawn)
+
+
+class FixedEngineer(Scripted):
+    """The first config stays, as in the paper's fixed environment."""
+
+    kind: Literal["fixed"] = "fixed"
+    label = "keeps the first config"
+    who = "the fixed baseline"
+    help = "The config stays as it is: what training alone brings."
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        return Proposal(summary="The config stays as it is.", preserved=context.names, config=config)
