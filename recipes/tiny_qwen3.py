@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers.pre_tokenizers import PreTokenizer
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from frozenlab.base import seeds
@@ -24,15 +25,16 @@ WORDS = 1200
 LAYERS, HIDDEN, INNER, HEADS = 4, 128, 384, 4
 
 
-def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
-    """Byte-level, like Qwen's; thoughts are marked by two tokens that are text."""
+DIGITS = pre_tokenizers.Digits(individual_digits=True)
+
+
+def build_tokenizer(texts: list[str], words: int = WORDS, first: Sequence[PreTokenizer] = (DIGITS,)) -> PreTrainedTokenizerFast:
+    """Byte-level, like Qwen's; ``first`` cuts the texts before. Thoughts are marked by two tokens that are text, not special ones."""
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
-    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*first, pre_tokenizers.ByteLevel(add_prefix_space=False)])
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=WORDS, special_tokens=[PAD, START, END], initial_alphabet=alphabet, show_progress=False)
+    trainer = trainers.BpeTrainer(vocab_size=words, special_tokens=[PAD, START, END], initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=PAD, eos_token=END)
     fast.add_tokens(["<think>", "</think>"])

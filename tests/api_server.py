@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
 from threading import Thread
 from typing import Any
 
 Behaviour = Callable[["Server", dict[str, Any]], None]
+EVENTS = {"Content_Type": "text/event-stream"}
 
 
 class Server(BaseHTTPRequestHandler):
@@ -30,20 +32,24 @@ class Server(BaseHTTPRequestHandler):
         self.script[min(len(self.seen), len(self.script)) - 1](self, request)
 
     def stream(self, *pieces: str, pause: float = 0.0) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
         usage = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
         chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
-        try:
-            for chunk in [*chunks, {"choices": [], "usage": usage}]:
-                line = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"} | chunk
-                self.wfile.write(f"data: {json.dumps(line)}\n\n".encode())
+        chunks.append({"choices": [], "usage": usage})
+        about = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        lines = [json.dumps(about | chunk) for chunk in chunks] + ["[DONE]"]
+        self.send([f"data: {line}\n\n" for line in lines], pause=pause, **EVENTS)
+
+    def send(self, pieces: Iterable[str | bytes], *, status: int = 200, pause: float = 0.0, **headers: str) -> None:
+        """Sends pieces, each followed by a pause; headers are named like ``Content_Type``."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        with suppress(OSError):  # the other side has heard enough
+            for piece in pieces:
+                self.wfile.write(piece if isinstance(piece, bytes) else piece.encode())
                 self.wfile.flush()
                 time.sleep(pause)
-            self.wfile.write(b"data: [DONE]\n\n")
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the other side has heard enough
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -53,24 +59,17 @@ def says(*pieces: str, pause: float = 0.0) -> Behaviour:
     return lambda server, _: server.stream(*pieces, pause=pause)
 
 
-def fails(status: int, text: str = "no", retry_after: str = "0") -> Behaviour:
-    def fail(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(status)
-        server.send_header("Retry-After", retry_after)
-        server.end_headers()
-        server.wfile.write(text.encode())
+def sends(*pieces: str | bytes, forever: bool = False, status: int = 200, pause: float = 0.0, **headers: str) -> Behaviour:
+    """A server that sends these pieces, whatever they are: once, or again and again."""
+    return lambda server, _: server.send(cycle(pieces) if forever else pieces, status=status, pause=pause, **headers)
 
-    return fail
+
+def fails(status: int, text: str = "no", retry_after: str = "0") -> Behaviour:
+    return sends(text, status=status, Retry_After=retry_after)
 
 
 def redirects(url: str, status: int = 307) -> Behaviour:
-    def redirect(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(status)
-        server.send_header("Location", url)
-        server.send_header("Content-Length", "0")
-        server.end_headers()
-
-    return redirect
+    return sends(status=status, Location=url, Content_Length="0")
 
 
 def hangs_up(server: Server, _: dict[str, Any]) -> None:

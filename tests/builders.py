@@ -30,7 +30,6 @@ from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
-from frozenlab.models.training.methods import BY_NAME
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import EnvironmentRecord, Session
 from frozenlab.session.spec import SessionSpec
@@ -149,19 +148,8 @@ def build_session(
         if not complete:
             break
         after = validated(stage, (stage + 1) / spec.stages)
-        last = proposed(
-            StageMeasurements(
-                stage,
-                config,
-                record.realised,
-                session.metrics(stage),
-                after,
-                before,
-                last,
-                spec.training.method,
-                rewarded=BY_NAME[spec.training.method].rewards,
-            )
-        )
+        measured = stage, config, record.realised, session.metrics(stage), after, before, last, spec.training.method
+        last = proposed(StageMeasurements(*measured))
         config, before = last.config_after, after
     done = status == "done"
     running = status in ("running", "queued", "stalled")

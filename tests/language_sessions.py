@@ -12,6 +12,7 @@ from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.folders import weights_file
+from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
@@ -21,13 +22,32 @@ STEPS = 3
 LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}
 
 
+def tiny_settings(**fields: Any) -> LanguageSettings:
+    """How a model of :mod:`tests.tiny_models` is asked: all its weights, on the CPU, by the transformers library."""
+    small = {"dtype": "float32", "device": "cpu", "lora": None, "rows": 8, "max_tokens": 40, "context": 8000, "vllm": None}
+    return LanguageSettings.model_validate(small | fields)
+
+
+def tiny_policy(model: Path, *, to_train: bool = False, **fields: Any) -> HFPolicy:
+    return HFPolicy.load(str(model), tiny_settings(**fields), to_train=to_train)
+
+
+def adapted(model: Path, size: float = 0.3, *, to_train: bool = False, **fields: Any) -> HFPolicy:
+    """The model with adapters, moved by draws of this size as training would move them."""
+    policy = tiny_policy(model, to_train=to_train, lora=LORA["lora"], **fields)
+    draw = torch.Generator().manual_seed(1)
+    for name, weight in policy.model.named_parameters():
+        if "lora_B" in name:
+            weight.data = torch.randn(weight.shape, generator=draw) * size
+    return policy
+
+
 def tiny_spec(model: Path, kind: str, engineer: str = "policy", **language: Any) -> SessionSpec:
     """Two stages of STEPS steps, on the CPU; ``kind`` is one of LORA."""
-    small = {"dtype": "float32", "device": "cpu", "rows": 8, "max_tokens": 40, "context": 8000, "vllm": None}
     return SessionSpec(
         title="tiny",
         policy=str(model),
-        language=LanguageSettings(**(small | {"lora": LORA[kind]} | language)),
+        language=tiny_settings(**{"lora": LORA[kind]} | language),
         engineer=engineer_of(engineer, PolicyEngineer(max_tokens=3000)),
         stages=2,
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2),

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.answers import prompt
-from recipes.tiny_qwen3 import END, PAD, START, TEMPLATE
+from recipes.tiny_qwen3 import END, PAD, build_tokenizer
 
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT", "WAIT")
 
@@ -30,19 +29,6 @@ def boards(n: int = 64) -> list[Board]:
 def random_answer(board: Board, rng: np.random.Generator) -> str:
     steps = int(rng.integers(1, 5))
     return "\n".join(f"Agent {i}: {' '.join(rng.choice(ACTIONS, steps))}" for i in range(board.num_agents))
-
-
-def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=1000, special_tokens=[PAD, START, END], initial_alphabet=alphabet, show_progress=False)
-    tokenizer.train_from_iterator(texts, trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=PAD, eos_token=END)
-    fast.add_tokens(["<think>", "</think>"])  # as in Qwen3, no special tokens: they are text
-    fast.chat_template = TEMPLATE
-    return fast
 
 
 def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
@@ -57,7 +43,7 @@ def build_of(
     """Trains a model for seconds on answers to the prompts and saves it. The same seed gives the same weights on the same machine."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    tokenizer = build_tokenizer([question + "\n" + answer(i, rng) for i, question in enumerate(prompts) for _ in range(4)])
+    tokenizer = build_tokenizer([question + "\n" + answer(i, rng) for i, question in enumerate(prompts) for _ in range(4)], 1000, ())
     config = Qwen3Config(
         vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
         head_dim=32, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=None,

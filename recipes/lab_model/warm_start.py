@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, Qwen3ForCausalLM
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from frozenlab.base import seeds
-from frozenlab.models.lab.model import build_network, build_tokenizer, grown
+from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training.optimizers import MuonAndAdamW, fast_bfloat16
 from frozenlab.models.training.runs.sft import Example
@@ -183,6 +183,22 @@ def share_of_course(said: str) -> tuple[str, float]:
     if not 0 < part <= 1:
         raise argparse.ArgumentTypeError(f"the share of {name} is {share[:40]!r}; it must be a number above 0, up to 1")
     return name, part
+
+
+def grown(network: Qwen3ForCausalLM, seed: int = 0) -> Qwen3ForCausalLM:
+    """A network with a row for each word of today's vocabulary, made from one with fewer: old rows stay, new ones are small and random."""
+    old = network.config.vocab_size
+    larger = build_network(
+        seed,
+        hidden=network.config.hidden_size,
+        layers=network.config.num_hidden_layers,
+        intermediate=network.config.intermediate_size,
+    )
+    weights = network.state_dict()
+    rows = larger.model.embed_tokens.weight.detach().clone()
+    rows[:old] = weights["model.embed_tokens.weight"]
+    larger.load_state_dict(weights | {"model.embed_tokens.weight": rows, "lm_head.weight": rows})
+    return larger
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from frozenlab.base.cells import Cell
-from frozenlab.engineer.schema import Context, Evidence
+from frozenlab.base.cells import Cell, Config
+from frozenlab.engineer.ask import ask
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.protocol import EngineerSpec, Models
+from frozenlab.engineer.schema import Context, Evidence, GuardReport, ProposalRecord
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
 from recipes.lab_model.proposals import draw_context
@@ -20,6 +24,22 @@ MIXED = EnvironmentConfig.of(
     ]
 )
 """A config of two teams: cells 2@4, 3@4 and 3@6."""
+
+
+OPEN = GuardSettings(max_step=1, min_share=0)
+"""A guard that lets every config pass that can be drawn."""
+
+
+def asked(engineer: str | EngineerSpec, context: Context, config: Config, limits: GuardSettings = OPEN, seed: int = 1) -> ProposalRecord:
+    """What an engineer that needs no model, by name or with settings, proposes."""
+    spec = engineer_of(engineer) if isinstance(engineer, str) else engineer
+    return ask(spec.build(Models("")), context, config, limits, seed=seed)
+
+
+def record_of(config: Config, **fields: Any) -> ProposalRecord:
+    """The record of a proposal that kept the config."""
+    kept = {"stage": 0, "engineer": "rules", "attempts": (), "proposal": None, "guard": GuardReport(), "changes": ()}
+    return ProposalRecord(**kept | {"config_before": config, "config_after": config} | fields)
 
 
 def one_cell(size: int) -> Cell:
@@ -43,7 +63,7 @@ def context_of(config: EnvironmentConfig, *lines: Evidence) -> Context:
 
 def answer_to(context: Context) -> dict[str, Any]:
     """An answer of a language model in the form that it is asked for."""
-    cited = next((line.id for lines in context.sections.values() for line in lines if line.cell is not None), None)
+    cited = next((line.id for line in context.lines if line.cell is not None), None)
     claim = {"cell": context.names[0], "knob": "hole_ratio", "evidence": [cited] if cited else [], "expected_valid_percent": 50}
     cells = {name: {"share_percent": 100 // len(context.names), "hole_percent": 20, "wait_percent": 20} for name in context.names}
     return {"rationale": "...", "claims": [claim], "preserved": [], "cells": cells}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Event
 from typing import Any
 
@@ -22,7 +21,7 @@ from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.hosts import Server as Address
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
-from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
+from tests.api_server import EVENTS, Behaviour, Server, fails, hangs_up, says, sends, serving
 from tests.engineer.builders import answer_to, of_sizes
 
 CONTEXT, CONFIG = of_sizes(4)
@@ -63,12 +62,8 @@ def test_a_good_answer_is_used_and_paid_for(serve: Callable[..., Any]) -> None:
 def test_a_server_without_schemas_is_asked_without(serve: Callable[..., Any]) -> None:
     server = serve(knows_no_schema)
     assert asked(server).kept_because is None
-    assert [request.get("response_format", {}).get("type") for request in server.seen] == [
-        "json_schema",
-        "json_schema",
-        "json_object",
-        None,
-    ]
+    kinds = [request.get("response_format", {}).get("type") for request in server.seen]
+    assert kinds == ["json_schema", "json_schema", "json_object", None]
 
 
 def refuses(*names: str) -> Behaviour:
@@ -76,10 +71,8 @@ def refuses(*names: str) -> Behaviour:
 
     def answer(server: Server, request: dict[str, Any]) -> None:
         met = next((name for name in names if name in request), None)
-        error = {
-            "error": {"message": f"Unsupported parameter: {met}", "type": "invalid_request_error", "param": met, "code": "unsupported"}
-        }
-        (fails(400, json.dumps(error)) if met else says(GOOD))(server, request)
+        error = {"message": f"Unsupported parameter: {met}", "type": "invalid_request_error", "param": met, "code": "unsupported"}
+        (fails(400, json.dumps({"error": error})) if met else says(GOOD))(server, request)
 
     return answer
 
@@ -127,105 +120,46 @@ def test_a_bad_answer_is_shown_to_the_model_with_what_is_wrong(serve: Callable[.
 
 def test_a_server_that_does_not_say_what_it_refuses_is_asked_for_less_and_less(serve: Callable[..., Any]) -> None:
     def knows_only_the_model(server: Server, request: dict[str, Any]) -> None:
-        (says(GOOD) if set(request) <= {"model", "messages", "stream", "max_tokens", "max_completion_tokens"} else fails(400))(
-            server, request
-        )
+        needed = {"model", "messages", "stream", "max_tokens", "max_completion_tokens"}
+        (says(GOOD) if set(request) <= needed else fails(400))(server, request)
 
     server = serve(knows_only_the_model)
     assert asked(server).kept_because is None
     assert len(server.seen) == 7, "schema, schema without bounds, JSON, usage, seed and temperature are given up one after the other"
 
 
-def sends(*lines: str, kind: str = "text/event-stream") -> Behaviour:
-    """A server that sends these lines, whatever they are."""
-
-    def send(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(200)
-        server.send_header("Content-Type", kind)
-        server.end_headers()
-        server.wfile.write("".join(f"{line}\n\n" for line in lines).encode())
-
-    return send
+def streams(*lines: str, **others: Any) -> Behaviour:
+    """A server that sends these lines as events, whatever they are."""
+    return sends(*(f"{line}\n\n" for line in lines), **EVENTS | others)
 
 
 def event(**choice: Any) -> str:
     return "data: " + json.dumps({"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0} | choice]})
 
 
+JSON = {"Content_Type": "application/json"}
 WHOLE = {"choices": [{"index": 0, "message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}]}
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        sends(": OPENROUTER PROCESSING", event(delta={"content": GOOD}), "data: [DONE]"),
-        sends('data: {"choices": null}', event(delta=None), event(delta={"content": GOOD})),
-        sends('data: "just a string"', event(delta={"content": [{"type": "text", "text": GOOD}]})),
-        sends(json.dumps(WHOLE), kind="application/json"),
-        sends("event: message\r\n" + event(delta={"reasoning_content": "Hm.", "content": None}), event(delta={"content": GOOD}) + "\r"),
-        sends(event(delta={"content": f"```json\n{GOOD}\n```"})),
-        sends(event(delta={"content": GOOD}), 'data: {"choices": [], "usage": {"completion_tokens": "many", "prompt_tokens": null}}'),
-    ],
-    ids=["comments", "nulls", "parts", "no-stream", "reasoning", "fenced", "odd-usage"],
-)
+ODD_ANSWERS: dict[str, Behaviour] = {
+    "comments": streams(": OPENROUTER PROCESSING", event(delta={"content": GOOD}), "data: [DONE]"),
+    "nulls": streams('data: {"choices": null}', event(delta=None), event(delta={"content": GOOD})),
+    "parts": streams('data: "just a string"', event(delta={"content": [{"type": "text", "text": GOOD}]})),
+    "no-stream": sends(json.dumps(WHOLE), **JSON),
+    "reasoning": streams(
+        "event: message\r\n" + event(delta={"reasoning_content": "Hm.", "content": None}), event(delta={"content": GOOD}) + "\r"
+    ),
+    "fenced": streams(event(delta={"content": f"```json\n{GOOD}\n```"})),
+    "odd-usage": streams(
+        event(delta={"content": GOOD}), 'data: {"choices": [], "usage": {"completion_tokens": "many", "prompt_tokens": null}}'
+    ),
+}
+
+
+@pytest.mark.parametrize("script", ODD_ANSWERS.values(), ids=ODD_ANSWERS)
 def test_odd_answers_are_read(serve: Callable[..., Any], script: Behaviour) -> None:
     record = asked(serve(script))
     assert record.kept_because is None and record.attempts[0].raw.strip("`json\n") == GOOD
-
-
-def chatters(line: str, pause: float) -> Behaviour:
-    """A server that sends a piece of a line again and again, and never an answer."""
-
-    def chatter(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(200)
-        server.send_header("Content-Type", "text/event-stream")
-        server.end_headers()
-        with contextlib.suppress(OSError):
-            while True:
-                server.wfile.write(line.encode())
-                time.sleep(pause)
-
-    return chatter
-
-
-def says_with_an_error(status: int, *pieces: str, forever: bool = False, pause: float = 0.0, length: int | None = None) -> Behaviour:
-    """A server that refuses, and says something with it: all at once, without end, or less than it promised."""
-
-    def refuse(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(status)
-        server.send_header("Content-Type", "application/json")
-        if length is not None:
-            server.send_header("Content-Length", str(length))
-        server.end_headers()
-        with contextlib.suppress(OSError):
-            while True:
-                for piece in pieces:
-                    server.wfile.write(piece.encode())
-                    time.sleep(pause)
-                if not forever:
-                    return
-
-    return refuse
-
-
-def sends_bytes(*lines: bytes, **headers: str) -> Behaviour:
-    def send(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(200)
-        for name, value in headers.items():
-            server.send_header(name.replace("_", "-"), value)
-        server.end_headers()
-        with contextlib.suppress(OSError):
-            server.wfile.write(b"".join(lines))
-
-    return send
-
-
-def breaks_off(server: Server, _: dict[str, Any]) -> None:
-    """A server that promises more than it sends."""
-    server.send_response(200)
-    server.send_header("Content-Length", "100000")
-    server.end_headers()
-    server.wfile.write(event(delta={"content": GOOD[:40]}).encode() + b"\n")
 
 
 def speaks_no_http(server: Server, _: dict[str, Any]) -> None:
@@ -236,33 +170,50 @@ BOMB = gzip.compress(b"data: " + b"x" * 200_000_000)
 """200 kB that become 200 MB."""
 
 
+REFUSED = {"status": 400} | JSON
 NO_ANSWERS: dict[str, tuple[Behaviour, str]] = {
-    "length": (sends(event(delta={"content": GOOD[:50]}, finish_reason="length")), "off at the longest length, at most 16,000 tokens"),
-    "tool": (sends(event(delta={"tool_calls": [{"index": 0}]}, finish_reason="tool_calls")), "called a tool"),
-    "html": (sends("<html><title>Log in</title></html>", kind="text/html; charset=utf-8"), "the server sent text/html; charset=utf-8"),
-    "no-choices": (sends('data: {"choices": []}', "data: [DONE]"), "with no answer in it"),
-    "empty": (sends(), "with no answer in it"),
-    "nothing-whole": (sends("{}", kind="application/json"), "the server sent application/json, with no answer in it"),
-    "nested": (sends("data: " + "[" * 100_000), "cannot be read"),
-    "digits": (sends("data: " + "9" * 10_000), "cannot be read"),
-    "broken-json": (sends("data: {broken"), "cannot be read"),
-    "no-list": (sends('data: {"choices": 5}'), "cannot be read"),
-    "no-text": (sends_bytes(b"data: \xff\xfe\x00\n" * 1000, Content_Type="text/event-stream"), "cannot be read"),
-    "bomb": (sends_bytes(BOMB, Content_Type="text/event-stream", Content_Encoding="gzip"), "cannot be read"),
-    "breaks-off": (breaks_off, "there is no connection to the server, or it broke"),
+    "length": (streams(event(delta={"content": GOOD[:50]}, finish_reason="length")), "off at the longest length, at most 16,000 tokens"),
+    "tool": (streams(event(delta={"tool_calls": [{"index": 0}]}, finish_reason="tool_calls")), "called a tool"),
+    "html": (sends("<html><title>Log in</title>", Content_Type="text/html; charset=utf-8"), "the server sent text/html; charset=utf-8"),
+    "no-choices": (streams('data: {"choices": []}', "data: [DONE]"), "with no answer in it"),
+    "empty": (streams(), "with no answer in it"),
+    "nothing-whole": (sends("{}", **JSON), "the server sent application/json, with no answer in it"),
+    "nested": (streams("data: " + "[" * 100_000), "cannot be read"),
+    "digits": (streams("data: " + "9" * 10_000), "cannot be read"),
+    "broken-json": (streams("data: {broken"), "cannot be read"),
+    "no-list": (streams('data: {"choices": 5}'), "cannot be read"),
+    "no-text": (sends(b"data: \xff\xfe\x00\n" * 1000, **EVENTS), "cannot be read"),
+    "bomb": (sends(BOMB, Content_Encoding="gzip", **EVENTS), "cannot be read"),
+    "breaks-off": (
+        sends(event(delta={"content": GOOD[:40]}), "\n", Content_Length="100000"),
+        "there is no connection to the server, or it broke",
+    ),
     "no-http": (speaks_no_http, "there is no connection"),
-    "no-model": (says_with_an_error(404, '{"error": {"message": "no such model"}}'), "the server answered 404"),
-    "no-credit": (says_with_an_error(402, '{"error": "no credit is left"}'), "the server answered 402"),
-    "list": (says_with_an_error(400, '[{"error": {"code": 400, "status": "INVALID_ARGUMENT"}}]'), "the server answered 400"),
-    "cut-refusal": (says_with_an_error(413, "x" * 1000, length=5000), "the server answered 413"),
-    "endless-refusal": (says_with_an_error(403, "x" * 100_000, forever=True), "the server answered 403"),
-    "slow-refusal": (says_with_an_error(400, "x", forever=True, pause=0.05), "was not done after 1 s"),
+    "hangs-up": (hangs_up, "there is no connection"),
+    "no-model": (sends('{"error": {"message": "no such model"}}', **REFUSED | {"status": 404}), "the server answered 404"),
+    "no-credit": (sends('{"error": "no credit is left"}', **REFUSED | {"status": 402}), "the server answered 402"),
+    "list": (sends('[{"error": {"code": 400, "status": "INVALID_ARGUMENT"}}]', **REFUSED), "the server answered 400"),
+    "cut-refusal": (sends("x" * 1000, Content_Length="5000", **REFUSED | {"status": 413}), "the server answered 413"),
+    "endless-refusal": (sends("x" * 100_000, forever=True, **REFUSED | {"status": 403}), "the server answered 403"),
+    "slow-refusal": (sends("x", forever=True, pause=0.05, **REFUSED), "was not done after 1 s"),
     "much-later": (fails(429, retry_after="3600"), "the server answered 429"),
-    "filter": (sends(event(delta={}, finish_reason="content_filter")), "a filter of the server stopped it"),
-    "refusal": (sends(event(delta={"refusal": "I cannot help with that."})), "declined to answer"),
-    "error": (sends(event(delta={"content": GOOD[:50]}), f'data: {{"error": {{"message": "{KEY}"}}}}'), "reported an error in the middle"),
-    "comments": (chatters(": OPENROUTER PROCESSING\n\n", 0.02), "was not done after 1 s"),
-    "endless": (chatters("x" * 100_000, 0.0), "did not end"),
+    "filter": (streams(event(delta={}, finish_reason="content_filter")), "a filter of the server stopped it"),
+    "refusal": (streams(event(delta={"refusal": "I cannot help with that."})), "declined to answer"),
+    "error": (
+        streams(event(delta={"content": GOOD[:50]}), f'data: {{"error": {{"message": "{KEY}"}}}}'),
+        "reported an error in the middle",
+    ),
+    "comments": (streams(": OPENROUTER PROCESSING", forever=True, pause=0.02), "was not done after 1 s"),
+    "endless": (sends("x" * 100_000, forever=True, **EVENTS), "did not end"),
+    "500": (fails(500), "the server answered 500"),
+    "429": (fails(429), "the server answered 429"),
+    "401": (fails(401, f"the key {KEY} is wrong"), "the server answered 401"),
+    "truncated": (says(GOOD[:-20]), "no complete JSON object"),
+    "wrong-schema": (says('{"cells": 5}'), "rationale"),
+    "huge": (says(*["x" * 10_000] * (MOST_CHARACTERS // 10_000 + 1)), "did not end"),
+    "slow": (says(*"slowly" * 3, pause=0.3), "was not done after 1 s"),
+    "silent": (says("", pause=3.0), "was not done after 0.5 s"),
+    "mute": (lambda *_: time.sleep(3.0), "was not done after 0.5 s"),
 }
 
 
@@ -270,9 +221,10 @@ NO_ANSWERS: dict[str, tuple[Behaviour, str]] = {
 def test_what_is_no_answer_ends_with_its_reason(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, script: Behaviour, why: str
 ) -> None:
+    """Whatever a server does, the config is kept, soon, in little memory, and the key is in no record."""
     monkeypatch.setattr("frozenlab.engineer.chat.MOST_BYTES", 16_000_000)
     tracemalloc.start()
-    record = asked(serve(script), timeout=1.0 if "after 1 s" in why else 600.0)
+    record = asked(serve(script), timeout=0.5 if "0.5 s" in why else 1.0 if "1 s" in why else 600.0)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert record.config_after == CONFIG and why in (record.kept_because or "")
@@ -292,15 +244,14 @@ def refused_at_once(server: Any) -> ProposalError:
 
 
 def speaks_late_and_falls_silent(over: Event) -> Behaviour:
+    def pieces() -> Iterator[str]:
+        for pause in (0.3, 60.0):
+            yield event(delta={"content": GOOD[:10]}) + "\n"
+            over.wait(pause)
+
     def speak(server: Server, _: dict[str, Any]) -> None:
         time.sleep(0.6)
-        server.send_response(200)
-        server.send_header("Content-Type", "text/event-stream")
-        server.end_headers()
-        with contextlib.suppress(OSError):
-            for pause in (0.3, 60.0):
-                server.wfile.write(event(delta={"content": GOOD[:10]}).encode() + b"\n")
-                over.wait(pause)
+        server.send(pieces(), **EVENTS)
 
     return speak
 
@@ -308,7 +259,7 @@ def speaks_late_and_falls_silent(over: Event) -> Behaviour:
 def never_ends_its_headers(over: Event) -> Behaviour:
     def drip(server: Server, _: dict[str, Any]) -> None:
         server.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             while not over.wait(0.05):
                 server.wfile.write(b"x")
 
@@ -329,29 +280,6 @@ def test_trouble_is_waited_out(serve: Callable[..., Any], status: int) -> None:
     server = serve(fails(status), fails(status), says(GOOD))
     assert asked(server).kept_because is None
     assert len(server.seen) == 3
-
-
-@pytest.mark.parametrize(
-    ("script", "why"),
-    [
-        ([fails(500)], "the server answered 500"),
-        ([fails(429)], "the server answered 429"),
-        ([fails(401, f"the key {KEY} is wrong")], "the server answered 401"),
-        ([hangs_up], "there is no connection"),
-        ([says(GOOD[:-20])], "no complete JSON object"),
-        ([says('{"cells": 5}')], "rationale"),
-        ([says("x" * 10_000, *["x" * 10_000] * (MOST_CHARACTERS // 10_000))], "did not end"),
-        ([says(*"slowly" * 3, pause=0.3)], "was not done after 2 s"),
-        ([says("", pause=3.0)], "was not done after 0.5 s"),
-        ([lambda *_: time.sleep(3.0)], "was not done after 0.5 s"),
-    ],
-    ids=["500", "429", "401", "hangs-up", "truncated", "wrong-schema", "huge", "slow", "silent", "mute"],
-)
-def test_whatever_the_server_does_the_config_is_kept_with_the_reason(serve: Callable[..., Any], script: list[Behaviour], why: str) -> None:
-    record = asked(serve(*script), timeout=0.5 if "0.5 s" in why else 2.0 if "not done" in why else 20.0)
-    assert record.config_after == CONFIG
-    assert record.kept_because is not None and why in record.kept_because
-    assert KEY not in record.model_dump_json()
 
 
 def test_no_server_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:

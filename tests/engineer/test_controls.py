@@ -7,21 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from frozenlab.engineer.ask import ask
 from frozenlab.engineer.controls import DoseEngineer, Misled, PlaceboEngineer, ScheduleEngineer, exchanged, places_of
 from frozenlab.engineer.dialects.lab import LabEngineer, render_context
-from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, LearnabilityEngineer, RulesEngineer, UniformEngineer
-from frozenlab.engineer.guard import GuardSettings
-from frozenlab.engineer.protocol import EngineerSpec, Models
-from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
+from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, RulesEngineer, UniformEngineer
+from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.families import AnyConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
-from tests.engineer.builders import MIXED, context_of, one_cell
+from tests.engineer.builders import MIXED, asked, context_of, one_cell
 
-OPEN = GuardSettings(max_step=1, min_share=0)
 LAKE = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_ratio=0.3)
 ANY = TypeAdapter(AnyEngineer)
 
@@ -37,15 +33,11 @@ def seen(*rates: float) -> Context:
     return context_of(LAKE, *lines)
 
 
-def answered(engineer: EngineerSpec, context: Context, config: AnyConfig = LAKE) -> ProposalRecord:
-    return ask(engineer.build(Models("lab-model")), context, config, OPEN, seed=1)
-
-
 BOTH = MixedConfig(parts={"lake": MixedPart(share=0.5, config=LAKE), "countdown": MixedPart(share=0.5, config=CountdownConfig())})
-FAMILIES = (LAKE, MIXED, CountdownConfig(), BOTH)
+every_family = pytest.mark.parametrize("config", [LAKE, MIXED, CountdownConfig(), BOTH], ids=["lake", "teams", "countdown", "mixed"])
 
 
-@pytest.mark.parametrize("config", FAMILIES, ids=["lake", "teams", "countdown", "mixed"])
+@every_family
 def test_a_schedule_gives_the_config_of_each_stage_and_repeats_the_last(config: AnyConfig) -> None:
     names = list(config.cells)
     share = 1 / (len(names) - 1)
@@ -54,14 +46,14 @@ def test_a_schedule_gives_the_config_of_each_stage_and_repeats_the_last(config: 
     engineer = ANY.validate_json(ScheduleEngineer(configs=(config, second)).model_dump_json())
     for stage, expected in ((None, config), (0, second), (1, second), (7, second)):
         context = Context(family=config.family, stage=stage, cells=config.described(), sections={})
-        assert answered(engineer, context, config).config_after == expected
+        assert asked(engineer, context, config).config_after == expected
 
 
-@pytest.mark.parametrize("config", FAMILIES, ids=["lake", "teams", "countdown", "mixed"])
+@every_family
 def test_doses_work_for_every_family(config: AnyConfig) -> None:
     context = Context(family=config.family, stage=0, cells=config.described(), sections={})
-    random = {dose: answered(DoseEngineer(of="random", dose=dose), context, config).config_after for dose in (0, 1, -1)}
-    assert random[0] == config and random[1] == answered(ANY.validate_python("random"), context, config).config_after
+    random = {dose: asked(DoseEngineer(of="random", dose=dose), context, config).config_after for dose in (0, 1, -1)}
+    assert random[0] == config and random[1] == asked("random", context, config).config_after
     for name, own in config.cells.items():
         moved, opposite = (random[dose].cells[name].share - own.share for dose in (1, -1))
         assert moved * opposite <= 1e-9, "the opposite dose goes the other way, or stays"
@@ -69,16 +61,14 @@ def test_doses_work_for_every_family(config: AnyConfig) -> None:
 
 def test_a_dose_moves_a_multiple_and_drops_the_claims() -> None:
     context = seen(0.9, 0.5, 0.1)
-    whole, half, double, anti = (answered(DoseEngineer(of="learnability", dose=dose), context) for dose in (1, 0.5, 2, -1))
-    assert whole.config_after == answered(LearnabilityEngineer(), context).config_after and whole.proposal and whole.proposal.claims
+    whole, half, double, anti = (asked(DoseEngineer(of="learnability", dose=dose), context, LAKE) for dose in (1, 0.5, 2, -1))
+    assert whole.config_after == asked("learnability", context, LAKE).config_after and whole.proposal and whole.proposal.claims
     step = whole.config_after.cells["6"].share - 1 / 3
     assert half.config_after.cells["6"].share == pytest.approx(1 / 3 + step / 2)
     assert double.config_after.cells["6"].share == pytest.approx(1 / 3 + 2 * step)
     assert anti.config_after.cells["6"].share == pytest.approx(1 / 3 - step)
-    assert (
-        anti.proposal is not None and not anti.proposal.claims and anti.proposal.summary.startswith("-1 times what learnability proposes")
-    )
-    assert anti.engineer == "dose"
+    assert anti.engineer == "dose" and anti.proposal is not None and not anti.proposal.claims
+    assert anti.proposal.summary.startswith("-1 times what learnability proposes")
 
 
 @given(st.lists(st.sampled_from([3, 4, 5, 6, 7, 8]), min_size=1, max_size=6, unique=True), st.integers(0, 2**31 - 1))
@@ -113,7 +103,7 @@ def test_a_placebo_leaves_other_sections_as_they_are() -> None:
 
 def test_a_misled_engineer_acts_on_the_wrong_cells_and_says_so() -> None:
     context, control = seen(0.9, 0.5, 0.1), PlaceboEngineer(of="learnability", seed=3)
-    record = answered(control, context)
+    record = asked(control, context, LAKE)
     places = places_of(context, 3)
     assert max(record.config_after.cells, key=lambda name: record.config_after.cells[name].share) == places["6"]
     assert record.proposal is not None and record.proposal.summary.startswith("(Failures and behaviour shown in wrong places: ")

@@ -8,67 +8,58 @@ import pytest
 
 from frozenlab.base.cells import diff
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.dialects.lab import LabEngineer, ProposalGrammar, render_proposal
+from frozenlab.engineer.dialects.lab import LabEngineer, ProposalGrammar, parse_proposal, render_proposal
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, PolicyEngineer, engineer_of, titled, who_is
 from frozenlab.engineer.engineers.rules import propose
-from frozenlab.engineer.guard import USUAL, GuardSettings
-from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
+from frozenlab.engineer.guard import USUAL, guard
+from frozenlab.engineer.protocol import Engineer, EngineerSpec, Scripted
 from frozenlab.engineer.schema import Evidence, ProposalRecord
 from frozenlab.engineer.sections import behaviour, failures, history
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.tasks.lake.family import LAKE
-from tests.engineer.builders import MIXED, context_of, mixed_cell, of_sizes, one_cell
+from tests.engineer.builders import MIXED, OPEN, asked, context_of, mixed_cell, of_sizes, one_cell
 
 CONTEXT, CONFIG = of_sizes(4)
 SCRIPTED = [engineer() for engineer in ENGINEERS if issubclass(engineer, Scripted) and "person" not in engineer.needs]
 GOOD = render_proposal(CONTEXT, propose(CONTEXT, CONFIG))
 
 
-def asked(*answers: str) -> ProposalRecord:
-    """The record of an engineer whose model gives these answers, one after the other."""
+NO_END = ValueError("the text did not end within the 1024 tokens the model can hold")
+FOREIGN = "word 1 is 'size99', expected #1"
+
+
+@pytest.mark.parametrize(
+    ("answers", "errors", "kept_because"),
+    [
+        ([GOOD], [None], None),
+        (["size99 nonsense", GOOD], [FOREIGN, None], None),
+        (["", "size99"], ["the proposal ends after word 0, expected #1", FOREIGN], f"no answer could be used after 2 attempts: {FOREIGN}"),
+        ([NO_END, NO_END], [str(NO_END)] * 2, f"no answer could be used after 2 attempts: {NO_END}"),
+    ],
+    ids=["good", "broken-once", "broken-twice", "endless"],
+)
+def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
+    answers: list[str | ValueError], errors: list[str | None], kept_because: str | None
+) -> None:
     left = list(answers)
 
     def write(prompt: str, grammar: ProposalGrammar, seed: int) -> str:
         assert prompt.startswith("<engineer>")
-        return left.pop(0)
-
-    return ask(LabEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
-
-
-def test_a_good_answer_is_used_at_once() -> None:
-    record = asked(GOOD)
-    assert record.kept_because is None
-    assert [attempt.error for attempt in record.attempts] == [None]
-    assert record.proposal is not None
-    assert record.config_after != CONFIG
-
-
-def test_a_broken_answer_is_asked_for_again() -> None:
-    record = asked("size99 nonsense", GOOD)
-    assert record.attempts[0].error is not None
-    assert record.attempts[0].raw == "size99 nonsense"
-    assert record.kept_because is None
-    assert record.config_after == asked(GOOD).config_after
-
-
-def test_two_broken_answers_keep_the_config_and_say_why() -> None:
-    record = asked("", "size99")
-    assert record.proposal is None
-    assert record.config_after == CONFIG
-    assert record.changes == ()
-    assert record.kept_because is not None
-    assert record.kept_because.startswith("no answer could be used after 2 attempts: word 1 is 'size99', expected #1")
-
-
-def test_a_model_that_finds_no_end_keeps_the_config_too() -> None:
-    def write(prompt: str, grammar: ProposalGrammar, seed: int) -> str:
-        raise ValueError("the text did not end within the 1024 tokens the model can hold")
+        answer = left.pop(0)
+        if isinstance(answer, ValueError):
+            raise answer
+        return answer
 
     record = ask(LabEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
-    assert record.config_after == CONFIG
-    assert record.kept_because is not None and "did not end" in record.kept_because
+    assert [attempt.error for attempt in record.attempts] == errors and not left
+    assert [attempt.raw for attempt in record.attempts] == ["" if answer is NO_END else answer for answer in answers]
+    assert record.kept_because == kept_because
+    if kept_because:
+        assert record.proposal is None and record.config_after == CONFIG and record.changes == ()
+    else:
+        wanted, _ = guard(parse_proposal(CONTEXT, CONFIG, GOOD).config, CONFIG)
+        assert record.proposal is not None and record.config_after == wanted != CONFIG
 
 
 @pytest.mark.parametrize("engineer", SCRIPTED, ids=lambda engineer: engineer.kind)
@@ -89,7 +80,7 @@ def mixed_lines(*valid: float) -> list[Evidence]:
 @pytest.mark.parametrize("lines", [mixed_lines(0.9, 0.5, 0.1), []], ids=["evidence", "nothing"])
 @pytest.mark.parametrize("engineer", SCRIPTED, ids=lambda engineer: engineer.kind)
 def test_every_scripted_engineer_proposes_for_several_teams(engineer: Engineer, lines: list[Evidence]) -> None:
-    record = ask(engineer, context_of(MIXED, *lines), MIXED, GuardSettings(max_step=1, min_share=0), seed=1)
+    record = ask(engineer, context_of(MIXED, *lines), MIXED, OPEN, seed=1)
     assert record.proposal is not None and record.kept_because is None and record.guard.repairs == ()
     assert [cell.kind for cell in record.config_after.cells.values()] == [cell.kind for cell in MIXED.cells.values()]
     assert sum(cell.share for cell in record.config_after.cells.values()) == pytest.approx(1)
@@ -100,20 +91,14 @@ def test_every_scripted_engineer_proposes_for_several_teams(engineer: Engineer, 
 
 def test_boards_go_to_the_team_that_learns() -> None:
     context = context_of(MIXED, *mixed_lines(1.0, 0.5, 0.0))
-    shares = {
-        name: ask(engineer_of(name).build(Models("")), context, MIXED, USUAL, seed=1).config_after.cells["3@4"].share
-        for name in ("rules", "learnability")
-    }
+    shares = {name: asked(name, context, MIXED, USUAL).config_after.cells["3@4"].share for name in ("rules", "learnability")}
     assert shares["rules"] == pytest.approx(1.1 / 1.3) and shares["learnability"] == pytest.approx(0.96)
 
 
 def test_fixed_changes_nothing_and_random_depends_on_the_seed() -> None:
-    def after(name: str, seed: int) -> EnvironmentConfig:
-        return ask(engineer_of(name).build(Models("")), CONTEXT, CONFIG, GuardSettings(max_step=1, min_share=0), seed=seed).config_after
-
-    assert after("fixed", 1) == CONFIG
-    assert after("random", 1) == after("random", 1)
-    assert after("random", 1) != after("random", 2)
+    assert asked("fixed", CONTEXT, CONFIG).config_after == CONFIG
+    one, same, other = (asked("random", CONTEXT, CONFIG, seed=seed).config_after for seed in (1, 1, 2))
+    assert one == same != other
 
 
 LAID_OUT = CONFIG.with_cells(
@@ -123,7 +108,7 @@ LAID_OUT = CONFIG.with_cells(
 
 @pytest.mark.parametrize("engineer", [*SCRIPTED, LabEngineer(lambda prompt, grammar, seed: GOOD)], ids=lambda e: e.kind)
 def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer) -> None:
-    record = ask(engineer, CONTEXT, LAID_OUT, GuardSettings(max_step=1, min_share=0), seed=1)
+    record = ask(engineer, CONTEXT, LAID_OUT, OPEN, seed=1)
     assert record.config_after.with_layouts_of(LAID_OUT) == record.config_after
     assert not [repair for repair in record.guard.repairs if repair.knob in LAYOUTS]
     assert ProposalRecord.model_validate_json(record.model_dump_json()).config_after == record.config_after
@@ -131,10 +116,10 @@ def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer)
 
 def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
     context = CONTEXT.model_copy(update={"layouts": ("maze", "open")})
-    after = ask(engineer_of("random").build(Models("")), context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1)
+    after = asked("random", context, CONFIG)
     assert {layout for cell in after.config_after.cells.values() for layout in cell.layouts} == {"maze", "open"}
     assert {change.knob for change in after.changes} >= {"scatter", "maze", "open"}
-    kept = ask(engineer_of("rules").build(Models("")), context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1).config_after
+    kept = asked("rules", context, CONFIG).config_after
     assert kept.with_layouts_of(CONFIG) == kept
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from frozenlab.base.cells import KnobChange
 from frozenlab.engineer.measurements import StageMeasurements
-from frozenlab.engineer.schema import GuardReport, ProposalRecord
+from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, describe
 from frozenlab.engineer.sections.preserved import LUCK, Preserved, luck
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from tests.builders import answers
-from tests.engineer.builders import MIXED
+from tests.engineer.builders import MIXED, record_of
 
 CONFIG = EnvironmentConfig.uniform((4,), agents=2)
 BOARD = generate(CONFIG, 1, seed=0)[0].board
@@ -89,9 +89,7 @@ def measured(config: EnvironmentConfig, suite: SuiteSpec, last: ProposalRecord |
 
 def test_every_section_speaks_of_the_cells_of_several_teams() -> None:
     changes = (KnobChange(cell="3@4", knob="hole_ratio", before=0.1, after=0.2),)
-    last = ProposalRecord(
-        stage=0, engineer="rules", attempts=(), proposal=None, guard=GuardReport(), config_before=MIXED, config_after=MIXED, changes=changes
-    )
+    last = record_of(MIXED, changes=changes)
     context = describe(measured(MIXED, SuiteSpec(agents=(2, 3), sizes=(4, 6), boards_per_cell=20), last), NAMES)
     cells = ("2@4", "3@4", "3@6")
     assert context.names == cells

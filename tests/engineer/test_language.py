@@ -20,6 +20,7 @@ from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from tests.engineer.builders import MIXED, answer_to, context_of, mixed_cell, of_sizes
 
 CONTEXT, CONFIG = of_sizes(4)
+TEAMS = context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4))
 
 
 def answer(**changes: Any) -> str:
@@ -28,9 +29,7 @@ def answer(**changes: Any) -> str:
 
 def test_the_request_tells_all_evidence_that_is_on_and_nothing_else() -> None:
     asked = render_request(CONTEXT, guidance=True)
-    for lines in CONTEXT.sections.values():
-        for line in lines:
-            assert f"[{line.id}] {line.text}" in asked
+    assert all(f"[{line.id}] {line.text}" in asked for line in CONTEXT.lines)
     blind = render_request(CONTEXT.model_copy(update={"sections": {}}))
     assert "##" not in blind and "lessons" not in blind, "the lessons are for those who ask for them"
     assert "lessons" in asked and set(CONTEXT.sections) <= set(USUAL)
@@ -38,7 +37,7 @@ def test_the_request_tells_all_evidence_that_is_on_and_nothing_else() -> None:
 
 def test_the_form_holds_no_number_that_a_small_model_would_copy() -> None:
     form = render_request(CONTEXT).split("in this order:\n")[1].split("\n")[0]
-    cited = next(line.id for lines in CONTEXT.sections.values() for line in lines if line.cell)
+    cited = next(line.id for line in CONTEXT.lines if line.cell)
     assert "<0-100>" in form
     without_names = form.replace("<0-100>", "").replace(f'"{cited}"', "")
     assert not re.search(r"\d", re.sub("|".join(f'"{name}"' for name in CONTEXT.names), "", without_names))
@@ -52,14 +51,13 @@ def test_worked_cases_are_shown_with_board_and_plan_as_far_as_there_is_room() ->
     asked = render_request(context)
     assert asked.count(board) == 2 and all(f"Case {cell.name}." in asked for cell in MIXED.described())
 
-    answered: list[list[dict[str, str]]] = []
-
     def narrow(characters: int) -> LanguageEngineer:
-        def reply(messages: list[dict[str, str]], *_: object) -> Written:
-            answered.append(messages)
-            return Written("no JSON")
+        """A model with room for so many characters; its answer is the conversation."""
 
-        return LanguageEngineer(reply, fits=lambda messages: sum(len(message["content"]) for message in messages) <= characters)
+        def fits(messages: list[dict[str, str]]) -> bool:
+            return sum(len(message["content"]) for message in messages) <= characters
+
+        return LanguageEngineer(lambda messages, *_: Written(json.dumps(messages)), fits=fits)
 
     wide, one, bare = (narrow(len(asked) - less) for less in (0, 1, len(asked)))
     assert wide.prompt(context) == asked, "all that the budget allows"
@@ -67,10 +65,10 @@ def test_worked_cases_are_shown_with_board_and_plan_as_far_as_there_is_room() ->
     assert bare.prompt(context) == render_request(context, most_shown=0), "there is nothing left to shed"
     assert "Case" in bare.prompt(context) and board not in bare.prompt(context)
 
-    wide.answer(context, 1, Attempt(raw="{}", error="no cells", seconds=0.0))
-    assert answered[-1] == [{"role": "user", "content": asked}], "an answer that cannot be shown with its error is asked for anew"
-    narrow(10**6).answer(context, 1, Attempt(raw="{}", error="no cells", seconds=0.0))
-    assert [message["role"] for message in answered[-1]] == ["user", "assistant", "user"]
+    failed = Attempt(raw="{}", error="no cells", seconds=0.0)
+    alone, shown = (json.loads(model.answer(context, 1, failed).text) for model in (wide, narrow(10**6)))
+    assert alone == [{"role": "user", "content": asked}], "an answer that cannot be shown with its error is asked for anew"
+    assert [message["role"] for message in shown] == ["user", "assistant", "user"]
 
 
 def test_layouts_are_told_only_where_they_may_be_used() -> None:
@@ -93,7 +91,7 @@ def test_an_answer_becomes_a_proposal() -> None:
 
 def test_layouts_are_scaled_to_whole_boards() -> None:
     cells, first = answer_to(CONTEXT)["cells"], CONTEXT.names[0]
-    cells[first]["layouts"] = {"scatter": 30, "maze": 90, "rooms": 0} if "rooms" in LAYOUTS else {"scatter": 30, "maze": 90}
+    cells[first]["layouts"] = {"scatter": 30, "maze": 90, "rooms": 0}
     read = parse_answer(CONTEXT, CONFIG, answer(cells=cells)).config.cells[first].layouts
     assert read == {"scatter": 0.25, "maze": 0.75}
 
@@ -150,7 +148,7 @@ def test_the_schema_allows_the_example_and_bounds_everything() -> None:
 
 
 def test_the_request_names_the_teams_and_the_cells() -> None:
-    asked = render_request(context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4)))
+    asked = render_request(TEAMS)
     assert "2 or 3 agents move at once" in asked
     assert "a cell for each map size and number of agents: 2@4 (size 4 with 2 agents), 3@4 (size 4 with 3 agents), 3@6 (size 6" in asked
     assert "[B3@6] Size 6 with 3 agents: 50% of sampled plans valid" in asked
@@ -170,8 +168,7 @@ def mixed_answer(**changes: Any) -> str:
 
 
 def test_an_answer_for_several_teams_becomes_a_proposal() -> None:
-    context = context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4))
-    proposal = parse_answer(context, MIXED, mixed_answer())
+    proposal = parse_answer(TEAMS, MIXED, mixed_answer())
     assert list(proposal.config.cells) == ["2@4", "3@4", "3@6"] and proposal.config.teams == (2, 3)
     assert (proposal.config.cells["3@6"].share, proposal.config.cells["3@6"].hole_ratio) == (0.6, 0.35)
     assert proposal.preserved == ("2@4",)
@@ -183,11 +180,11 @@ def test_an_answer_for_several_teams_becomes_a_proposal() -> None:
         ({"cells": {"3 at 6": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}}, "cells"),
     ):
         with pytest.raises(ProposalError, match=reason):
-            parse_answer(context, MIXED, mixed_answer(**wrong))
+            parse_answer(TEAMS, MIXED, mixed_answer(**wrong))
 
 
 def test_the_schema_names_the_cells() -> None:
-    schema = answer_schema(context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4)))["properties"]
+    schema = answer_schema(TEAMS)["properties"]
     names = ["2@4", "3@4", "3@6"]
     assert schema["cells"]["required"] == names
     assert schema["claims"]["items"]["properties"]["cell"] == {"type": "string", "enum": names} == schema["preserved"]["items"]

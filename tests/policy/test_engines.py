@@ -14,24 +14,13 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.models.language import engines
 from frozenlab.models.language.engines import TOGETHER, Engine, merged_weights, published
-from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.policy import Sampling
-from frozenlab.models.settings import LanguageSettings, Lora, Vllm
-
-
-def adapted(tiny_model: Path, size: float) -> HFPolicy:
-    """In bfloat16, with adapters of that size."""
-    settings = LanguageSettings(dtype="bfloat16", device="cpu", lora=Lora(rank=4, alpha=8), vllm=None)
-    policy = HFPolicy.load(str(tiny_model), settings, to_train=True)
-    draw = torch.Generator().manual_seed(1)
-    for name, weight in policy.model.named_parameters():
-        if "lora_B" in name:
-            weight.data = torch.randn(weight.shape, generator=draw) * size
-    return policy
+from frozenlab.models.settings import Vllm
+from tests.language_sessions import adapted, tiny_policy
 
 
 def test_300_synchronisations_leave_a_bfloat16_model_as_it_was(tiny_model: Path) -> None:
-    model = adapted(tiny_model, 0.02).model
+    model = adapted(tiny_model, 0.02, to_train=True, dtype="bfloat16").model
     before = {name: weight.clone() for name, weight in model.named_parameters()}
     for _ in range(300):
         for _, weight in merged_weights(model):
@@ -40,7 +29,7 @@ def test_300_synchronisations_leave_a_bfloat16_model_as_it_was(tiny_model: Path)
 
 
 def test_what_is_sent_is_base_and_change_to_half_a_step(tiny_model: Path) -> None:
-    model = adapted(tiny_model, 0.05).model
+    model = adapted(tiny_model, 0.05, to_train=True, dtype="bfloat16").model
     sent = dict(merged_weights(model))
     changed = 0
     for name, layer in model.named_modules():
@@ -89,11 +78,8 @@ def test_a_measurement_asks_the_engine_in_a_few_calls_as_the_models_card_says(ti
     monkeypatch.setitem(sys.modules, "vllm.sampling_params", SimpleNamespace(StructuredOutputsParams=SimpleNamespace))
     monkeypatch.setattr(engines, "published", lambda name, revision: f"{Path(name).name}@{revision}")
     monkeypatch.setattr(engines, "name_this_process", lambda: None)
-    settings = LanguageSettings(
-        dtype="float32", device="cpu", lora=None, thinking=True, max_tokens=40, context=8000, vllm=Vllm(memory=0.7), revision=None
-    )
-    policy = HFPolicy.load(str(tiny_model), settings)
-    policy.writer = Engine(policy.model, settings.model_copy(update={"revision": "abc"}))
+    policy = tiny_policy(tiny_model, thinking=True, vllm=Vllm(memory=0.7))
+    policy.writer = Engine(policy.model, policy.settings.model_copy(update={"revision": "abc"}))
     llm: Any = policy.writer.llm
     assert llm.told["model"] == f"{tiny_model.name}@abc" and llm.told["gpu_memory_utilization"] == 0.7
     tasks, done = generate(EnvironmentConfig.uniform((3,), agents=2), TOGETHER // 2 + 10, seed=1), []
@@ -107,16 +93,14 @@ def test_a_measurement_asks_the_engine_in_a_few_calls_as_the_models_card_says(ti
 
 
 def test_a_whole_model_is_sent_as_it_is(tiny_model: Path) -> None:
-    settings = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None)
-    model = HFPolicy.load(str(tiny_model), settings, to_train=True).model
+    model = tiny_policy(tiny_model, to_train=True).model
     assert all(torch.equal(sent, weight) for (_, sent), weight in zip(merged_weights(model), model.parameters(), strict=True))
 
 
 def test_a_model_that_is_only_measured_leaves_the_engine_the_room_for_its_training(
     tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = LanguageSettings(lora=None, device="cpu", dtype="float32")
-    models = [HFPolicy.load(str(tiny_model), settings, to_train=to_train).model for to_train in (True, False)]
+    models = [tiny_policy(tiny_model, to_train=to_train).model for to_train in (True, False)]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (0, 0))
     monkeypatch.setattr(engines, "engine_share", lambda card, resident, sleeps: resident)

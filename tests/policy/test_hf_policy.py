@@ -21,33 +21,19 @@ from frozenlab.lake.instance import Instance
 from frozenlab.models.language.policy import HFPolicy, adapters_in, attention, user
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError, Sampling
-from frozenlab.models.settings import LanguageSettings, Lora
+from frozenlab.models.settings import Lora
 from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import context_of, of_sizes
+from tests.language_sessions import LORA, adapted, tiny_policy, tiny_settings
 from tests.tiny_models import boards, build
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 TASKS = [Instance.unsolved(board) for board in boards()[:6]]
 
 
-def settings(**fields: object) -> LanguageSettings:
-    small = {"dtype": "float32", "device": "cpu", "lora": None, "vllm": None, "max_tokens": 40, "context": 8000}
-    return LanguageSettings.model_validate(small | fields)
-
-
 @pytest.fixture(scope="module")
 def policy(tiny_model: Path) -> HFPolicy:
-    return HFPolicy.load(str(tiny_model), settings())
-
-
-def nudged(tiny_model: Path, **fields: object) -> HFPolicy:
-    """The model with LoRA, its adapters moved as training would."""
-    policy = HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4, alpha=8), **fields))
-    draw = torch.Generator().manual_seed(1)
-    for name, weight in policy.model.named_parameters():
-        if "lora_B" in name:
-            weight.data = torch.randn(weight.shape, generator=draw) * 0.3
-    return policy
+    return tiny_policy(tiny_model)
 
 
 def greedy(policy: HFPolicy) -> list[str]:
@@ -80,7 +66,7 @@ def test_greedy_plans_do_not_depend_on_the_batch(policy: HFPolicy) -> None:
 
 
 def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
-    short = HFPolicy.load(str(tiny_model), settings(max_tokens=8))
+    short = tiny_policy(tiny_model, max_tokens=8)
     cut = [completion for [completion] in short.answer(TASKS, Sampling(temperature=2.0)) if not completion.finished]
     assert cut and all(completion.tokens == 8 for completion in cut)
     assert short.read(TASKS[0], cut[0]).fault == "truncated"
@@ -88,13 +74,13 @@ def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
 
 @pytest.mark.parametrize("thinking", [True, False])
 def test_the_chat_template_is_told_whether_to_think(tiny_model: Path, thinking: bool) -> None:
-    policy = HFPolicy.load(str(tiny_model), settings(thinking=thinking))
+    policy = tiny_policy(tiny_model, thinking=thinking)
     text = policy.tokenizer.decode(policy.prompt_ids([user("Which way?")]))
     assert text.startswith("<|im_start|>user\nWhich way?<|im_end|>") and ("</think>" in text) != thinking
 
 
 def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None:
-    policy = HFPolicy.load(str(tiny_model), settings())
+    policy = tiny_policy(tiny_model)
     policy.tokenizer.chat_template = None
     assert policy.tokenizer.decode(policy.prompt_ids([user("Which way?")])) == "Which way?\n\n"
 
@@ -102,7 +88,7 @@ def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None
 def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
     for seed in range(8):
         context, config = of_sizes(seed)
-        asked = conversation(render_request(context), None), answer_schema(context)
+        asked = conversation(render_request(context)), answer_schema(context)
         text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, thoughts=0, sampling=Sampling(0.7, seed=seed))
         assert tokens < 3000 and prompt_tokens > 500
         answer_of(LAKE).model_validate_json(text)
@@ -114,7 +100,7 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
 
 
 def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
-    narrow = HFPolicy.load(str(tiny_model), settings(context=1100))
+    narrow = tiny_policy(tiny_model, context=1100)
     with pytest.raises(ValueError, match=r"tokens: of a context of 1100 that leaves too few"):
         narrow.reply([user("why? " * 200)], {"type": "object"}, limit=1000, thoughts=0, sampling=Sampling(0.7))
 
@@ -122,16 +108,16 @@ def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
 def test_an_engineer_is_shown_fewer_cases_where_its_context_has_no_room_for_all(tiny_model: Path) -> None:
     case = failures.case_line(CONFIG.described()[0], "a", "hole", 2, "A case.", "b", "  S . H .\n" * 100)
     context = context_of(CONFIG, case)
-    needed = len(HFPolicy.load(str(tiny_model), settings()).prompt_ids(conversation(render_request(context), None))) + 1000
+    needed = len(tiny_policy(tiny_model).prompt_ids(conversation(render_request(context)))) + 1000
     for room, shown in ((needed, True), (needed - 1, False)):
-        policy = HFPolicy.load(str(tiny_model), settings(context=room))
+        policy = tiny_policy(tiny_model, context=room)
         engineer = PolicyEngineer(max_tokens=1000).build(Models(str(tiny_model), policy.settings, policy))
         assert engineer.prompt(context) == render_request(context, most_shown=4000 * shown)
         assert '"cells"' in engineer.answer(context, 1, None).text, "it answers"
 
 
 def test_an_engineer_may_think_first_and_still_ends_in_json(tiny_model: Path) -> None:
-    policy = HFPolicy.load(str(tiny_model), settings(thinking=True))
+    policy = tiny_policy(tiny_model, thinking=True)
     schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
     asked = [user("Which size?")], schema
     sampling = Sampling(0.7, seed=1)
@@ -147,9 +133,9 @@ def test_an_engineer_may_think_first_and_still_ends_in_json(tiny_model: Path) ->
 
 def test_where_it_is_measured_it_draws_as_its_card_asks(tiny_model: Path, policy: HFPolicy) -> None:
     assert policy.sampling(5) == Sampling(0.0, seed=5), "greedy, where it does not think"
-    thinking = HFPolicy.load(str(tiny_model), settings(thinking=True))
+    thinking = tiny_policy(tiny_model, thinking=True)
     assert thinking.sampling(5) == Sampling(0.6, seed=5, top_p=0.95, top_k=20)
-    named = HFPolicy.load(str(tiny_model), settings(thinking=True, decoding={"temperature": 0.7, "top_k": 3}))
+    named = tiny_policy(tiny_model, thinking=True, decoding={"temperature": 0.7, "top_k": 3})
     assert named.sampling(5) == Sampling(0.7, seed=5, top_k=3)
     likeliest = policy.answer(TASKS, Sampling(1.5, seed=1, top_k=1))
     assert likeliest == policy.answer(TASKS) != policy.answer(TASKS, Sampling(1.5, seed=1))
@@ -157,15 +143,15 @@ def test_where_it_is_measured_it_draws_as_its_card_asks(tiny_model: Path, policy
 
 
 def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model: Path, policy: HFPolicy) -> None:
-    trained = nudged(tiny_model)
+    trained = adapted(tiny_model)
     assert greedy(trained) != greedy(policy)
     with trained.before_training(None) as base:
         assert greedy(base) == greedy(policy)
 
 
 def test_the_base_of_a_session_that_goes_on_from_adapters_has_those_adapters(tiny_model: Path, policy: HFPolicy, tmp_path: Path) -> None:
-    how = settings(lora=Lora(rank=4, alpha=8))
-    nudged(tiny_model).save(tmp_path)
+    how = tiny_settings(lora=LORA["lora"])
+    adapted(tiny_model).save(tmp_path)
     tokens = torch.tensor([policy.prompt_ids([user("Which way?")])])
 
     def logits(of: HFPolicy) -> torch.Tensor:
@@ -196,7 +182,7 @@ def test_the_base_of_a_session_that_goes_on_from_adapters_has_those_adapters(tin
 
 def test_only_what_is_trained_takes_float32(tiny_model: Path) -> None:
     def dtype(to_train: bool, **fields: object) -> torch.dtype:
-        return next(HFPolicy.load(str(tiny_model), settings(dtype="bfloat16", **fields), to_train=to_train).model.parameters()).dtype
+        return next(tiny_policy(tiny_model, to_train=to_train, dtype="bfloat16", **fields).model.parameters()).dtype
 
     assert dtype(to_train=True) == torch.float32, "all its weights are trained"
     assert dtype(to_train=False) == torch.bfloat16, "half of the memory for a measurement"
@@ -212,19 +198,19 @@ def test_processes_wait_for_each_other_as_long_as_answers_take(tiny_model: Path,
         return state(**how)
 
     monkeypatch.setattr("frozenlab.models.language.policy.PartialState", begun)
-    HFPolicy.load(str(tiny_model), settings(), to_train=True)
+    tiny_policy(tiny_model, to_train=True)
     assert asked[0]["timeout"] >= timedelta(hours=2)
 
 
 def test_a_model_without_anything_to_train_is_refused(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.models.language.policy.get_peft_model", lambda model, config: model.requires_grad_(requires_grad=False))
     with pytest.raises(PolicyError, match="no weights that training could change"):
-        HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4)), to_train=True)
+        tiny_policy(tiny_model, to_train=True, lora=Lora(rank=4))
 
 
 def test_fresh_adapters_change_nothing_and_hang_on_the_seed(tiny_model: Path, policy: HFPolicy) -> None:
     def drawn(seed: int) -> dict[str, torch.Tensor]:
-        fresh = HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4)), seed)
+        fresh = HFPolicy.load(str(tiny_model), tiny_settings(lora=Lora(rank=4)), seed)
         assert greedy(fresh) == greedy(policy)
         return {name: weight for name, weight in fresh.model.named_parameters() if "lora_A" in name}
 
@@ -234,12 +220,12 @@ def test_fresh_adapters_change_nothing_and_hang_on_the_seed(tiny_model: Path, po
 
 
 def test_adapters_are_read_back_alone_and_merged_as_one_model(tiny_model: Path, tmp_path: Path) -> None:
-    trained = nudged(tiny_model)
+    trained = adapted(tiny_model)
     plans = greedy(trained)
     trained.save(tmp_path / "adapters")
     assert not (tmp_path / "adapters" / "model.safetensors").exists()
-    assert greedy(HFPolicy.load(str(tmp_path / "adapters"), settings(lora=Lora(rank=4)))) == plans
-    fresh = HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4, alpha=8)), seed=9)
+    assert greedy(HFPolicy.load(str(tmp_path / "adapters"), tiny_settings(lora=Lora(rank=4)))) == plans
+    fresh = HFPolicy.load(str(tiny_model), tiny_settings(lora=LORA["lora"]), seed=9)
     fresh.take_weights(tmp_path / "adapters")
     assert greedy(fresh) == plans
     trained.export(tmp_path / "merged")
@@ -252,7 +238,7 @@ def test_adapters_are_read_back_alone_and_merged_as_one_model(tiny_model: Path, 
 
 @pytest.mark.parametrize("shard", ["10GB", "100KB"])
 def test_all_weights_are_saved_and_taken_back_in_one_file_or_many(tiny_model: Path, policy: HFPolicy, tmp_path: Path, shard: str) -> None:
-    other = HFPolicy.load(str(build(tmp_path / "other", steps=2, seed=4)), settings())
+    other = HFPolicy.load(str(build(tmp_path / "other", steps=2, seed=4)), tiny_settings())
     assert greedy(other) != greedy(policy)
     policy.model.save_pretrained(tmp_path / "saved", max_shard_size=shard)
     assert (tmp_path / "saved" / "model.safetensors").exists() == (shard == "10GB")
@@ -265,16 +251,16 @@ def test_what_cannot_be_loaded_is_refused_in_one_line(tiny_model: Path, tmp_path
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for name in ("nobody/has-this-model", str(tmp_path / "nowhere")):
         with pytest.raises(PolicyError, match="cannot be loaded") as refused:
-            load_policy(name, settings())
+            load_policy(name, tiny_settings())
         assert "\n" not in str(refused.value)
     pickled = tmp_path / "pickled"
     shutil.copytree(tiny_model, pickled)
     (pickled / "model.safetensors").unlink()
     torch.save({}, pickled / "pytorch_model.bin")
     with pytest.raises(PolicyError, match="cannot be loaded"):
-        load_policy(str(pickled), settings())
+        load_policy(str(pickled), tiny_settings())
     with pytest.raises(PolicyError, match="holds no weights of this model"):
-        HFPolicy.load(str(tiny_model), settings()).take_weights(tmp_path)
+        tiny_policy(tiny_model).take_weights(tmp_path)
 
 
 def test_code_that_comes_with_a_model_is_never_run(tiny_model: Path, tmp_path: Path) -> None:
@@ -287,7 +273,7 @@ def test_code_that_comes_with_a_model_is_never_run(tiny_model: Path, tmp_path: P
         "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nclass Config: ...\nclass Model: ...\n"
     )
     with pytest.raises(PolicyError):
-        load_policy(str(trap), settings())
+        load_policy(str(trap), tiny_settings())
     assert not list(trap.rglob("sprung"))
 
 
@@ -304,4 +290,4 @@ def test_attention_follows_from_the_card(
     monkeypatch.setattr("frozenlab.models.language.policy.is_flash_attn_2_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
-    assert attention(settings(**({"dtype": "float16", "device": "auto"} | fields))) == used
+    assert attention(tiny_settings(**({"dtype": "float16", "device": "auto"} | fields))) == used

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ import torch
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.models.folders import LAB_MODEL, is_lab_model
-from frozenlab.models.lab.model import build_network, build_tokenizer, grown
+from frozenlab.models.lab.model import build_network, build_tokenizer
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError, Sampling
 from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects import max_plan_words, parse_plan, render_board
 from frozenlab.tasks.vocabulary import CELLS, END, WORDS
+from recipes.lab_model.warm_start import grown
 
 BOARDS = [
     Board.from_text("S F G\ns F g"),
@@ -72,31 +74,27 @@ def test_saving_over_a_checkpoint_replaces_it_and_keeps_other_files(tmp_path: Pa
     assert (tmp_path / "README.md").read_text() == "card"
 
 
-@pytest.mark.parametrize("missing", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_an_incomplete_checkpoint_is_named(tmp_path: Path, missing: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "old", "new", "reason"),
+    [
+        ("config.json", b"", None, "it has no config.json"),
+        ("model.safetensors", b"", None, "it has no model.safetensors"),
+        ("tokenizer.json", b"", None, "it has no tokenizer.json"),
+        ("config.json", b'"model_type": "qwen3"', b'"model_type": "llama"', "llama"),
+        ("model.safetensors", b"", bytes(64), "cannot be read"),
+        ("tokenizer.json", b'"r0c0"', b'"cell0"', "another vocabulary"),
+    ],
+)
+def test_a_foreign_or_damaged_checkpoint_is_refused(tmp_path: Path, name: str, old: bytes, new: bytes | None, reason: str) -> None:
+    """The file is removed, has a part replaced, or is replaced as a whole."""
     tiny_policy().save(tmp_path)
-    (tmp_path / missing).unlink()
-    with pytest.raises(PolicyError, match=missing):
-        LabPolicy.load(tmp_path)
-
-
-def test_other_architectures_and_damaged_weights_are_refused(tmp_path: Path) -> None:
-    tiny_policy().save(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "llama"}))
-    with pytest.raises(PolicyError, match="llama"):
-        LabPolicy.load(tmp_path)
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 64)
-    with pytest.raises(PolicyError, match="cannot be read"):
-        LabPolicy.load(tmp_path)
-
-
-def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
-    tiny_policy().save(tmp_path)
-    text = (tmp_path / "tokenizer.json").read_text().replace('"r0c0"', '"cell0"')
-    (tmp_path / "tokenizer.json").write_text(text)
-    with pytest.raises(PolicyError, match="another vocabulary"):
+    file = tmp_path / name
+    if new is None:
+        file.unlink()
+    else:
+        assert old in file.read_bytes()
+        file.write_bytes(file.read_bytes().replace(old, new) if old else new)
+    with pytest.raises(PolicyError, match=reason):
         LabPolicy.load(tmp_path)
 
 
@@ -181,36 +179,33 @@ def test_progress_counts_boards() -> None:
     assert done == [2, 4, 5]
 
 
-class CellsThenEnd:
-    """Three cells of row 0, the last of which must be r0c9."""
+class Words:
+    """A grammar that allows the next of these lists of words, and the last one for ever."""
 
-    def allowed(self, words: list[str]) -> list[str]:
-        return [list(CELLS[:5]), list(CELLS[:5]), ["r0c9"], []][len(words)]
+    def __init__(self, *lists: Sequence[str]) -> None:
+        self.lists = lists
 
-
-class Endless:
-    def allowed(self, words: list[str]) -> list[str]:
-        return ["r0c0", "r0c1"]
+    def allowed(self, words: Sequence[str]) -> Sequence[str]:
+        return self.lists[min(len(words), len(self.lists) - 1)]
 
 
-class Foreign:
-    def allowed(self, words: list[str]) -> list[str]:
-        return ["tree", "r0c0"]
+CELLS_THEN_END = Words(CELLS[:5], CELLS[:5], ["r0c9"], [])
+"""Three cells of row 0, the last of which must be r0c9."""
 
 
 def test_constrained_text_obeys_its_grammar_and_seed() -> None:
     policy, prompt = tiny_policy(), render_board(BOARDS[0])
-    texts = [policy.complete_constrained(prompt, CellsThenEnd(), temperature=2.0, seed=seed) for seed in range(20)]
+    texts = [policy.complete_constrained(prompt, CELLS_THEN_END, temperature=2.0, seed=seed) for seed in range(20)]
     for text in texts:
         words = text.split()
         assert set(words[:2]) <= set(CELLS[:5]) and words[2:] == ["r0c9"]
     assert len(set(texts)) > 1
-    assert texts[7] == policy.complete_constrained(prompt, CellsThenEnd(), temperature=2.0, seed=7)
+    assert texts[7] == policy.complete_constrained(prompt, CELLS_THEN_END, temperature=2.0, seed=7)
 
 
 def test_constrained_greedy_text_takes_the_likeliest_allowed_word() -> None:
     policy, prompt = tiny_policy(), render_board(BOARDS[1])
-    text = policy.complete_constrained(prompt, CellsThenEnd())
+    text = policy.complete_constrained(prompt, CELLS_THEN_END)
     ids = policy.tokenizer(prompt)["input_ids"]
     assert len(text.split()) == 3
     for word in text.split()[:2]:
@@ -225,9 +220,9 @@ def test_a_grammar_without_end_or_with_foreign_words_is_an_error() -> None:
     policy, prompt = tiny_policy(), render_board(BOARDS[0])
     policy.model.config.max_position_embeddings = 40
     with pytest.raises(ValueError, match="did not end"):
-        policy.complete_constrained(prompt, Endless())
+        policy.complete_constrained(prompt, Words(["r0c0", "r0c1"]))
     with pytest.raises(ValueError, match="tree"):
-        policy.complete_constrained(prompt, Foreign())
+        policy.complete_constrained(prompt, Words(["tree", "r0c0"]))
 
 
 def test_the_shipped_model_solves_most_easy_boards_and_is_small() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,16 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.answers import reasoning
-from frozenlab.models.language.policy import HFPolicy
-from frozenlab.models.settings import LanguageSettings, Lora, WarmStart
+from frozenlab.models.settings import Lora, WarmStart
 from frozenlab.models.training.warm_start import WarmStartError, learnt, warm_start
 from frozenlab.session.warm_start import warmed_up
 from frozenlab.tasks.lake.family import LAKE
-from tests.language_sessions import tiny_spec
+from tests.language_sessions import tiny_policy, tiny_spec
 
 CONFIG = EnvironmentConfig.uniform((3,), agents=2, hole_ratio=0.2, wait_ratio=0.3)
 
 
-def policy_of(model: Path, **fields: Any) -> HFPolicy:
-    small = {"dtype": "float32", "device": "cpu", "lora": None, "vllm": None, "max_tokens": 400, "context": 8000, "rows": 8}
-    return HFPolicy.load(str(model), LanguageSettings.model_validate(small | fields), to_train=True)
+policy_of = partial(tiny_policy, to_train=True, max_tokens=400)
 
 
 def test_every_worked_answer_is_an_optimal_plan_with_its_reasons() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,9 +28,9 @@ from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training import stage_run
 from frozenlab.models.training.methods import BY_NAME as METHOD_OF
 from frozenlab.models.training.methods import NAMES as METHODS
-from frozenlab.models.training.runs.sft import ID_OF, Example, ExpertIterationRun, ImitationRun, best_plans
+from frozenlab.models.training.runs.sft import ID_OF, Example, ExpertIterationRun, best_plans
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.stage_run import Stage, train_stage
+from frozenlab.models.training.stage_run import Stage, step_figures, train_stage
 from frozenlab.models.training.stage_settings import Schedule
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.answer import judge_answer
@@ -75,24 +76,29 @@ def weights(folder: Path, stage: int = 0) -> dict[str, torch.Tensor]:
     return load_file(folder / f"{stage}" / "policy" / "model.safetensors")
 
 
+class Trained(NamedTuple):
+    """A session of two stages."""
+
+    folder: Path
+    figures: list[list[dict[str, float]]]
+    """Of each stage and step."""
+
+
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A folder with two stages by the method, trained once for all tests."""
-    done: dict[str, Path] = {}
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trained]:
+    """Two stages by the method, trained once for all tests."""
 
-    def folder(method: str) -> Path:
-        if method not in done:
-            done[method] = tmp_path_factory.mktemp(method)
-            for stage in range(2):
-                train(done[method], method, stage)
-        return done[method]
+    @cache
+    def by(method: str) -> Trained:
+        folder = tmp_path_factory.mktemp(method)
+        return Trained(folder, [train(folder, method, stage) for stage in range(2)])
 
-    return folder
+    return by
 
 
 @every_method
-def test_a_stage_trains_and_reports_each_step(method: str, tmp_path: Path) -> None:
-    figures = train(tmp_path, method)
+def test_a_stage_trains_and_reports_each_step(method: str, trained: Callable[[str], Trained]) -> None:
+    folder, (figures, _) = trained(method)
     assert [step["step"] for step in figures] == [1, 2, 3, 4]
     assert all(step["seconds"] > 0 for step in figures)
     fallen = [METHOD_OF[method].learning_rate * (1 - step / (2 * STEPS)) for step in range(STEPS)]
@@ -100,8 +106,8 @@ def test_a_stage_trains_and_reports_each_step(method: str, tmp_path: Path) -> No
     for step in (figures[0], figures[-1]):  # whatever the method, its first and last step show what the policy writes by itself
         assert {"reward", "valid", "optimal", "length"} <= set(step)
     before = load_file(LAB_MODEL / "model.safetensors")
-    assert any(not torch.equal(before[name], tensor) for name, tensor in weights(tmp_path).items())
-    assert not (tmp_path / "0" / "trainer").exists()
+    assert any(not torch.equal(before[name], tensor) for name, tensor in weights(folder).items())
+    assert not (folder / "0" / "trainer").exists()
 
 
 def test_all_processes_have_left_the_trainer_before_its_folder_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,8 +125,8 @@ def test_all_processes_have_left_the_trainer_before_its_folder_goes(tmp_path: Pa
 
 
 @both_runs
-def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callable[[str], Path]) -> None:
-    first, second = (trained(method) / f"{stage}" / "policy" for stage in range(2))
+def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callable[[str], Trained]) -> None:
+    first, second = (trained(method).folder / f"{stage}" / "policy" for stage in range(2))
     assert json.loads((second / "trainer_state.json").read_text())["global_step"] == 2 * STEPS
     optimizer = torch.load(second / "optimizer.pt", weights_only=True)
     adam = optimizer["state"] if METHOD_OF[method].rewards else optimizer["parts"][-1]["state"]
@@ -131,28 +137,38 @@ def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callabl
 @both_runs
 @pytest.mark.parametrize("stop_after", [1, 3])
 def test_a_stopped_stage_ends_where_an_unstopped_one_does(
-    method: str, stop_after: int, trained: Callable[[str], Path], tmp_path: Path
+    method: str, stop_after: int, trained: Callable[[str], Trained], tmp_path: Path
 ) -> None:
-    shutil.copytree(trained(method) / "0", tmp_path / "0")
+    shutil.copytree(trained(method).folder / "0", tmp_path / "0")
     with pytest.raises(Stopped):
         train(tmp_path, method, stage=1, stop_after=stop_after)
     rest = train(tmp_path, method, stage=1)
     assert [step["step"] for step in rest] == list(range(stop_after + 1, STEPS + 1))
-    torch.testing.assert_close(weights(tmp_path, 1), weights(trained(method), 1), atol=0.0, rtol=0.0)
+    torch.testing.assert_close(weights(tmp_path, 1), weights(trained(method).folder, 1), atol=0.0, rtol=0.0)
 
 
 @both_runs
 def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a_stop(method: str, tmp_path: Path) -> None:
-    for whole in (tmp_path / "whole", tmp_path / "stopped"):
-        first = train(whole, method, 0, schedule="per-stage", warmup=1)
-    straight = train(tmp_path / "whole", method, 1, schedule="per-stage", warmup=1)
+    per_stage = partial(train, method=method, schedule="per-stage", warmup=1)
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    first = per_stage(whole)
+    shutil.copytree(whole, stopped)
+    straight = per_stage(whole, stage=1)
     with pytest.raises(Stopped):
-        train(tmp_path / "stopped", method, 1, stop_after=2, schedule="per-stage", warmup=1)
-    rest = train(tmp_path / "stopped", method, 1, schedule="per-stage", warmup=1)
+        per_stage(stopped, stage=1, stop_after=2)
+    rest = per_stage(stopped, stage=1)
     shares = [1 / 2, 1, 2 / 3, 1 / 3]
     for figures, expected in ((first, shares), (straight, shares), (rest, shares[2:])):
         assert [step["learning_rate"] for step in figures] == pytest.approx([METHOD_OF[method].learning_rate * share for share in expected])
-    assert all(torch.equal(tensor, weights(tmp_path / "stopped", 1)[name]) for name, tensor in weights(tmp_path / "whole", 1).items())
+    assert all(torch.equal(tensor, weights(stopped, 1)[name]) for name, tensor in weights(whole, 1).items())
+
+
+def begun(method: str, boards: list[Instance], seed: int, **settings: Any) -> Any:
+    """A run of the shipped lab model at the beginning of a stage on these boards."""
+    chosen = TrainingSettings(method=method, boards_per_step=len(boards), **settings)
+    run = METHOD_OF[method].run(LabPolicy.load(LAB_MODEL), chosen, stages=1, seed=seed)
+    run.begin(Stage(boards))
+    return run
 
 
 def board_of(prompt: tuple[int, ...]) -> Board:
@@ -174,13 +190,9 @@ def verdict_of(example: Example, optimum: int | None = None) -> Verdict:
 @pytest.mark.parametrize("seed", range(3))
 def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: int) -> None:
     boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
-    settings = TrainingSettings(method="imitation", boards_per_step=24, completions_per_board=4, temperature=1.3)
-    run = ImitationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
-    run.begin(Stage(boards))
-    examples = run.training_examples(run.policy.model, range(24), step=5)
-    assert (
-        examples == run.training_examples(run.policy.model, range(24), step=5) != run.training_examples(run.policy.model, range(24), step=6)
-    )
+    run = begun("imitation", boards, seed, completions_per_board=4, temperature=1.3)
+    examples, same, others = (run.training_examples(run.policy.model, range(24), step) for step in (5, 5, 6))
+    assert examples == same != others
     written = run.write_plans(run.policy.model, run.prompts, 4, 5)
     assert len(examples) == (~run.judge(boards, written, 4)["optimal"]).sum()
     assert any(example.prompt[-1] != ID_OF[MOVES] for example in examples), "some begin in the middle of a plan"
@@ -212,8 +224,7 @@ def test_imitation_cuts_a_plan_by_other_draws_than_those_it_was_sampled_with(mon
     monkeypatch.setattr(stage_run, "sample", sampled)
     monkeypatch.setattr(teacher, "cut", cut_off)
     boards = generate(EnvironmentConfig.uniform((4,), agents=3, hole_ratio=0.2), 8, seed=0)
-    run = ImitationRun(LabPolicy.load(LAB_MODEL), TrainingSettings(method="imitation", temperature=1.3), stages=1, seed=0)
-    run.begin(Stage(boards))
+    run = begun("imitation", boards, 0, temperature=1.3)
     run.training_examples(run.policy.model, range(8), step=5)
     assert len(drawn["sampled"]) == 64 and drawn["cut"]
     assert not set(drawn["sampled"]) & set(drawn["cut"])
@@ -226,12 +237,10 @@ def state_of(rng: np.random.Generator) -> int:
 @pytest.mark.parametrize("seed", range(3))
 def test_expert_iteration_learns_from_the_best_of_its_own_valid_plans_alone(seed: int) -> None:
     boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
-    settings = TrainingSettings(method="expert-iteration", boards_per_step=24, temperature=1.3)
-    run = ExpertIterationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
-    run.begin(Stage(boards))
+    run = begun("expert-iteration", boards, seed, temperature=1.3)
     examples = run.training_examples(run.policy.model, range(24), step=5)
     assert len(examples) > 0 and run.figures["valid"] < 1, "some plans are valid and some are not"
-    written = run.write_plans(run.policy.model, run.prompts, settings.completions_per_board, 5)
+    written = run.write_plans(run.policy.model, run.prompts, run.settings.completions_per_board, 5)
     for place, board in enumerate(instance.board for instance in boards):
         own = [verdict_of(example) for example in examples if board_of(example.prompt) == board]
         texts = [[WORDS[i] for i in ids] for ids in written[place * 8 : place * 8 + 8]]
@@ -273,3 +282,11 @@ def test_a_step_without_a_valid_plan_changes_nothing(tmp_path: Path) -> None:
     assert all(torch.equal(before[name], tensor) for name, tensor in policy.model.state_dict().items())
     assert [step["learnt"] for step in figures] == [0, 0]
     assert not any("loss" in step for step in figures)
+
+
+def test_step_figures_tell_sizes_apart() -> None:
+    rows = [("3", 1.0, True, True, 5), ("3", 1.0, True, False, 7), ("6", 0.0, False, False, 9), ("6", 1.0, True, True, 11)]
+    figures = step_figures(pd.DataFrame(rows, columns=["cell", "reward", "valid", "optimal", "tokens"]))
+    assert (figures["valid"], figures["reward"], figures["length"]) == (0.75, 0.75, 8.0)
+    assert (figures["valid_3"], figures["valid_6"], figures["optimal_3"]) == (1.0, 0.5, 0.5)
+    assert figures["optimal"] == pytest.approx(0.5)

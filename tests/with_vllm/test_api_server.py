@@ -19,11 +19,9 @@ from trl.generation.vllm_client import VLLMClient
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.instance import Instance
 from frozenlab.models.language.engines import Served
-from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.policy import Sampling
-from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.store import SessionStore
-from tests.language_sessions import tiny_spec
+from tests.language_sessions import tiny_policy, tiny_spec
 from tests.running import finish
 from tests.tiny_models import boards
 
@@ -44,17 +42,8 @@ def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     by_guidance = '{"backend": "guidance", "disable_any_whitespace": true}'
     command = [sys.executable, "-c", SERVER, "--model", str(tiny_model), "--served-model-name", "tiny", "--host", "127.0.0.1"]
     # A longer prompt would be read in parts, which vLLM cannot do on a processor for a request with a seed.
-    command += [
-        "--port",
-        str(port),
-        "--enforce-eager",
-        "--max-model-len",
-        "8000",
-        "--max-num-batched-tokens",
-        "8000",
-        "--structured-outputs-config",
-        by_guidance,
-    ]
+    command += f"--port {port} --enforce-eager --max-model-len 8000 --max-num-batched-tokens 8000".split()
+    command += ["--structured-outputs-config", by_guidance]
     log = tmp_path_factory.mktemp("server") / "log"
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, env=dict(os.environ)) as server:
         deadline = time.monotonic() + 180
@@ -72,7 +61,7 @@ def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def test_trls_client_writes_under_a_schema(url: str, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the policy's engine is a server; its weights are not exchanged here, for which NCCL and a GPU are needed."""
     monkeypatch.setattr(VLLMClient, "init_communicator", lambda *_, **__: None)
-    policy = HFPolicy.load(str(tiny_model), LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=8000))
+    policy = tiny_policy(tiny_model)
     policy.writer = Served(policy.model, url.removesuffix("/v1"))
     monkeypatch.setattr(policy.writer, "refresh", lambda **_: None)
     assert all(completion.text.startswith("Agent 0:") for [completion] in policy.answer(list(map(Instance.unsolved, boards()[:3]))))

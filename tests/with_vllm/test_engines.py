@@ -9,12 +9,13 @@ from frozenlab.lake.instance import Instance
 from frozenlab.models.language.engines import engine_for
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.policy import Sampling
-from frozenlab.models.settings import LanguageSettings
+from frozenlab.models.settings import Vllm
+from tests.language_sessions import tiny_settings
 from tests.tiny_models import boards
 
 
 def test_a_model_that_is_only_measured_has_its_own_engine(tiny_model: Path) -> None:
-    settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=2000)
+    settings = tiny_settings(context=2000, vllm=Vllm())
     policy, tasks = HFPolicy.load(str(tiny_model), settings), [Instance.unsolved(board) for board in boards()[:8]]
     by_transformers = policy.answer(tasks)
     policy.writer = engine_for(policy.model, settings)

@@ -1,21 +1,20 @@
-"""The guard: every proposed config passes through it, and it tells what it repaired."""
+"""The guard: every proposed config passes through it, and it reports what it repaired."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from frozenlab.base.cells import Config, Settings
 from frozenlab.engineer.schema import GuardReport, Repair
+from frozenlab.models.settings import Strict
 from frozenlab.tasks.families import family_of
 
 
-class GuardSettings(BaseModel):
+class GuardSettings(Strict):
     """How far a proposal may move the config in one stage."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_step: Annotated[float, Field(gt=0, le=1)] = 0.2
     """Largest change of a hole or wait ratio a stage."""

@@ -1,6 +1,6 @@
 """Chat servers that speak OpenAI's protocol, and which of them may be asked: those that the person at this machine has allowed.
 
-A spec, and so the address in it, may come from somebody else, and what is sent there may carry a key. So a server is asked only if its host
+A spec, and so the address in it, may come from someone else, and what is sent there may carry a key. So a server is asked only if its host
 was allowed here once: on the page that asks about it, by ``--allow-host``, or in ``FROZENLAB_API_HOSTS`` (names between commas) where there
 is no home folder to remember it in. A server on this very machine needs no leave as long as it gets no key.
 """
@@ -15,19 +15,26 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
+from frozenlab.models.settings import Strict
+
+HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+VARIABLE = "FROZENLAB_API_HOSTS"
+USUAL_PORTS = {"https": 443, "http": 80}
 
 
-class Server(BaseModel):
+class HostError(LabError, ValueError):
+    """A server's address is not valid; the message shows a valid one."""
+
+
+class Server(Strict):
     """Where a chat server is, which model it serves and what an answer may take. The key itself is never part of it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    base_url: Annotated[str, Field(title="Address", pattern=r"^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s@\\]*)?$")]
+    base_url: Annotated[str, Field(title="Address", pattern=rf"^https?://{HOST}(/[^\s@\\]*)?$")]
     """The server's address, up to and including /v1, without user or password."""
     model: Annotated[str, Field(min_length=1, max_length=200)]
     """The model's name, as the server calls it."""
@@ -58,14 +65,6 @@ class Server(BaseModel):
         return ((self.input_price or 0) * (prompt_tokens or 0) + (self.output_price or 0) * (tokens or 0)) / 1e6
 
 
-VARIABLE = "FROZENLAB_API_HOSTS"
-USUAL_PORTS = {"https": 443, "http": 80}
-
-
-class HostError(LabError, ValueError):
-    """A server's address is not valid; the message shows a valid one."""
-
-
 def refusal(server: Server) -> str | None:
     """Why the server may not be asked, and what would allow it; None: it may."""
     host = host_of(server)
@@ -82,7 +81,7 @@ def in_the_clear(server: Server) -> bool:
 
 
 def allowed(server: Server) -> bool:
-    """Whether the server may be asked without asking anybody first."""
+    """Whether the server may be asked without asking a person first."""
     return host_of(server) in hosts() or (on_this_machine(server.base_url) and not has_key(server))
 
 
@@ -92,10 +91,13 @@ def has_key(server: Server) -> bool:
 
 
 def host_of(server: Server) -> str:
+    return host_in(server.base_url)
+
+
+def host_in(address: str) -> str:
     """``api.openai.com``, or with a port that is not the usual one ``127.0.0.1:8000``."""
-    address = urlsplit(server.base_url)
-    host = address.netloc.lower()
-    return host.removesuffix(f":{USUAL_PORTS[address.scheme]}")
+    parts = urlsplit(address)
+    return parts.netloc.lower().removesuffix(f":{USUAL_PORTS.get(parts.scheme)}")
 
 
 def on_this_machine(address: str) -> bool:
@@ -109,9 +111,13 @@ def on_this_machine(address: str) -> bool:
 
 def hosts() -> set[str]:
     """Those that were allowed, as :func:`host_of` writes them."""
-    path = remembered()
-    named = [*os.environ.get(VARIABLE, "").split(","), *(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [])]
+    named = [*os.environ.get(VARIABLE, "").split(","), *remembered_hosts()]
     return {name.strip().lower() for name in named if name.strip()}
+
+
+def remembered_hosts() -> list[str]:
+    path = remembered()
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 def check(servers: Iterable[Server | None]) -> None:
@@ -130,14 +136,10 @@ def allow(host: str) -> None:
     Raises:
         HostError: it is none.
     """
-    if "://" in host:
-        address = urlsplit(host)
-        host = address.netloc.removesuffix(f":{USUAL_PORTS.get(address.scheme)}")
-    if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", host):
+    host = host_in(host) if "://" in host else host
+    if not re.fullmatch(HOST, host):
         raise HostError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
-    path = remembered()
-    known = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    write_text(path, "".join(f"{name}\n" for name in dict.fromkeys([*known, host.lower()])))
+    write_text(remembered(), "".join(f"{name}\n" for name in dict.fromkeys([*remembered_hosts(), host.lower()])))
 
 
 def remembered() -> Path:

@@ -39,8 +39,6 @@ class StageMeasurements:
     """The proposal that led to this stage; None if no engineer was asked before it."""
     method: str = "grpo"
     """How the stage was trained."""
-    rewarded: bool = True
-    """Whether that method learns from rewards."""
     sampled: pd.DataFrame | None = None
     """Recorded plans of the stage's training, one row each; None if there are none."""
 

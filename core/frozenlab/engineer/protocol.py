@@ -6,13 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
 from frozenlab.base.cells import Config
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.schema import Attempt, Context, Proposal, Written
 from frozenlab.models.policy import Policy
-from frozenlab.models.settings import LanguageSettings
+from frozenlab.models.settings import LanguageSettings, Strict
 
 Need = Literal["model", "weights", "network", "person"]
 """What an engineer needs: the session's model, its checkpoint of the stage, a server elsewhere, a person."""
@@ -48,13 +46,11 @@ class Models:
     """The session's first config, whose cells it keeps; None where no engineer needs it."""
 
 
-class EngineerSpec(BaseModel, ABC):
+class EngineerSpec(Strict, ABC):
     """One kind of engineer with its settings, as ``session.json`` holds it.
 
     A subclass has ``kind: Literal["its-name"] = "its-name"``, its settings as further fields, and the class variables below.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     label: ClassVar[str]

@@ -21,7 +21,6 @@ from frozenlab.jobs.origin import ORIGIN_FILE, Origin
 from frozenlab.jobs.state import Moment, as_observed
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
-from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.catalog import LABELS_FILE, RECORDED, Labels
 from frozenlab.session.reading import FolderReader, model_at, table_of
 from frozenlab.session.spec import SessionSpec
@@ -313,7 +312,6 @@ class Session(Job):
             validation_before=before,
             last_proposal=None if stage is None else self.proposal(stage - 1 if stage else None),
             method=self.spec.training.method,
-            rewarded=BY_NAME[self.spec.training.method].rewards,
             sampled=None if stage is None else self.completions(stage),
         )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from frozenlab.base.cells import CellName, Config
 from frozenlab.base.errors import cut, one_line
@@ -22,6 +22,7 @@ from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on
 from frozenlab.models.language.room import about_tokens
+from frozenlab.models.settings import Strict
 from frozenlab.tasks.family import Family
 
 LONGEST_RATIONALE = 2000
@@ -47,10 +48,6 @@ Message = dict[str, str]
 NUMBER = "<0-100>"
 KEYS = {"rationale", "claims", "preserved", "cells"}
 """Of the answer."""
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 Percent = Annotated[int, Field(ge=0, le=100)]

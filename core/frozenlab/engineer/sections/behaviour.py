@@ -9,6 +9,7 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, last_samp
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
+from frozenlab.models.training.methods import BY_NAME
 from frozenlab.tasks import vocabulary as v
 from frozenlab.tasks.vocabulary import change_words
 
@@ -22,13 +23,8 @@ class Behaviour(Section):
         first, last = thirds(stage.metrics)
         mean = last.mean(numeric_only=True)
         if {"reward", "entropy"} <= set(mean.dropna().index):  # else nothing was sampled, or no sampled plan was good enough to learn from
-            yield whole_line(
-                mean["reward"],
-                mean["reward"] - first["reward"].mean(),
-                mean["entropy"],
-                mean["length"],
-                None if stage.rewarded else stage.method,
-            )
+            reward = mean["reward"], mean["reward"] - first["reward"].mean()
+            yield whole_line(*reward, mean["entropy"], mean["length"], None if BY_NAME[stage.method].rewards else stage.method)
 
     def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
         sampled = sampled_valid(stage.metrics, cell.name)

@@ -44,19 +44,3 @@ def build_network(seed: int = 0, *, hidden: int = 128, layers: int = 6, intermed
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeds.derive(seed, "lab-model/weights"))
         return Qwen3ForCausalLM(config)
-
-
-def grown(network: Qwen3ForCausalLM, seed: int = 0) -> Qwen3ForCausalLM:
-    """A network with a row for each word of today's vocabulary, made from one with fewer: old rows stay, new ones are small and random."""
-    old = network.config.vocab_size
-    larger = build_network(
-        seed,
-        hidden=network.config.hidden_size,
-        layers=network.config.num_hidden_layers,
-        intermediate=network.config.intermediate_size,
-    )
-    weights = network.state_dict()
-    rows = larger.model.embed_tokens.weight.detach().clone()
-    rows[:old] = weights["model.embed_tokens.weight"]
-    larger.load_state_dict(weights | {"model.embed_tokens.weight": rows, "lm_head.weight": rows})
-    return larger

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from frozenlab.models.settings import Strict
 
 Schedule = Literal["linear", "per-stage", "constant"]
 """How the learning rate goes: it falls to zero over the whole session, it rises and falls in every stage, or it stays constant."""
@@ -13,10 +15,8 @@ WARMUP_STEPS: dict[Schedule, int] = {"linear": 5, "per-stage": 2, "constant": 5}
 """What the learning rate rises over unless the settings say otherwise."""
 
 
-class StageSettings(BaseModel):
+class StageSettings(Strict):
     """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     method: str
     """How the policy is trained."""
