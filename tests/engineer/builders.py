@@ -12,6 +12,7 @@ from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec, Models
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, ProposalRecord
+from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
 from recipes.lab_model.proposals import draw_context
@@ -59,6 +60,15 @@ def context_of(config: EnvironmentConfig, *lines: Evidence) -> Context:
     for line in lines:
         sections[line.section] = (*sections.get(line.section, ()), line)
     return Context(stage=0, cells=config.described(), sections=sections)
+
+
+def lines_of(config: Config, *valid: float) -> list[Evidence]:
+    """What training and the held-out boards say of a config's cells, with these valid rates."""
+    lines = []
+    for cell, rate in zip(config.described(), valid, strict=True):
+        lines.append(behaviour.cell_line(cell, rate, rate / 10, rate / 2))
+        lines.append(failures.cell_line(cell, 40, rate, rate / 2, {"hole": 1 - rate}, ("b1",)))
+    return lines
 
 
 def answer_to(context: Context) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.families import AnyConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
-from tests.engineer.builders import MIXED, asked, context_of, one_cell
+from tests.engineer.builders import MIXED, asked, context_of, lines_of, one_cell
 
 LAKE = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_ratio=0.3)
 ANY = TypeAdapter(AnyEngineer)
@@ -24,13 +24,8 @@ ANY = TypeAdapter(AnyEngineer)
 
 def seen(*rates: float) -> Context:
     """Sampled and held-out results of LAKE's cells."""
-    cells = [one_cell(size) for size in (4, 6, 8)]
-    lines = [behaviour.whole_line(0.5, 0.1, 1.0, 20.0)]
-    for cell, rate in zip(cells, rates, strict=True):
-        lines.append(failures.cell_line(cell, 40, rate, rate / 2, {"vertex_conflict": 1 - rate}, ("b1",)))
-        lines.append(behaviour.cell_line(cell, rate, 0.1, rate / 2))
-    lines.append(failures.case_line(cells[1], "a", "vertex_conflict", 3, "Size 6, two agents meet.", "b1"))
-    return context_of(LAKE, *lines)
+    case = failures.case_line(one_cell(6), "a", "hole", 3, "Size 6, two agents meet.", "b1")
+    return context_of(LAKE, behaviour.whole_line(0.5, 0.1, 1.0, 20.0), *lines_of(LAKE, *rates), case)
 
 
 BOTH = MixedConfig(parts={"lake": MixedPart(share=0.5, config=LAKE), "countdown": MixedPart(share=0.5, config=CountdownConfig())})

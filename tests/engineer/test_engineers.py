@@ -14,11 +14,11 @@ from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL, guard
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Scripted
 from frozenlab.engineer.schema import Evidence, ProposalRecord
-from frozenlab.engineer.sections import behaviour, failures, history
+from frozenlab.engineer.sections import history
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.tasks.lake.family import LAKE
-from tests.engineer.builders import MIXED, OPEN, asked, context_of, mixed_cell, of_sizes, one_cell
+from tests.engineer.builders import MIXED, OPEN, asked, context_of, lines_of, mixed_cell, of_sizes, one_cell
 
 CONTEXT, CONFIG = of_sizes(4)
 SCRIPTED = [engineer() for engineer in ENGINEERS if issubclass(engineer, Scripted) and "person" not in engineer.needs]
@@ -70,14 +70,7 @@ def test_every_scripted_engineer_gives_a_config_that_survives_the_guard(engineer
     assert tuple(record.config_after.cells) == CONTEXT.names
 
 
-def mixed_lines(*valid: float) -> list[Evidence]:
-    """What training and the held-out boards say of the cells of MIXED, with these valid rates."""
-    cells = list(zip(map(mixed_cell, MIXED.cells), valid, strict=True))
-    sampled = [behaviour.cell_line(cell, rate, rate / 10, rate) for cell, rate in cells]
-    return sampled + [failures.cell_line(cell, 40, rate, rate, {"hole": 1 - rate}) for cell, rate in cells]
-
-
-@pytest.mark.parametrize("lines", [mixed_lines(0.9, 0.5, 0.1), []], ids=["evidence", "nothing"])
+@pytest.mark.parametrize("lines", [lines_of(MIXED, 0.9, 0.5, 0.1), []], ids=["evidence", "nothing"])
 @pytest.mark.parametrize("engineer", SCRIPTED, ids=lambda engineer: engineer.kind)
 def test_every_scripted_engineer_proposes_for_several_teams(engineer: Engineer, lines: list[Evidence]) -> None:
     record = ask(engineer, context_of(MIXED, *lines), MIXED, OPEN, seed=1)
@@ -90,7 +83,7 @@ def test_every_scripted_engineer_proposes_for_several_teams(engineer: Engineer, 
 
 
 def test_boards_go_to_the_team_that_learns() -> None:
-    context = context_of(MIXED, *mixed_lines(1.0, 0.5, 0.0))
+    context = context_of(MIXED, *lines_of(MIXED, 1.0, 0.5, 0.0))
     shares = {name: asked(name, context, MIXED, USUAL).config_after.cells["3@4"].share for name in ("rules", "learnability")}
     assert shares["rules"] == pytest.approx(1.1 / 1.3) and shares["learnability"] == pytest.approx(0.96)
 

@@ -14,17 +14,12 @@ ATTEMPTS = 2
 """An answer that cannot be used is asked for once more."""
 
 
-def attempt_seed(seed: int, attempt: int) -> int:
-    """The seed of one attempt (0, 1, ...) at a proposal."""
-    return seeds.derive(seed, "proposal/attempt", attempt)
-
-
 def ask(engineer: Engineer, context: Context, config: Config, limits: GuardSettings, *, seed: int) -> ProposalRecord:
     """Asks for the next config; an unusable answer is asked for once more, then ``config`` is kept and the record says why."""
     attempts: list[Attempt] = []
     proposal: Proposal | None = None
     while proposal is None and len(attempts) < ATTEMPTS:
-        draw = attempt_seed(seed, len(attempts))
+        draw = seeds.derive(seed, "proposal/attempt", len(attempts))
         began = time.perf_counter()
         written, error = Written(""), None
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import Field, ValidationError, create_model
 
 from frozenlab.base.cells import CellName, Config
 from frozenlab.base.errors import cut, one_line
@@ -63,8 +63,9 @@ def percent_key(knob: str) -> str:
 
 
 @cache
-def answer_model(knobs: tuple[str, ...], parts: tuple[str, ...]) -> type[BaseModel]:
-    """What the model writes about cells with these knobs, which may be mixed of these parts."""
+def answer_of(family: Family) -> Any:
+    """The pydantic model of what a language model writes about cells with the family's knobs, which may be mixed of its parts."""
+    knobs, parts = tuple(family.knobs), family.parts
     fields: dict[str, Any] = {percent_key(knob): (Percent, ...) for knob in knobs}
     if parts:
         fields["layouts"] = (dict[Literal[parts], Percent] | None, None)  # type: ignore[valid-type]
@@ -73,10 +74,6 @@ def answer_model(knobs: tuple[str, ...], parts: tuple[str, ...]) -> type[BaseMod
     claim = create_model("ClaimAnswer", __base__=Strict, **about, expected_valid_percent=(Percent, ...))
     whole: dict[str, Any] = {"rationale": (str, ...), "claims": (tuple[claim, ...], ...), "preserved": (tuple[CellName, ...], ...)}  # type: ignore[valid-type]
     return create_model("ProposalAnswer", __base__=Strict, **whole, cells=(dict[CellName, cell], ...))  # type: ignore[valid-type]
-
-
-def answer_of(family: Family) -> Any:
-    return answer_model(tuple(family.knobs), family.parts)
 
 
 def render_request(context: Context, *, guidance: bool = False, most_shown: int = MOST_SHOWN) -> str:
