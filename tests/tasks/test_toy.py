@@ -78,7 +78,7 @@ def test_a_stage_trains_on_it(tiny_adder: Path, tmp_path: Path) -> None:
     before = {name: weight.detach().clone() for name, weight in policy.model.named_parameters() if weight.requires_grad}
     assert before and all("lora" in name for name in before)
     train_stage(
-        BY_NAME["imitation"].run(policy, settings, stages=1, seed=1), tasks, stage=0, folder=tmp_path / "on", previous=None, recorded=2,
+        BY_NAME["grpo"].run(policy, settings, stages=1, seed=1), tasks, stage=0, folder=tmp_path / "on", previous=None, recorded=2,
         report=report, stopping=lambda: False,
     )  # fmt: skip
     after = dict(policy.model.named_parameters())
