@@ -29,7 +29,7 @@ from frozenlab.base import seeds
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import PLACEMENTS
 from frozenlab.lake.draw.generator import random_instances
-from frozenlab.lake.draw.stratum import holes_of
+from frozenlab.lake.draw.stream import holes_of
 from frozenlab.lake.envs.vector import ACTIONS, Step, VectorLake
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import FAULTS

@@ -17,8 +17,7 @@ from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import PAPER_SIZES, Placement
 from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.draw.feasible import RATES
-from frozenlab.lake.draw.stratum import Stratum, holes_of
-from frozenlab.lake.draw.stream import Solved, Stream
+from frozenlab.lake.draw.stream import Solved, Stratum, Stream, holes_of
 
 BOARDS, TRIES = 600, 1_500
 """A cell is measured on so many boards, or so many that were given to the solver where those with a solution are rare."""

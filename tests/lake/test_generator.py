@@ -14,8 +14,7 @@ from frozenlab.lake.config_cell import LAYOUTS, CellConfig, Layout
 from frozenlab.lake.draw.feasible import infeasible, measured_rates, natural_wait_rate
 from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
-from frozenlab.lake.draw.stratum import Stratum, holes_of
-from frozenlab.lake.draw.stream import Stream
+from frozenlab.lake.draw.stream import Stratum, Stream, holes_of
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge

@@ -14,8 +14,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.draw.feasible import natural_wait_rate, undrawable
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.draw.stratum import Stratum
-from frozenlab.lake.draw.stream import Stream
+from frozenlab.lake.draw.stream import Stratum, Stream
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
 
 STRUCTURED: tuple[Layout, ...] = tuple(recipe.name for recipe in RECIPES if recipe.turns)

@@ -64,6 +64,13 @@ def quotas(n: int, weights: Sequence[float]) -> list[int]:
     return shares
 
 
+def check_sum(parts: Iterable[float], what: str) -> None:
+    """Raises ValueError unless the parts add up to 1; ``what`` names them in the message."""
+    total = sum(parts)
+    if abs(total - 1) > 1e-6:
+        raise ValueError(f"{what} sum to {total:.4g}; they must sum to 1")
+
+
 class Settings(Protocol):
     """What a config says of one cell."""
 

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from frozenlab.base.cells import Cell
+from frozenlab.base.cells import Cell, check_sum
 from frozenlab.base.docstrings import describe_fields
 from frozenlab.base.errors import one_line
 from frozenlab.lake.config_cell import LAYOUTS, SCATTER, BoardKind, CellConfig, Layout
@@ -71,9 +71,7 @@ class EnvironmentConfig(BaseModel):
     def _check(self) -> Self:
         if not self.cells:
             raise ValueError("sizes is empty; name at least one map size")
-        total = sum(cell.share for cell in self.cells.values())
-        if abs(total - 1) > 1e-6:
-            raise ValueError(f"the shares sum to {total:.4g}; they must sum to 1")
+        check_sum((cell.share for cell in self.cells.values()), "the shares")
         cells = sorted(self.cells.values(), key=lambda cell: (cell.agents, cell.size, LAYOUTS.index(cell.layout) if cell.layout else -1))
         named = {self.name_of(cell.kind): cell for cell in cells}
         if len(named) < len(cells):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from frozenlab.base.cells import check_sum
 from frozenlab.base.docstrings import describe_fields
 from frozenlab.lake.board import MAX_SIDE
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
@@ -58,9 +59,7 @@ class CellSettings(BaseModel):
     @field_validator("layouts")
     @classmethod
     def _check_layouts(cls, layouts: dict[Layout, float]) -> dict[Layout, float]:
-        total = sum(layouts.values())
-        if abs(total - 1) > 1e-6:
-            raise ValueError(f"the parts of the layouts sum to {total:.4g}; they must sum to 1")
+        check_sum(layouts.values(), "the parts of the layouts")
         return {layout: layouts[layout] for layout in LAYOUTS if layouts.get(layout)}
 
 

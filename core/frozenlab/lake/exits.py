@@ -8,11 +8,6 @@ agent that may enter the cell. Exits lead into doors as into any cell; code that
 Plain Python, so that boards can be judged without numba; kernels/grid.py compiles these functions.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles the function and takes its types from the calls.
-
-from __future__ import annotations
-
 UP, DOWN, LEFT, RIGHT, WAIT = (1 << action for action in range(5))
 """One bit for each action, in the order of MOVES."""
 DOOR = 5

@@ -22,8 +22,7 @@ from frozenlab.lake.config_cell import MAX_AGENTS, MIN_SIZE, BoardKind, Layout, 
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import name_instance
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hashes
-from frozenlab.lake.draw.stratum import Stratum, holes_of
-from frozenlab.lake.draw.stream import Block, fill_blocks
+from frozenlab.lake.draw.stream import Block, Stratum, fill_blocks, holes_of
 from frozenlab.lake.formats import benchmark
 from frozenlab.lake.formats.entry import Entry, Source
 from frozenlab.lake.instance import Instance

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from frozenlab.base.cells import Cell, Settings, evenly, in_order
+from frozenlab.base.cells import Cell, Settings, check_sum, evenly, in_order
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT, Teacher
 from frozenlab.tasks.words import FamilyWords, Knob, Outcome
@@ -226,9 +226,7 @@ class PlainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        total = sum(cell.share for cell in self.cells.values())
-        if abs(total - 1) > 1e-6:
-            raise ValueError(f"the shares sum to {total:.4g}; they must sum to 1")
+        check_sum((cell.share for cell in self.cells.values()), "the shares")
         return self
 
     def with_cells(self, cells: Mapping[str, Any]) -> Self:

@@ -4,11 +4,6 @@ Draw number d of a stream depends on the stream's key and d only, so the same bo
 of any size. Imports numba, as the kernels do.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.exits import DOOR

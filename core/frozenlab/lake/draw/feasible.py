@@ -11,8 +11,7 @@ import numpy as np
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import Layout
-from frozenlab.lake.draw.stratum import Stratum
-from frozenlab.lake.draw.stream import DRAWS_PER_BOARD, GenerationError, Stream
+from frozenlab.lake.draw.stream import DRAWS_PER_BOARD, GenerationError, Stratum, Stream
 
 RATES = Path(__file__).parents[1] / "data" / "natural_rates.csv"
 """Per size, agents, hole count, layout and placement: draws, those with a solution, and those of them that need a WAIT by makespan.

@@ -27,8 +27,7 @@ from frozenlab.lake.config import EnvironmentConfig, Placement
 from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.hashes import NOTHING
-from frozenlab.lake.draw.stratum import Stratum, holes_of
-from frozenlab.lake.draw.stream import Block, GenerationError, Solved, Stream, blocks_of, fill_blocks
+from frozenlab.lake.draw.stream import Block, GenerationError, Solved, Stratum, Stream, blocks_of, fill_blocks, holes_of
 from frozenlab.lake.instance import Instance
 
 

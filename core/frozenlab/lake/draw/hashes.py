@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.solvers.solver import of_one_shape, stacked
+from frozenlab.lake.solvers.solver import groups_of
 
 NOTHING = np.empty(0, np.uint64)
 """No hashes: an empty list of boards to leave out."""
@@ -29,7 +29,6 @@ def canonical_hashes(boards: Sequence[Board]) -> NDArray[np.uint64]:
     from frozenlab.lake.draw.drawing import canonical_of_boards
 
     hashes = [NOTHING]
-    for places in of_one_shape(boards):
-        exits, starts, goals, width = stacked([boards[place] for place in places])
+    for _, (exits, starts, goals, width) in groups_of(boards):
         hashes.append(canonical_of_boards(exits, exits.shape[1] // width, width, starts, goals))
     return np.unique(np.concatenate(hashes))

@@ -3,9 +3,6 @@
 The layouts themselves are in the folder lake/layouts.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
 from __future__ import annotations
 
 from typing import Any
@@ -17,10 +14,17 @@ from frozenlab.lake.draw.drawing import first_state, place_agents, reachable, sh
 from frozenlab.lake.exits import ADDED, KEPT
 from frozenlab.lake.kernels.compiled import callable_from_kernels, entry, inlined, kernel
 from frozenlab.lake.kernels.stream import below
-from frozenlab.lake.layouts import LAYOUTS, walls
+from frozenlab.lake.layouts import LAYOUTS, structures
 from frozenlab.lake.layouts.layout import LATE
 
-for helper in (walls.lines_up_to, walls.between_lines, walls.spread, walls.turned, walls.lay_walls, walls.read_door):
+for helper in (
+    structures.lines_up_to,
+    structures.between_lines,
+    structures.spread,
+    structures.turned,
+    structures.lay_walls,
+    structures.read_door,
+):
     callable_from_kernels(helper)
 
 

@@ -1,4 +1,4 @@
-"""Streams of boards: draws of one stratum, in blocks that any number of processes fill."""
+"""Strata, the kinds of boards that are drawn apart, and their streams: draws in blocks that any number of processes fill."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from frozenlab.base.cells import quotas
 from frozenlab.base.errors import GenerationError
+from frozenlab.base.seeds import mixed
 from frozenlab.lake.board import Agent, Board, Cell
-from frozenlab.lake.config import PLACEMENTS
-from frozenlab.lake.config_cell import LAYOUTS
+from frozenlab.lake.config import PLACEMENTS, EnvironmentConfig, Placement, WaitDefinition
+from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.draw.hashes import NOTHING
-from frozenlab.lake.draw.stratum import Stratum
 from frozenlab.lake.kernels.limits import BUDGET_BULK
 from frozenlab.lake.solvers.solver import Boards, Solution, solve_all, solve_group
 
@@ -36,6 +36,39 @@ Drawn = tuple[int, int, Board, Solution]
 """The number of a draw, its canonical hash (0 where it is not needed), and what was drawn."""
 _LETTERS = np.frombuffer(b"H" + b"F" * 255, np.uint8)
 """From the exits of a cell of a scatter board to its letter: a hole has none."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The boards of one kind: what a stream draws."""
+
+    size: int
+    agents: int
+    holes: int
+    layout: Layout = "scatter"
+    placement: Placement = "uniform"
+    wait_definition: WaitDefinition = "makespan"
+
+    @classmethod
+    def of(cls, config: EnvironmentConfig, name: str, layout: Layout) -> Stratum:
+        """The boards of one cell of a config in one of its layouts."""
+        cell = config.cells[name]
+        holes = holes_of(cell.size, cell.hole_ratio)
+        return cls(cell.size, cell.agents, holes, layout, config.placement, config.wait_definition)
+
+    def key(self, purpose: str, seed: int, block: int = 0) -> np.uint64:
+        """The key of one of its streams. Streams of different purposes, seeds or blocks share nothing."""
+        kind = () if (self.layout, self.placement) == ("scatter", "uniform") else (self.layout, self.placement)
+        return np.uint64(mixed(purpose, seed, self.size, self.agents, self.holes, *kind, *((block,) if block else ())))
+
+    def __str__(self) -> str:
+        layout = "" if self.layout == "scatter" else f" in the layout {self.layout}"
+        return f"boards with {self.agents} agents and {self.holes} holes{layout}"
+
+
+def holes_of(size: int, hole_ratio: float) -> int:
+    """Number of holes of a square board."""
+    return math.floor(hole_ratio * size * size + 0.5)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,5 @@
 """The compiled reader of answers: the grammar of words/answers.py on UTF-8 bytes, and the judge behind it. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
 from __future__ import annotations
 
 import numpy as np

@@ -115,7 +115,7 @@ def start() -> None:
                 stderr=subprocess.DEVNULL,
             )
             threading.Thread(target=process.wait, daemon=True).start()  # reaps it: who has died is no longer at work
-            for group in missing:  # so that whoever asks before the process has come to it knows that it will
+            for group in missing:  # so that a page that asks before the process has come to it knows that it will
                 note(group, time.time(), 0, 0, pid=process.pid)
 
 

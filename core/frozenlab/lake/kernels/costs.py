@@ -5,11 +5,6 @@ Then comes Conflict-Based Search (the folder cbs), which settles nearly all boar
 the search with a rising bound on the delay (delays.py).
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.cbs.bitboard import fits_bitboard

@@ -1,10 +1,5 @@
 """Least delays of teams by search: pairs by exact tables, teams by a rising bound. For the sum of costs. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import kernel

@@ -1,10 +1,5 @@
 """Breadth-first search of a whole joint space: exact for any bound, and the proof that a board has no solution. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import kernel

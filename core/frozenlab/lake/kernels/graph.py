@@ -5,11 +5,6 @@ search from a start reads the successors of a vertex, a search back from a goal 
 distances of an agent go around them.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import kernel

@@ -1,10 +1,5 @@
 """Compiled steps on a grid, apart from the search, so that boards can be drawn before that is compiled. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from frozenlab.lake import exits
 from frozenlab.lake.exits import DOWN, LEFT, RIGHT, UP
 from frozenlab.lake.kernels.compiled import entry, inlined, kernel

@@ -4,11 +4,6 @@ The search decides one agent's move at a time (operator decomposition, Standley 
 was tried in each joint state. The bound is either on time steps or on *delay*: what agents spend over their distances.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,11 +3,6 @@
 rules.py is the definition and says everything about a plan; this says what can be counted and charted, some hundred times faster.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import entry, kernel
@@ -31,7 +26,7 @@ UP, DOWN, LEFT, RIGHT, WAIT = (ord(letter) for letter in "UDLRW")
 def judge_plan(exits, width, starts, goals, moves, lengths, out):
     """Judges one plan, in time proportional to agents times steps.
 
-    Every agent leaves its stamp ``step * team + agent`` on the cell that it enters. Whoever finds a stamp of this step there is in a
+    Every agent leaves its stamp ``step * team + agent`` on the cell that it enters. An agent that finds a stamp of this step there is in a
     vertex conflict, and a stamp of the step before names the one agent it can have swapped cells with: no pairs need comparing.
 
     Args:

@@ -1,10 +1,5 @@
 """Boards that are too large for an exact search: a plan by prioritised planning, and how good it can at best be. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import entry, inlined

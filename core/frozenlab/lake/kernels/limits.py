@@ -3,8 +3,6 @@
 All effort is counted in nodes, never in seconds, so results are the same on every machine.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 FOUND, FAILED, GAVE_UP = 1, 0, -1

@@ -5,11 +5,6 @@
 * ``PARKING``: an agent moves or waits until it parks, and each step before that costs one. Decides the sum of costs.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,10 +1,5 @@
 """Prioritised planning (Erdmann and Lozano-Perez 1987): quick plans without any guarantee. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 

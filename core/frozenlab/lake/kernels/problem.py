@@ -3,11 +3,6 @@
 Agents are ordered by distance, the farthest first. A search plans for a *team*: an ascending array of agents, often only some of them.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,10 +1,5 @@
 """The compiled stepper: many boards a call, one joint action each, in the order of precedence of rules.py. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.board import MOVES

@@ -4,11 +4,6 @@ Plain Python, so that recipes of layouts can be read without numba; compiled.py 
 from its purpose, so any draw can be made alone, in any order, on any machine.
 """
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -1,4 +1,4 @@
-"""Compiles the lake's kernels ahead of time, so that nobody waits unexplained: ``python -m frozenlab.lake.kernels.warm_up [GROUP ...]``.
+"""Compiles the lake's kernels ahead of time, so that no wait is unexplained: ``python -m frozenlab.lake.kernels.warm_up [GROUP ...]``.
 
 The compiled code is kept (see cache.py), so this takes up to a minute once and next to nothing afterwards. A server starts it in the
 background and goes on: only a page that needs a kernel waits for it, and says how far it is.
@@ -18,8 +18,7 @@ from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash
-from frozenlab.lake.draw.stratum import Stratum
-from frozenlab.lake.draw.stream import Stream
+from frozenlab.lake.draw.stream import Stratum, Stream
 from frozenlab.lake.kernels.cache import GROUPS, Group, note
 from frozenlab.lake.solvers.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
 from frozenlab.lake.words.checking import check

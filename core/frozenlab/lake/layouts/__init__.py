@@ -1,19 +1,13 @@
-"""Where the holes of a board go, and what else lies on its ice: one file for each layout, and the list of them. Light: no numba here.
+"""Where the holes of a board go, and what else lies on its ice: recipes, and the list of them. Light: no numba here.
 
-To add a layout, write a file with its ``Recipe`` (layout.py) and add it to the two lines below, at the end: mixes of layouts are shared out
-in this order.
+To add a layout, write its ``Recipe`` (layout.py) beside the others and add it at the end of the list: mixes of layouts are shared out in
+this order.
 """
 
-from frozenlab.lake.layouts import bottleneck, corridor, doors, maze, oneway, open, rooms, scatter, warehouse
+from frozenlab.lake.layouts.layout import Recipe
+from frozenlab.lake.layouts.mechanics import LOCKED_DOORS, ONE_WAY_ICE
+from frozenlab.lake.layouts.structures import BOTTLENECK, CORRIDOR, MAZE, OPEN, ROOMS, WAREHOUSE
 
-LAYOUTS = (
-    scatter.SCATTER,
-    rooms.ROOMS,
-    corridor.CORRIDOR,
-    bottleneck.BOTTLENECK,
-    maze.MAZE,
-    open.OPEN,
-    warehouse.WAREHOUSE,
-    oneway.ONEWAY,
-    doors.DOORS,
-)
+SCATTER = Recipe("scatter", "anywhere, by chance", None)
+"""The paper's layout, and the default."""
+LAYOUTS = (SCATTER, ROOMS, CORRIDOR, BOTTLENECK, MAZE, OPEN, WAREHOUSE, ONE_WAY_ICE, LOCKED_DOORS)

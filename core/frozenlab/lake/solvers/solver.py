@@ -14,7 +14,7 @@ The search itself is compiled and lives in the folder kernels (makespan.py, cost
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -81,13 +81,9 @@ def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definiti
         AssertionError: a found plan does not pass the judge, which would be a bug of the kernels.
     """
     solutions: list[Solution | None] = [None] * len(boards)
-    for numbers in of_one_shape(boards):
-        for first in range(0, len(numbers), ROWS):
-            chunk = numbers[first : first + ROWS]
-            group = stacked([boards[number] for number in chunk])
-            found = solve_group(group, BUDGET_FULL, sum_of_costs, wait_definition)
-            for number, solution in zip(chunk, found, strict=True):
-                solutions[number] = solution
+    for places, group in groups_of(boards):
+        for place, solution in zip(places, solve_group(group, BUDGET_FULL, sum_of_costs, wait_definition), strict=True):
+            solutions[place] = solution
     return [solution for solution in solutions if solution is not None]
 
 
@@ -198,12 +194,15 @@ def ensure_valid(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column
     assert not len(wrong), f"a plan does not hold on {exits[wrong[0]].tolist()}, {starts[wrong[0]]}, {goals[wrong[0]]}: {said[wrong[0]]}"
 
 
-def of_one_shape(boards: Sequence[Board]) -> list[list[int]]:
-    """The places of the boards in their sequence, those of one height, width and team together."""
-    places: dict[tuple[int, int, int], list[int]] = {}
+def groups_of(boards: Sequence[Board]) -> Iterator[tuple[list[int], Boards]]:
+    """Up to ROWS boards of one height, width and team at a time: their places in the sequence, and the boards."""
+    shapes: dict[tuple[int, int, int], list[int]] = {}
     for place, board in enumerate(boards):
-        places.setdefault((board.height, board.width, board.num_agents), []).append(place)
-    return list(places.values())
+        shapes.setdefault((board.height, board.width, board.num_agents), []).append(place)
+    for places in shapes.values():
+        for first in range(0, len(places), ROWS):
+            chunk = places[first : first + ROWS]
+            yield chunk, stacked([boards[place] for place in chunk])
 
 
 def stacked(boards: Sequence[Board]) -> Boards:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Verdict
-from frozenlab.lake.solvers.solver import of_one_shape, stacked
+from frozenlab.lake.solvers.solver import groups_of
 from frozenlab.lake.words.answers import judge_answer
 
 
@@ -98,8 +98,7 @@ def check(
 def _pack(boards: Sequence[Board]) -> tuple[NDArray[Any], ...]:
     """The boards as the kernel takes them: their arrays one after the other, and where each ends."""
     parts: dict[int, tuple[NDArray[Any], ...]] = {}
-    for places in of_one_shape(boards):
-        group = stacked([boards[place] for place in places])
+    for places, group in groups_of(boards):
         parts |= zip(places, zip(*group[:3], strict=True), strict=True)
     exits, starts, goals = zip(*(parts[place] for place in range(len(boards))), strict=True)
     width = np.array([board.width for board in boards], np.int64)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from frozenlab.base.cells import Cell, Settings
+from frozenlab.base.cells import Cell, Settings, check_sum
 from frozenlab.base.errors import one_line
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
@@ -84,9 +84,7 @@ class MixedConfig(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        total = sum(part.share for part in self.parts.values())
-        if abs(total - 1) > 1e-6:
-            raise ValueError(f"the shares of the parts sum to {total:.4g}; they must sum to 1")
+        check_sum((part.share for part in self.parts.values()), "the shares of the parts")
         return self
 
     @property

@@ -1,10 +1,5 @@
 """Sets of cells as bitboards of two words, and the grid in this form. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,10 +1,5 @@
 """Lower bounds on the delay of a node: of each agent, of pairs, and of all by the WDG heuristic. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.cbs.bitboard import DE_BRUIJN

@@ -1,10 +1,5 @@
 """Multi-valued decision diagrams (MDDs) as bitboards, and conflicts between the MDDs of two agents. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from frozenlab.lake.kernels.cbs.bitboard import bit, cells_after, cells_before, first, has, without_first
 from frozenlab.lake.kernels.compiled import kernel
 

@@ -1,10 +1,5 @@
 """The search through the constraint tree, best bound first. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 import numpy as np
 
 from frozenlab.lake.kernels.cbs.bitboard import BOARD_BITS, to_bitboards

@@ -1,10 +1,5 @@
 """Choosing the paths of a node, and splitting it at a conflict. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from frozenlab.lake.kernels.cbs.bitboard import bit, cells_after, count, first, without_first
 from frozenlab.lake.kernels.cbs.mdd import conflict_within, may_step
 from frozenlab.lake.kernels.cbs.tree import BARRED, LATER, NO_STEP, SETTLED, THROUGH

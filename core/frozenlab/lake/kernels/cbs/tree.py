@@ -1,10 +1,5 @@
 """The constraint tree, and the constraints of a node. Imports numba."""
 
-# mypy: disallow-untyped-defs=False
-# Numba compiles these functions and takes their types from the calls.
-
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +9,8 @@ from frozenlab.lake.kernels.cbs.bitboard import bit, has
 from frozenlab.lake.kernels.compiled import kernel
 
 BARRED, THROUGH, NO_STEP, LATER, SETTLED = 0, 1, 2, 3, 4
-"""Kinds of constraints on an agent: not in a set of cells at a time; there at that time, and nobody else; not from one cell to another;
-arriving for good after a time; arrived for good by a time, and nobody else on its goal from then on."""
+"""Kinds of constraints on an agent: not in a set of cells at a time; there at that time, and no other agent; not from one cell to another;
+arriving for good after a time; arrived for good by a time, and no other agent on its goal from then on."""
 
 
 class Constraints(NamedTuple):
