@@ -23,7 +23,7 @@ from frozenlab.base.errors import one_line
 from frozenlab.base.files import read_json, read_text, write_parquet, write_text
 from frozenlab.engineer.engineers import BY_NAME
 from frozenlab.engineer.engineers.own_model import ModelEngineer
-from frozenlab.experiments.studies.main_table import MEASURES
+from frozenlab.experiments.studies.grid import MEASURES
 from frozenlab.experiments.studies.tables import StudyReport, judged, seen_by, sentences_of
 from frozenlab.lake.config import EnvironmentConfig
 

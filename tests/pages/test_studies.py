@@ -5,6 +5,7 @@ import os
 import re
 import time
 from html import escape
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -316,10 +317,10 @@ def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         ([0.01], "The confirmatory comparison is clear of chance."),
         ([0.2], "The confirmatory comparison is not clear of chance."),
         ([0.01, 0.2, 0.3], "1 of 3 confirmatory comparisons is clear of chance."),
-        ([0.2, None], "0 of 2 confirmatory comparisons are clear of chance."),
+        ([0.2, nan], "0 of 2 confirmatory comparisons are clear of chance."),
         ([0.01, 0.02], "2 of 2 confirmatory comparisons are clear of chance."),
     ],
 )
-def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float | None], sentence: str) -> None:
+def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float], sentence: str) -> None:
     row = recorded(next(folder for folder in shipped_reports() if folder.name == "confirm")).confirmatory[0]
     assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == sentence

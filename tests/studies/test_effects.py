@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations, product
 from math import isnan, nan, sqrt
 
@@ -14,19 +13,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from frozenlab.experiments.studies.effect_words import sentence
-from frozenlab.experiments.studies.effects import (
-    Effect,
-    against,
-    board_bootstrap,
-    contrast,
-    interactions,
-    leave_one_out,
-    main_effects,
-    smaller_than,
-    without_contrast,
-)
-from frozenlab.experiments.studies.statistics import holm, over_seeds, smallest_visible
+from frozenlab.experiments.studies.design import Design, of_sections
+from frozenlab.experiments.studies.effects import board_bootstrap, compare, contrast, sentence, smaller_than, without_contrast
+from frozenlab.experiments.studies.statistics import Effect, holm, over_seeds, smallest_visible
+
+
+def effect_of(mean: float, low: float, high: float, p: float, n: int, p_holm: float) -> Effect:
+    return Effect(mean=mean, low=low, high=high, p=p, p_holm=p_holm, n=n)
 
 
 def table(**values: list[float]) -> pd.DataFrame:
@@ -78,7 +71,7 @@ def test_one_seed_has_no_interval() -> None:
 
 
 def test_seeds_that_agree_show_no_difference_or_no_interval() -> None:
-    assert contrast(table(a=[0.1, 0.3], b=[0.1, 0.3]), ["a"], ["b"]) == Effect(0.0, 0.0, 0.0, 1.0, 2, 1.0)
+    assert contrast(table(a=[0.1, 0.3], b=[0.1, 0.3]), ["a"], ["b"]) == effect_of(0.0, 0.0, 0.0, 1.0, 2, 1.0)
     # In floats 0.3 - 0.2 is not 0.2 - 0.1, but no board tells them apart.
     effect = contrast(table(a=[0.2, 0.3], b=[0.1, 0.2]), ["a"], ["b"])
     assert effect.mean == pytest.approx(0.1)
@@ -121,44 +114,48 @@ def test_main_effects_and_interactions_are_twice_the_coefficients_of_least_squar
     columns = [np.ones(len(outcomes)), *signs.values(), *(signs[a] * signs[b] for a, b in pairs), np.prod(list(signs.values()), axis=0)]
     fit = np.linalg.lstsq(np.column_stack(columns), outcomes["value"].to_numpy())[0]
 
-    main, both = main_effects(outcomes, CUBE), interactions(outcomes, CUBE)
+    design = of_sections(CUBE)
+    assert design is not None
+    main, both = design.effects(outcomes), compare(outcomes, design.interactions)
     assert {section: effect.mean for section, effect in main.items()} == pytest.approx(dict(zip(FACTORS, 2 * fit[1:4], strict=True)))
-    assert {pair: effect.mean for pair, effect in both.items()} == pytest.approx(dict(zip(pairs, 2 * fit[4:7], strict=True)))
+    named = [f"{a} and {b}" for a, b in pairs]
+    assert {pair: effect.mean for pair, effect in both.items()} == pytest.approx(dict(zip(named, 2 * fit[4:7], strict=True)))
     for effects in (main, both):
         assert [effect.p_holm for effect in effects.values()] == holm([effect.p for effect in effects.values()])
         assert {effect.n for effect in effects.values()} == {3}
+    with pytest.raises(ValueError, match="no session of the arm preserved"):
+        design.effects(outcomes[outcomes["arm"] != "preserved"])
 
 
 def test_an_interaction_is_half_the_change_of_an_effect() -> None:
     """A adds 0.1 when B is off and 0.3 when it is on."""
     outcomes = table(none=[0.2, 0.3], a=[0.3, 0.4], b=[0.2, 0.3], both=[0.5, 0.6])
-    arms = {"none": frozenset[str](), "a": frozenset("A"), "b": frozenset("B"), "both": frozenset("AB")}
-    assert interactions(outcomes, arms)["A", "B"].mean == pytest.approx((0.3 - 0.1) / 2)
-    assert main_effects(outcomes, arms)["A"].mean == pytest.approx((0.3 + 0.1) / 2)
+    design = of_sections({"none": frozenset[str](), "a": frozenset("A"), "b": frozenset("B"), "both": frozenset("AB")})
+    assert design is not None
+    assert compare(outcomes, design.interactions)["A and B"].mean == pytest.approx((0.3 - 0.1) / 2)
+    assert design.effects(outcomes)["A"].mean == pytest.approx((0.3 + 0.1) / 2)
 
 
-@pytest.mark.parametrize("effects", [main_effects, interactions])
-def test_a_factorial_with_gaps_or_doubles_is_refused(effects: Callable[..., object]) -> None:
-    outcomes = drawn([*CUBE, "again"], seeds=2)
-    with pytest.raises(ValueError, match="the full factorial lacks the arm that shows failures, history, statistics"):
-        effects(outcomes, {arm: shown for arm, shown in CUBE.items() if arm != "failures-statistics"})
-    with pytest.raises(ValueError, match="the arms failures and again both show failures, history"):
-        effects(outcomes, CUBE | {"again": CUBE["failures"]})
-    with pytest.raises(ValueError, match="no section is on in one arm and off in another"):
-        effects(outcomes, {"failures": CUBE["failures"]})
-    with pytest.raises(ValueError, match="no session of the arm preserved"):
-        effects(outcomes[outcomes["arm"] != "preserved"], CUBE)
+def test_a_factorial_with_gaps_or_doubles_is_none() -> None:
+    assert of_sections({arm: shown for arm, shown in CUBE.items() if arm != "failures-statistics"}) is None
+    assert of_sections(CUBE | {"again": CUBE["failures"]}) is None
+    assert of_sections({"one": CUBE["failures"], "same": CUBE["failures"]}) is None
 
 
 def test_leaving_one_out_compares_with_the_full_set() -> None:
-    arms = {"all": frozenset("ABC"), "no-c": frozenset("AB"), "no-a": frozenset("BC"), "only-b": frozenset("B")}
-    outcomes = drawn(list(arms), seeds=4)
-    effects = leave_one_out(outcomes, arms)
+    arms = {"all": frozenset("ABC"), "no-c": frozenset("AB"), "no-a": frozenset("BC")}
+    outcomes, design = drawn(list(arms), seeds=4), of_sections(arms)
+    assert design is not None
+    effects = design.effects(outcomes)
     assert list(effects) == ["A", "C"]
     assert (effects["A"].mean, effects["A"].p) == (contrast(outcomes, ["all"], ["no-a"]).mean, contrast(outcomes, ["all"], ["no-a"]).p)
     assert [effect.p_holm for effect in effects.values()] == holm([effect.p for effect in effects.values()])
-    with pytest.raises(ValueError, match="no arm shows A, B, C"):
-        leave_one_out(outcomes, {arm: shown for arm, shown in arms.items() if arm != "all"})
+    assert of_sections({arm: shown for arm, shown in arms.items() if arm != "all"} | {"only-b": frozenset("B")}) is None
+
+
+def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
+    """Every other arm of the table minus the reference."""
+    return Design("arm", {arm: [(arm, reference)] for arm in outcomes["arm"].unique() if arm != reference}, reference).effects(outcomes)
 
 
 def test_every_other_arm_is_compared_with_the_reference() -> None:
@@ -169,6 +166,8 @@ def test_every_other_arm_is_compared_with_the_reference() -> None:
     assert [effect.p_holm for effect in effects.values()] == holm([effect.p for effect in effects.values()])
     with pytest.raises(ValueError, match="no session of the arm nobody"):
         against(outcomes, "nobody")
+    begun = Design("arm", {arm: [(arm, "rules")] for arm in ("policy", "late")}, "rules").effects(outcomes)
+    assert list(begun) == ["policy"] and begun["policy"].p_holm == begun["policy"].p, "what has not begun does not count"
 
 
 # --- several comparisons ---------------------------------------------------------------------------------------------
@@ -341,23 +340,26 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
     ("effect", "words"),
     [
         (
-            Effect(0.018, -0.004, 0.04, 0.08, 3, 0.08),
+            effect_of(0.018, -0.004, 0.04, 0.08, 3, 0.08),
             "+1.8 points (−0.4 to +4.0, n = 3 seeds): undecided, neither clear of chance nor shown to be smaller than 1 point.",
         ),
-        (Effect(-0.03, -0.04, -0.02, 0.0001, 5, 0.0001), "−3.0 points (−4.0 to −2.0, n = 5 seeds): more than chance explains (p < 0.001)."),
         (
-            Effect(0.03, 0.02, 0.04, 0.004, 5, 0.012),
+            effect_of(-0.03, -0.04, -0.02, 0.0001, 5, 0.0001),
+            "−3.0 points (−4.0 to −2.0, n = 5 seeds): more than chance explains (p < 0.001).",
+        ),
+        (
+            effect_of(0.03, 0.02, 0.04, 0.004, 5, 0.012),
             "+3.0 points (+2.0 to +4.0, n = 5 seeds): more than chance explains (p = 0.004, p = 0.012 after Holm).",
         ),
         (
-            Effect(0.03, 0.001, 0.06, 0.041, 5, 0.12),
+            effect_of(0.03, 0.001, 0.06, 0.041, 5, 0.12),
             "+3.0 points (+0.1 to +6.0, n = 5 seeds): undecided, neither clear of chance as one of several comparisons (p = 0.041, "
             "p = 0.12 after Holm) nor shown to be smaller than 1 point.",
         ),
-        (Effect(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
-        (Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: it made no difference."),
+        (effect_of(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
+        (effect_of(0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: it made no difference."),
         (
-            Effect(0.018, nan, nan, nan, 2, nan),
+            effect_of(0.018, nan, nan, nan, 2, nan),
             "+1.8 points in each of 2 seeds: without any spread between them, chance cannot be estimated.",
         ),
     ],
@@ -367,17 +369,17 @@ def test_a_sentence_carries_its_numbers_and_claims_no_more(effect: Effect, words
 
 
 def test_a_small_effect_is_a_finding_and_identical_configs_are_none() -> None:
-    small = Effect(0.001, -0.003, 0.005, 0.6, 8, 0.6)
+    small = effect_of(0.001, -0.003, 0.005, 0.6, 8, 0.6)
     assert sentence("It", small, smaller=0.004).endswith("(−0.3 to +0.5, n = 8 seeds): smaller than 1 point (p = 0.004).")
     assert "smaller than 2.5 points" in sentence("It", small, margin=0.025, smaller=0.004)
-    both = sentence("It", Effect(0.004, 0.002, 0.006, 0.001, 8, 0.001), smaller=0.01)
+    both = sentence("It", effect_of(0.004, 0.002, 0.006, 0.001, 8, 0.001), smaller=0.01)
     assert both.endswith("more than chance explains (p = 0.001), yet smaller than 1 point (p = 0.01).")
-    words = sentence("It", Effect(0.0, nan, nan, nan, 5, nan), alike=True)
+    words = sentence("It", effect_of(0.0, nan, nan, nan, 5, nan), alike=True)
     assert words == "It: no contrast, the two sides trained on identical configs in all 5 seeds."
 
 
 def test_the_rate_is_named() -> None:
-    effect = Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0)
+    effect = effect_of(0.0, 0.0, 0.0, 1.0, 3, 1.0)
     assert sentence("It", effect, "optimal") == sentence("It", effect).replace("valid", "optimal") != sentence("It", effect)
 
 

@@ -13,7 +13,6 @@ from scipy import stats
 
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.registration import is_registered, register
 from frozenlab.experiments.studies.report import confirmatory, measured
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
@@ -60,7 +59,7 @@ def test_only_the_named_comparisons_are_confirmatory_and_corrected_together() ->
     assert first.name == "uniform instead of rules" and second.measure == "optimal"
     assert first.p == pytest.approx(stats.ttest_rel(table["uniform"], table["rules"]).pvalue)
     ps = [contrast(outcomes(boards, one.outcome), [one.arm], [one.than]).p for one in spec.primary]
-    assert [first.p_holm, second.p_holm] == holm(ps) and first.p_smaller_holm is not None
+    assert [first.p_holm, second.p_holm] == holm(ps) and first.p_smaller_holm > 0
     assert "uniform instead of fixed changed the final optimal rate" in second.sentence
     unfinished = boards[boards["arm"] != "fixed"]
     assert [row.name for row in confirmatory(unfinished, spec)] == ["uniform instead of rules"]
@@ -85,19 +84,19 @@ def test_recorded_studies_confirm_only_what_they_named(folder: Path) -> None:
 
 def test_a_file_that_changed_after_the_first_session_confirms_nothing(tmp_path: Path) -> None:
     study = Study.create(spec_of(), SessionStore(tmp_path), "named")
-    assert not is_registered(study)
-    register(study)
-    assert is_registered(study)
-    register(study)
+    assert not study.registered
+    study.register()
+    assert study.registered
+    study.register()
     path = study.dir / "study.json"
     changed = json.loads(path.read_text(encoding="utf-8")) | {"primary": []}
     path.write_text(json.dumps(changed), encoding="utf-8")
-    register(study)
-    assert not is_registered(study), "a checksum is written once"
+    study.register()
+    assert not study.registered, "a checksum is written once"
     late = Study.create(spec_of(), SessionStore(tmp_path), "late")
     late.sessions.create(late.spec.spec_of(late.spec.arms[0], 0), late.cells[0].id)
-    register(late)
-    assert not is_registered(late), "a session had begun before"
+    late.register()
+    assert not late.registered, "a session had begun before"
 
 
 @pytest.mark.parametrize(

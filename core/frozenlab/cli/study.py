@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from frozenlab.base.numbers import MANY, listed, percent
+from frozenlab.base.numbers import MANY, listed, percent, percents
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, read_model, refusing, show
 from frozenlab.cli.experiment import about, add_id, existing, standing
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
@@ -17,13 +17,13 @@ from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import chosen
 from frozenlab.experiments.studies.arms import CONTROLS
 from frozenlab.experiments.studies.cluster import require_ray
-from frozenlab.experiments.studies.main_table import rows_by_arm
+from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
 from frozenlab.experiments.studies.on_students import students_study
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES
 from frozenlab.experiments.studies.report import report_of
-from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_heads, main_note, share_interval
+from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_note
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study, StudyError
 from frozenlab.session.presets import PRESETS, preset_spec
@@ -170,13 +170,14 @@ def print_study(study: Study, as_json: bool) -> None:
     lines += ["\n".join(before_results(report)), report.standing, *(f"* {row.sentence}" for row in report.confirmatory)]
     lines += [f"- {sentence}" for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences))]
     if report.main is not None:
-        table = (main_heads(report.main), *rows_by_arm(report.main))
-        lines += [f"\n{main_note(report.main)}", *("  " + "".join(f"{cell:<22}" for cell in cells) for cells in table)]
+        table = by_arm(report.main)
+        rows = ([*table], *table.to_numpy())
+        lines += [f"\n{main_note(report.main)}", *("  " + "".join(f"{cell:<22}" for cell in cells) for cells in rows)]
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         if rates.headroom is not None:
             lines.append(f"\n{name}: {headroom_note(rates.headroom)}")
             for one in rates.headroom.shares:
-                lines.append(f"  {one.arm:<32} {percent(one.share)} of headroom ({share_interval(one)}, n = {one.n})")
+                lines.append(f"  {one.arm:<32} {percent(one.share)} of headroom ({percents(one.low, one.high)}, n = {one.n})")
         lines.append(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
         for arm in rates.arms:
             by_unit = "  ".join(percent(rate, MANY) for rate in arm.by_unit.values())

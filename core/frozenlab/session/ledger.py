@@ -8,7 +8,7 @@ prediction that nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import OfCell
-from frozenlab.base.numbers import number, paired_change
+from frozenlab.base.numbers import MANY, number, paired_change, signed
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -125,6 +125,26 @@ def score(name: str, ledger: pd.DataFrame) -> Score:
     low, high = skill_interval(sums)
     accuracy = Accuracy.of(ledger["predicted"], ledger["measured"])
     return Score(**dict(accuracy), engineer=name, n=len(ledger), clusters=len(sums), low=low, high=high)
+
+
+def scores_table(scores: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
+    """A row for each engineer or arm, with changes and errors in points. ``who`` names the first column, ``clusters`` the one with the
+    number of sessions or seeds."""
+    return pd.DataFrame(
+        [
+            {
+                who: one.engineer,
+                "predictions": one.n,
+                clusters: one.clusters,
+                "predicted": signed(one.predicted, MANY),
+                "measured": signed(one.measured, MANY),
+                "error": round(100 * one.error, 1),
+                "of no change": round(100 * one.naive_error, 1),
+                "skill (95 %)": one.skill_words,
+            }
+            for one in scores
+        ]
+    )
 
 
 def skill_interval(sums: np.ndarray) -> tuple[float | None, float | None]:

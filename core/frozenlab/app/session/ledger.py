@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,7 @@ from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.once import once
 from frozenlab.base.numbers import MANY, interval, number, points, signed
 from frozenlab.engineer.engineers import who_is
-from frozenlab.session.ledger import Score, changes, ledger_of, predictions, score, scores, source
+from frozenlab.session.ledger import Score, changes, ledger_of, predictions, score, scores, scores_table, source
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import cell_label, cells_noun
@@ -90,26 +89,6 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
                 f"{signed(row.measured, row.n)} ({interval(row.low, row.high, row.n)}, n = {row.n})" for row in own.itertuples()
             ],
         }
-    )
-
-
-def scores_table(scores: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
-    """A row for each engineer or arm, with changes and errors in points. ``who`` names the first column, ``clusters`` the one with the
-    number of sessions or seeds."""
-    return pd.DataFrame(
-        [
-            {
-                who: one.engineer,
-                "predictions": one.n,
-                clusters: one.clusters,
-                "predicted": signed(one.predicted, MANY),
-                "measured": signed(one.measured, MANY),
-                "error": round(100 * one.error, 1),
-                "of no change": round(100 * one.naive_error, 1),
-                "skill (95 %)": one.skill_words,
-            }
-            for one in scores
-        ]
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import plotly.graph_objects as go
@@ -15,7 +16,7 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, band, common_layout, whiskers
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, Interval, interval, percents, points, signed
-from frozenlab.experiments.studies.effect_words import units_in_words
+from frozenlab.experiments.studies.effects import units_in_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable, in_words
 from frozenlab.experiments.studies.pictures import (
@@ -29,7 +30,7 @@ from frozenlab.experiments.studies.pictures import (
     shade,
     sizes_in_words,
 )
-from frozenlab.experiments.studies.rows import ArmRates, CellRow, Curve, CurvePoint, EffectRow, Rates
+from frozenlab.experiments.studies.tables import ArmRates, CellRow, Curve, CurvePoint, EffectRow, Rates
 from frozenlab.session.ledger import Changed
 from frozenlab.tasks.families import cell_label, cells_noun
 
@@ -108,7 +109,7 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
     names = [row.name for row in effects]
     figure = go.Figure()
     for row in effects:
-        bounds = (row.low, row.high) if row.low is not None and row.high is not None else (row.mean, row.mean)
+        bounds = (row.mean, row.mean) if isnan(row.low) else (row.low, row.high)
         color = AFTER_COLOR if row.clear else BEFORE_COLOR
         figure.add_trace(
             go.Scatter(
@@ -190,7 +191,7 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
 def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> str:
     """A point on hover: its rate with the interval, and how far it is from the first arm in the seeds that both have."""
     lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean, MANY)}</b> {measure}, {number_of(point)}"]
-    if point.low is not None and point.high is not None:
+    if not isnan(point.low):
         lines.append(f"95 % t interval {percents(point.low, point.high, MANY)}")
     theirs = next((other.by_unit for other in first.points if other.trained == point.trained), {})
     both = [rate - theirs[unit] for unit, rate in point.by_unit.items() if unit in theirs]
@@ -255,7 +256,7 @@ def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
             f"<b>{signed(row.mean, MANY)}</b>" if row.clear else signed(row.mean, MANY),
             f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean, MANY)}</b> {measure}, {row.units}"
             f"<br>95 % over seeds: {between(row.low, row.high)}"
-            + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}"),
+            + ("" if isnan(row.p) else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}"),
         )
         for row, (x, y) in zip(rows, places, strict=True)
     ]
@@ -330,9 +331,7 @@ def main_figure(table: MainTable, measure: Measure, ink: Ink) -> Chart:
         color = ARM_COLORS[place % len(ARM_COLORS)]
         for column, group in enumerate(groups, 1):
             own = [one for one in rates if (one.arm, one.group) == (arm, group)]
-            bounds = [
-                Interval(one.mean, one.mean if one.low is None else one.low, one.mean if one.high is None else one.high, 0) for one in own
-            ]
+            bounds = [Interval(one.mean, one.low, one.high, one.n) for one in own]
             figure.add_trace(
                 go.Scatter(
                     x=[one.place or one.group for one in own],

@@ -18,20 +18,19 @@ from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.diagnosis.section import diagnosis_section
 from frozenlab.app.experiment import RECORDED
 from frozenlab.app.studies.form import start_form
-from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, of_measure, views
+from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import api_form, markup, nav, sessions
 from frozenlab.app.ui.deleting import delete_button
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import as_frame
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import detectable, html_page, written_before
-from frozenlab.experiments.studies.rows import Difference, PrimaryRow
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study, StudyError, shipped_reports
-from frozenlab.experiments.studies.tables import MEASURES, StudyReport
+from frozenlab.experiments.studies.tables import Difference, PrimaryRow, StudyReport
 from frozenlab.jobs.share import cores
 
 ERROR = experiment.error_of("study")
@@ -115,7 +114,7 @@ def confirmed(rows: Sequence[PrimaryRow]) -> str:
 def show_verdict(report: StudyReport, measure: Measure) -> None:
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
-    rates = of_measure(report, measure)
+    rates = report.of(measure)
     before = f"Before it ran, the lab said: {report.beforehand} " if report.beforehand else ""
     first = f"{before}{detectable(rates)}".strip()
     answer, also = rates.verdict, ""
@@ -192,7 +191,7 @@ def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
         return pd.DataFrame([row.model_dump() for row in report.changes])
     rows: list[dict[str, Any]] = []
     for measure in MEASURES:
-        found, of = of_measure(report, measure), {"measure": measure}
+        found, of = report.of(measure), {"measure": measure}
         if view == "arms":
             moments = [(curve.arm, point.trained, point.rows) for curve in found.curves for point in curve.points]
             moments = moments or [(arm.arm, report.spec.session.stages, arm.rows) for arm in found.arms]

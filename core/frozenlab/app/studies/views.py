@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
-from frozenlab.app.session.ledger import HELP, scores_table
+from frozenlab.app.session.ledger import HELP
 from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, main_figure, sizes_figure
 from frozenlab.app.ui import markup, sessions, theme
-from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, points, signed
+from frozenlab.base.numbers import MANY, number, points
 from frozenlab.experiments.headroom.known import Finding, measured_before
-from frozenlab.experiments.studies.effect_words import margin_words
+from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.main_table import as_latex, rows_by_arm
+from frozenlab.experiments.studies.main_table import as_latex, by_arm
 from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.report_page import (
+    PREDICTIONS_NOTE,
+    arms_table,
     curves_note,
-    dose_points,
+    effects_table,
     headroom_note,
-    main_heads,
+    headroom_table,
     main_note,
-    share_interval,
-    share_words,
     sizes_note,
+    students_table,
 )
-from frozenlab.experiments.studies.rows import ArmRates, EffectRow
-from frozenlab.experiments.studies.tables import MeasureReport, StudyReport
-from frozenlab.session.ledger import source
+from frozenlab.experiments.studies.tables import EffectRow, MeasureReport, StudyReport
+from frozenlab.session.ledger import scores_table, source
 
 VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "By cell", "predictions": "Predictions"}
 
@@ -47,9 +46,7 @@ def show_main(report: StudyReport, measure: Measure) -> None:
     """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
     assert report.main is not None  # else the view is not offered
     st.subheader(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
-    st.dataframe(
-        pd.DataFrame(rows_by_arm(report.main), columns=main_heads(report.main)), hide_index=True, width="stretch", key="study-main"
-    )
+    st.dataframe(by_arm(report.main), hide_index=True, width="stretch", key="study-main")
     st.caption(main_note(report.main))
     theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
     with st.container(horizontal=True):
@@ -61,13 +58,13 @@ def show_main(report: StudyReport, measure: Measure) -> None:
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:
-    rows = of_measure(report, measure)
+    rows = report.of(measure)
     left, right = st.columns([1.25, 1], gap="large")
     with left:
         help_text = "Mean change with its 95 % interval over seeds, or over students. Filled: clear after Holm's correction."
         st.subheader("Effects", anchor=False, help=help_text)
-        if compared := tuple(row for row in rows.effects if not row.alike):
-            theme.chart(effects_figure(compared, measure, ink()), "study-effects")
+        if rows.compared:
+            theme.chart(effects_figure(rows.compared, measure, ink()), "study-effects")
     with right:
         sentences = rows.sentences or (report.sentences if measure == "valid" else ())
         if sentences:
@@ -95,14 +92,11 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
         st.subheader("Per cent of headroom", anchor=False, help="100 % is what the best config of each student gains over uniform.")
         st.caption(headroom_note(own))
         if own.shares:
-            shares = [
-                {"arm": one.arm, "per cent of headroom": share_words(one), "95 %": share_interval(one), "n": one.n} for one in own.shares
-            ]
-            st.dataframe(pd.DataFrame(shares), hide_index=True, width="stretch", key="study-headroom")
+            st.dataframe(headroom_table(own), hide_index=True, width="stretch", key="study-headroom")
         return
     measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
     if measured is not None and rows is report.valid:
-        st.caption(f"{markup.plain(measured.title)}: {of_measured(measured, rows.effects)}")
+        st.caption(f"{markup.plain(measured.title)}: {of_measured(measured, rows.compared)}")
 
 
 def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
@@ -112,12 +106,12 @@ def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     about = f"the headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
     if not room.low > 0:
         return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
-    parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects if not row.alike)
+    parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects)
     return f"{about}; of it the effects are {parts}."
 
 
 def show_arms(report: StudyReport, measure: Measure) -> None:
-    rows = of_measure(report, measure)
+    rows = report.of(measure)
     if rows.curves:
         st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
         theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves")
@@ -141,10 +135,10 @@ def show_arms(report: StudyReport, measure: Measure) -> None:
 
 
 def show_sizes(report: StudyReport, measure: Measure) -> None:
-    rows = of_measure(report, measure)
+    rows = report.of(measure)
     st.subheader(f"Where it makes a difference, {measure} plans", anchor=False)
     theme.chart(sizes_figure(rows.sizes, measure, ink()), "study-sizes")
-    st.caption(f"{sizes_note(report, measure)} Blue is more, orange less; a number on hover has its interval.")
+    st.caption(f"{sizes_note(report, rows)} Blue is more, orange less; a number on hover has its interval.")
 
 
 def show_predictions(report: StudyReport, measure: Measure) -> None:
@@ -153,59 +147,12 @@ def show_predictions(report: StudyReport, measure: Measure) -> None:
     with left:
         st.subheader("Predictions", anchor=False, help=HELP)
         st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
-        st.caption(
-            "Mean predicted and mean measured change of a map size's valid rate over the next stage, in points; error: root mean square of "
-            "their difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the "
-            "ratio of their squares; its interval resamples whole seeds."
-        )
+        st.caption(PREDICTIONS_NOTE)
         spec, predicting = report.spec, {row.engineer for row in report.predictions}
         st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))
     with right:
         st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
         theme.chart(changes_figure(report.changes), "study-changes")
-
-
-def of_measure(report: StudyReport, measure: Measure) -> MeasureReport:
-    return report.valid if measure == "valid" else report.optimal
-
-
-def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
-    rates = [{unit: 100 * rate for unit, rate in arm.by_unit.items()} | {"mean": 100 * arm.mean} for arm in arms]
-    return pd.DataFrame([{"arm": arm.arm} | row for arm, row in zip(arms, rates, strict=True)])
-
-
-def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
-    """Without the columns that no row has anything for."""
-    rows = [
-        {
-            "comparison": row.name,
-            "kind": row.kind,
-            "change, points": "no contrast" if row.alike else signed(row.mean, MANY),
-            f"95 % over {'students' if len(row.students) > 1 else 'seeds'}": interval(row.low, row.high, MANY),
-            "95 % over boards": interval(row.board_low, row.board_high, MANY),
-            "p": row.p,
-            "p after Holm": row.p_holm,
-            "p smaller": row.p_smaller_holm,
-            "dose": dose_points(row.dose),
-            "students" if len(row.students) > 1 else "seeds": row.n,
-        }
-        for row in effects
-    ]
-    table = pd.DataFrame(rows).round(3)
-    return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == UNKNOWN).all()])
-
-
-def students_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
-    """Each student's own change by every comparison, in points."""
-    rows = [
-        {"comparison": row.name, "student": own.student, "change, points": signed(own.mean, MANY),
-         "95 % over seeds": interval(own.low, own.high, MANY),
-         "seeds": own.n}
-        for row in effects
-        if not row.alike
-        for own in row.students
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
 
 
 VIEWS = {"main": show_main, "effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}

@@ -14,7 +14,7 @@ from frozenlab.experiments.bundles.found import Found, described, find
 from frozenlab.experiments.bundles.layout import Need
 from frozenlab.experiments.bundles.report import Bundle, JobReport
 from frozenlab.experiments.references import with_names
-from frozenlab.experiments.studies.registration import REGISTERED
+from frozenlab.experiments.studies.store import REGISTERED
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.launcher import launch_lock

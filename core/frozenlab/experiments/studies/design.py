@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Literal
 
 import pandas as pd
 
-from frozenlab.experiments.studies.effects import Effect, against, leave_one_out, main_effects
+from frozenlab.experiments.studies.effects import Effect, Sides, compare
 from frozenlab.experiments.studies.spec import StudySpec
 
 Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "arm"]
@@ -21,14 +22,31 @@ class Design:
     """The comparisons that a study makes. Their keys are sections if the arms switch sections, otherwise arms."""
 
     kind: Kind
-    effects: Callable[[pd.DataFrame], dict[str, Effect]]
-    """Compute the effects from a table of outcomes (:mod:`frozenlab.experiments.studies.effects`); ValueError: it allows no comparison."""
-    sides: dict[str, tuple[set[str], set[str]]]
-    """The arms on either side of each comparison."""
     pairs: dict[str, list[tuple[str, str]]]
-    """Pairs of arms, one of either side, that differ in nothing else."""
+    """Pairs of arms, one of either side of each comparison, that differ in nothing else."""
     reference: str
     """The reference arm."""
+    interactions: dict[str, Sides] = field(default_factory=dict)
+    """The two sides of the interaction of each pair of sections; empty unless the arms are all combinations of some sections."""
+
+    @property
+    def sides(self) -> dict[str, Sides]:
+        """The arms on either side of each comparison, in the order of the study.
+
+        For all combinations of sections: all arms with a section and all arms without it. With ±1 coding an effect is then twice the
+        coefficient of its column (Box, Hunter & Hunter 2005, chapter 5).
+        """
+        return {
+            key: (list(dict.fromkeys(plus for plus, _ in of)), list(dict.fromkeys(minus for _, minus in of)))
+            for key, of in self.pairs.items()
+        }
+
+    def effects(self, outcomes: pd.DataFrame) -> dict[str, Effect]:
+        """The effects in a table of outcomes (:mod:`frozenlab.experiments.studies.effects`), corrected for their number. Where single arms
+        are compared with the reference, those without a session are left out. Raises ComparisonError if an arm is missing elsewhere."""
+        there = {*outcomes["arm"]}
+        single = self.kind in ("arm", "one-at-a-time")
+        return compare(outcomes, {key: sides for key, sides in self.sides.items() if not single or there.issuperset(sides[0])})
 
     def name(self, key: str) -> str:
         return f"{key} instead of {self.reference}" if self.kind == "arm" else key
@@ -42,37 +60,43 @@ class Design:
 
 def design(spec: StudySpec) -> Design:
     """The design of a study: all combinations of some sections, leave-one-out, one-at-a-time, or each arm against the first."""
-    sections, first = sections_of(spec), spec.arms[0].name
-    if only_sections_differ(spec):
-        arm_of = {shown: arm for arm, shown in sections.items()}
-        if is_factorial(sections):
-            pairs = {
-                section: [(arm, arm_of[shown - {section}]) for arm, shown in sections.items() if section in shown]
-                for section in varied(sections)
-            }
-            return of_pairs("main effect", lambda table: main_effects(table, sections), pairs, first)
-        if is_leave_one_out(sections):
-            whole = max(arm_of, key=len)
-            pairs = {section: [(arm_of[whole], arm)] for shown, arm in arm_of.items() for section in whole - shown}
-            return of_pairs("leave-one-out", lambda table: leave_one_out(table, sections), pairs, arm_of[whole])
-        if is_one_at_a_time(sections):
-            added = {arm: section for arm, shown in sections.items() for section in shown - sections[first]}
-            pairs = {section: [(arm, first)] for arm, section in added.items()}
-            return of_pairs(
-                "one-at-a-time", lambda table: {added[arm]: effect for arm, effect in against(table, first).items()}, pairs, first
-            )
-    return of_pairs("arm", lambda table: against(table, first), {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
+    first = spec.arms[0].name
+    by_sections = of_sections(spec.sections_of()) if only_sections_differ(spec) else None
+    return by_sections or Design("arm", {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
 
 
-def of_pairs(
-    kind: Kind, effects: Callable[[pd.DataFrame], dict[str, Effect]], pairs: dict[str, list[tuple[str, str]]], reference: str
-) -> Design:
-    sides = {key: ({plus for plus, _ in of}, {minus for _, minus in of}) for key, of in pairs.items()}
-    return Design(kind, effects, sides, pairs, reference)
+def of_sections(sections: Sections) -> Design | None:
+    """The design of arms that differ in nothing but their sections; None if these make none of the three designs."""
+    arm_of, first = {shown: arm for arm, shown in sections.items()}, next(iter(sections))
+    if is_factorial(sections):
+        pairs = {
+            section: [(arm, arm_of[shown - {section}]) for arm, shown in sections.items() if section in shown]
+            for section in varied(sections)
+        }
+        return Design("main effect", pairs, first, interactions(sections))
+    if is_leave_one_out(sections):
+        whole = max(arm_of, key=len)
+        lacking = {section: arm for shown, arm in arm_of.items() for section in whole - shown}
+        return Design("leave-one-out", {section: [(arm_of[whole], lacking[section])] for section in sorted(lacking)}, arm_of[whole])
+    if is_one_at_a_time(sections):
+        added = {section: arm for arm, shown in sections.items() for section in shown - sections[first]}
+        return Design("one-at-a-time", {section: [(arm, first)] for section, arm in added.items()}, first)
+    return None
 
 
-def sections_of(spec: StudySpec) -> dict[str, frozenset[str]]:
-    return {arm: frozenset(shown) for arm, shown in spec.sections_of().items()}
+def interactions(sections: Sections) -> dict[str, Sides]:
+    """The interaction of each pair of sections (in alphabetical order), in a full factorial: the arms in which both are on or both off, and
+    the other arms.
+
+    The convention is Box, Hunter & Hunter's (2005, chapter 5): the effect of A when B is on minus the effect of A when B is off, divided by
+    2 (the other way round it is the same). So it has the scale of a main effect, and is twice the coefficient of the product of two ±1
+    columns.
+    """
+    found: dict[str, Sides] = {}
+    for a, b in combinations(varied(sections), 2):
+        alike = [arm for arm, shown in sections.items() if (a in shown) == (b in shown)]
+        found[f"{a} and {b}"] = (alike, [arm for arm in sections if arm not in alike])
+    return found
 
 
 def only_sections_differ(spec: StudySpec) -> bool:

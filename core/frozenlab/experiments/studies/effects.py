@@ -11,14 +11,11 @@ same boards, as in earlier studies, there are two sources of uncertainty, and ne
 ``outcomes`` is a table with one row per session and columns ``arm`` (str), ``seed`` (int) and ``value`` (float, such as the final valid
 rate in 0..1; NaN counts as no row). In a study of several students it also has the column ``student`` (str): then a unit is a student with
 a seed, arms are compared within units, and intervals are over students (:func:`frozenlab.experiments.studies.statistics.clustered`).
-``sections`` maps each arm to the set of sections that are switched on in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from math import isnan, nan, sqrt
 from typing import TypeVar
 
@@ -27,41 +24,12 @@ import pandas as pd
 from scipy import stats
 
 from frozenlab.base import seeds
-from frozenlab.base.numbers import ComparisonError
-from frozenlab.experiments.studies.statistics import CLEAR, Mean, clustered, holm, mean_of
+from frozenlab.base.numbers import MANY, ComparisonError, counted, interval, points
+from frozenlab.experiments.studies.statistics import CLEAR, Effect, OfStudent, clustered, holm, mean_of, over_seeds
 
-Key = TypeVar("Key", str, tuple[str, str])
-
-
-@dataclass(frozen=True)
-class StudentMean:
-    """A contrast for one student: its mean over seeds with its 95 % t interval; NaN bounds as in :class:`Effect`."""
-
-    student: str
-    mean: float
-    low: float
-    high: float
-    n: int
-    """Number of seeds."""
-
-
-@dataclass(frozen=True)
-class Effect:
-    """A contrast: its mean over seeds, its 95 % t interval (both in units of the outcome) and its two-sided p values. With several
-    students the interval is over students."""
-
-    mean: float
-    low: float
-    high: float
-    """``low`` and ``high`` are NaN if the seeds show no spread: one seed, or several with the same change."""
-    p: float
-    """p value of the paired t test against 0; NaN where the bounds are."""
-    n: int
-    """Number of seeds; with several students, number of students."""
-    p_holm: float
-    """``p`` after Holm's correction for all effects computed together; ``p`` itself for a single effect."""
-    students: tuple[StudentMean, ...] = ()
-    """Each student's own mean; empty in a study without students."""
+Key = TypeVar("Key", bound=Hashable)
+Sides = tuple[Collection[str], Collection[str]]
+"""The arms on either side of a comparison."""
 
 
 def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> Effect:
@@ -79,14 +47,11 @@ def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[st
     # Outcomes are counts over boards, so differences below 1e-12 come from the rounding of floats.
     differences = (table[list(plus)].to_numpy().mean(axis=1) - table[list(minus)].to_numpy().mean(axis=1)).round(12)
     if "student" not in outcomes:
-        return _effect(mean_of(differences))
-    own: dict[str, list[float]] = {}
-    for student, difference in zip(table.index.get_level_values("student"), differences, strict=True):
-        own.setdefault(student, []).append(float(difference))
-    order = [student for student in outcomes["student"].unique() if student in own]
-    means = {student: mean_of(own[student]) for student in order}
-    students = tuple(StudentMean(student, one.mean, one.low, one.high, one.n) for student, one in means.items())
-    return _effect(clustered([own[student] for student in order]), students)
+        return mean_of(differences)
+    of_students = pd.Series(differences).groupby(table.index.get_level_values("student")).agg(list)
+    own = {student: of_students[student] for student in outcomes["student"].unique() if student in of_students}
+    students = tuple(OfStudent(student=student, **dict(mean_of(values))) for student, values in own.items())
+    return clustered(list(own.values())).model_copy(update={"students": students})
 
 
 def units(rows: pd.DataFrame) -> list[str]:
@@ -94,65 +59,21 @@ def units(rows: pd.DataFrame) -> list[str]:
     return ["student", "seed"] if "student" in rows else ["seed"]
 
 
-def _effect(found: Mean, students: tuple[StudentMean, ...] = ()) -> Effect:
-    return Effect(found.mean, found.low, found.high, found.p, found.n, found.p, students)
+def compare(outcomes: pd.DataFrame, sides: Mapping[Key, Sides]) -> dict[Key, Effect]:
+    """The :func:`contrast` of each pair of sides; p_holm corrects for all of them."""
+    return _corrected({key: contrast(outcomes, plus, minus) for key, (plus, minus) in sides.items()})
 
 
-def main_effects(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
-    """The effect of each section, averaged over the others: all arms with it minus all arms without it, in a full factorial.
-
-    Sections that are on in every arm are not part of the factorial. With ±1 coding an effect is twice the coefficient of its column (Box,
-    Hunter & Hunter 2005, chapter 5). p_holm corrects for all the sections.
-
-    Raises:
-        ComparisonError: as :func:`contrast`; or an arm of the full factorial is missing or occurs twice, or no section varies.
-    """
-    effects = {}
-    for section in _factors(sections):
-        on = [arm for arm, shown in sections.items() if section in shown]
-        effects[section] = contrast(outcomes, on, [arm for arm in sections if arm not in on])
-    return _corrected(effects)
-
-
-def interactions(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[tuple[str, str], Effect]:
-    """The interaction of each pair of sections (in alphabetical order), in a full factorial.
-
-    The convention is Box, Hunter & Hunter's (2005, chapter 5): the effect of A when B is on minus the effect of A when B is off, divided by
-    2 (the other way round it is the same). So it is the mean over the arms in which both are on or both off minus the mean over the other
-    arms, has the scale of a main effect, and is twice the coefficient of the product of two ±1 columns. p_holm corrects for all the pairs.
-
-    Raises:
-        ComparisonError: as :func:`main_effects`.
-    """
-    effects = {}
-    for a, b in combinations(_factors(sections), 2):
-        alike = [arm for arm, shown in sections.items() if (a in shown) == (b in shown)]
-        effects[a, b] = contrast(outcomes, alike, [arm for arm in sections if arm not in alike])
-    return _corrected(effects)
-
-
-def leave_one_out(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
-    """The effect of each section on top of all others: the arm that shows every section minus the arm that lacks only this one.
-
-    Sections without such an arm are left out. p_holm corrects for all reported sections.
-
-    Raises:
-        ComparisonError: as :func:`contrast`; or no arm shows every section, or two arms show the same.
-    """
-    arm_of, everything = _arm_of(sections), frozenset[str]().union(*sections.values())
-    if everything not in arm_of:
-        raise ComparisonError(f"no arm shows {_listed(everything)}")
-    lacking = {section: arm_of.get(everything - {section}) for section in sorted(everything)}
-    return _corrected({section: contrast(outcomes, [arm_of[everything]], [arm]) for section, arm in lacking.items() if arm is not None})
-
-
-def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
-    """Every other arm minus the reference arm, in the table's order. p_holm corrects for all of them.
-
-    Raises:
-        ComparisonError: as :func:`contrast`.
-    """
-    return _corrected({arm: contrast(outcomes, [arm], [reference]) for arm in outcomes["arm"].unique() if arm != reference})
+def mean_over(outcomes: pd.DataFrame) -> Effect:
+    """The mean of rates, with its interval within 0..1, over students if there are several, else over seeds."""
+    if "student" in outcomes:
+        found = clustered([own["value"].round(12).tolist() for _, own in outcomes.groupby("student", sort=False)])
+    else:
+        values = outcomes["value"].tolist()
+        low, high = over_seeds(values)
+        found = Effect(mean=float(np.mean(values)), low=low, high=high, p=nan, p_holm=nan, n=len(values))
+    bounds = {bound: float(np.clip(getattr(found, bound), 0.0, 1.0)) for bound in ("low", "high")}
+    return found.model_copy(update=bounds)
 
 
 def deviation(effect: Effect) -> float:
@@ -172,9 +93,8 @@ def smaller_than(effect: Effect, margin: float) -> float:
 def without_contrast(effects: dict[Key, Effect], alike: Collection[Key]) -> dict[Key, Effect]:
     """The same effects, in which the effects of ``alike`` are no comparisons because both sides trained on identical configs: they get no
     interval and no p value, and do not count in the correction of the others."""
-    return _corrected(
-        {key: replace(effect, low=nan, high=nan, p=nan, p_holm=nan) if key in alike else effect for key, effect in effects.items()}
-    )
+    unknown = dict.fromkeys(("low", "high", "p", "p_holm"), nan)
+    return _corrected({key: effect.model_copy(update=unknown) if key in alike else effect for key, effect in effects.items()})
 
 
 def board_bootstrap(
@@ -225,34 +145,77 @@ def _complete(rows: pd.DataFrame, plus: Collection[str], minus: Collection[str])
     return complete
 
 
-def _factors(sections: Mapping[str, frozenset[str]]) -> list[str]:
-    """The sections that are on in some arms and off in others. Raises ComparisonError unless the arms are all their combinations."""
-    shown = frozenset[str]().union(*sections.values())
-    always = shown.intersection(*sections.values())
-    factors, arm_of = sorted(shown - always), _arm_of(sections)
-    if not factors:
-        raise ComparisonError("no section is on in one arm and off in another")
-    for k in range(len(factors) + 1):
-        for chosen in combinations(factors, k):
-            if always.union(chosen) not in arm_of:
-                raise ComparisonError(f"the full factorial lacks the arm that shows {_listed(always.union(chosen))}")
-    return factors
-
-
-def _arm_of(sections: Mapping[str, frozenset[str]]) -> dict[frozenset[str], str]:
-    """Arms by the sections that they show. Raises ComparisonError if two arms show the same."""
-    arm_of: dict[frozenset[str], str] = {}
-    for arm, shown in sections.items():
-        if arm_of.setdefault(shown, arm) != arm:
-            raise ComparisonError(f"the arms {arm_of[shown]} and {arm} both show {_listed(shown)}")
-    return arm_of
-
-
 def _corrected(effects: dict[Key, Effect]) -> dict[Key, Effect]:
     """The same effects, with p_holm for their number."""
     ps = holm([effect.p for effect in effects.values()])
-    return {key: replace(effect, p_holm=p) for (key, effect), p in zip(effects.items(), ps, strict=True)}
+    return {key: effect.model_copy(update={"p_holm": p}) for (key, effect), p in zip(effects.items(), ps, strict=True)}
 
 
 def _listed(names: Collection[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+
+def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 0.01, smaller: float = nan, alike: bool = False) -> str:
+    """An effect on the final rate as a sentence, with all its numbers.
+
+    ``Showing failures changed the final valid rate by +0.2 points (−0.3 to +0.7, n = 5 seeds): smaller than 1 point (p = 0.004).``
+
+    Args:
+        what: the change under test, as the beginning of the sentence.
+        margin: the smallest effect that matters.
+        smaller: p value of the equivalence test for that margin, corrected as ``effect.p_holm`` is.
+        alike: both sides trained on identical configs in all seeds.
+    """
+    unit = "student" if len(effect.students) > 1 else "seed"
+    if alike:
+        return f"{what}: no contrast, the two sides trained on identical configs in {_every(effect.n, unit)}."
+    change = f"{what} changed the final {measure} rate by {points(effect.mean, MANY)}"
+    if effect.n == 1:
+        return f"{change} (n = 1 seed): one seed cannot show whether it helps."
+    if effect.low == effect.high:
+        return f"{change} in each of {effect.n} {unit}s: it made no difference."
+    if isnan(effect.p):
+        return f"{change} in each of {effect.n} {unit}s: without any spread between them, chance cannot be estimated."
+    n = units_in_words(effect.n, [own.n for own in effect.students])
+    estimate = f"{change} ({interval(effect.low, effect.high, MANY)}, n = {n})"
+    clear, small = effect.p_holm < CLEAR, smaller < CLEAR
+    corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
+    if clear:
+        but = f", yet smaller than {margin_words(margin)} ({_p(smaller)})" if small else ""
+        return f"{estimate}: more than chance explains ({_p(effect.p)}{corrected}){but}."
+    if small:
+        return f"{estimate}: smaller than {margin_words(margin)} ({_p(smaller)})."
+    alone = f" as one of several comparisons ({_p(effect.p)}{corrected})" if effect.p < CLEAR else ""
+    return f"{estimate}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
+
+
+def margin_words(margin: float) -> str:
+    """``1 point``, ``2.5 points``."""
+    return points(margin, 0 if (100 * margin).is_integer() else MANY).removeprefix("+")
+
+
+def units_in_words(n: int, seeds_of_students: Sequence[int] = ()) -> str:
+    """The units behind an effect; without students they are seeds.
+
+    >>> units_in_words(5), units_in_words(4, [6, 6, 6, 6]), units_in_words(2, [6, 5]), units_in_words(6, [6])
+    ('5 seeds', '4 students with 6 seeds each', '2 students with 11 seeds in all', '6 seeds of one student')
+    """
+    seeds = counted(n, "seed")
+    if not seeds_of_students:
+        return seeds
+    if len(seeds_of_students) == 1:
+        return f"{seeds} of one student"
+    few, many = min(seeds_of_students), max(seeds_of_students)
+    each = f"{counted(few, 'seed')} each" if few == many else f"{sum(seeds_of_students)} seeds in all"
+    return f"{n} students with {each}"
+
+
+def _every(n: int, unit: str) -> str:
+    return f"the one {unit}" if n == 1 else f"all {n} {unit}s"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

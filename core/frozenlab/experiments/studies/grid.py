@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -17,6 +17,7 @@ from frozenlab.tasks.families import AnyConfig
 
 Measure = Literal["valid", "optimal"]
 """The share of valid or of optimal answers, an outcome of a study."""
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 class StudyError(LabError, ValueError):

@@ -1,8 +1,11 @@
-"""The main table: the last checkpoint of every session, measured on a named suite, by arm and team."""
+"""The main table: the last checkpoint of every session of a study, measured on a named suite, by arm and team.
+
+Each measurement is a result folder next to the sessions: ``final/<cell>/``; one that is there is not measured again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isnan
 
 import pandas as pd
@@ -10,11 +13,12 @@ from pydantic import BaseModel
 
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import UNKNOWN, number
-from frozenlab.experiments.studies.effects import units
-from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.statistics import Mean, clustered, mean_of
-
-MEASURES: tuple[Measure, ...] = ("valid", "optimal")
+from frozenlab.experiments.benchmark.results import Result, save_result
+from frozenlab.experiments.benchmark.task import Task
+from frozenlab.experiments.studies.effects import mean_over, units
+from frozenlab.experiments.studies.grid import MEASURES, Cell, Measure
+from frozenlab.experiments.studies.statistics import Bound
+from frozenlab.experiments.studies.store import Study
 
 
 class MainRate(BaseModel):
@@ -27,8 +31,8 @@ class MainRate(BaseModel):
     """On the lake the map size; empty: the mean over all sizes."""
     measure: Measure
     mean: float
-    low: float | None
-    high: float | None
+    low: Bound
+    high: Bound
     n: int
     """Number of seeds; with several students, number of students."""
 
@@ -77,18 +81,10 @@ def rates_of(values: pd.DataFrame, arm: str, measure: Measure, group: str, place
     """The rates of one arm, one for each part of the suite."""
     found = []
     for keys, own in values.groupby([group, place] if place else [group]):
-        mean = over_units(own)
-        low, high = (None if isnan(bound) else min(max(bound, 0.0), 1.0) for bound in (mean.low, mean.high))
+        mean = mean_over(own)
         where = {"group": str(keys[0]), "place": str(keys[1]) if place else ""}
-        found.append(MainRate(arm=arm, measure=measure, mean=mean.mean, low=low, high=high, n=mean.n, **where))
+        found.append(MainRate(arm=arm, measure=measure, mean=mean.mean, low=mean.low, high=mean.high, n=mean.n, **where))
     return found
-
-
-def over_units(values: pd.DataFrame) -> Mean:
-    # Rates are shares of boards, so differences below 1e-12 come from the rounding of floats.
-    if "student" not in values:
-        return mean_of(values["value"].round(12).tolist())
-    return clustered([own["value"].round(12).tolist() for _, own in values.groupby("student", sort=False)])
 
 
 def as_frame(table: MainTable) -> pd.DataFrame:
@@ -99,13 +95,15 @@ def as_frame(table: MainTable) -> pd.DataFrame:
 def in_words(one: MainRate) -> str:
     """``61.2 ± 3.4``: per cent, with half the width of the t interval; without it where there is one seed."""
     mean = number(100 * one.mean, 1)
-    return mean if one.low is None or one.high is None else f"{mean} \N{PLUS-MINUS SIGN} {number(50 * (one.high - one.low), 1)}"
+    return mean if isnan(one.low) else f"{mean} \N{PLUS-MINUS SIGN} {number(50 * (one.high - one.low), 1)}"
 
 
-def rows_by_arm(table: MainTable) -> list[list[str]]:
-    """A row for each arm: its name, then the valid rate and the optimal rate of every group."""
+def by_arm(table: MainTable) -> pd.DataFrame:
+    """A row for each arm: its name, then the valid rate and the optimal rate of every group, in words."""
     found = {(one.arm, one.measure, one.group): in_words(one) for measure in MEASURES for one in table.of(measure)}
-    return [[arm, *(found.get((arm, measure, group), UNKNOWN) for measure in MEASURES for group in table.groups)] for arm in table.arms]
+    columns = [(measure, group) for measure in MEASURES for group in table.groups]
+    rows = [[arm, *(found.get((arm, *column), UNKNOWN) for column in columns)] for arm in table.arms]
+    return pd.DataFrame(rows, columns=["arm", *(f"{measure}, {group} {table.columns[0]}" for measure, group in columns)])
 
 
 def as_latex(table: MainTable) -> str:
@@ -114,7 +112,9 @@ def as_latex(table: MainTable) -> str:
     label = table.columns[0]
     wide = " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{measure}}}" for measure in MEASURES)
     heads = " & ".join(f"{group} {label}" for _ in MEASURES for group in groups)
-    body = [" & ".join(cell.replace("\N{PLUS-MINUS SIGN}", "$\\pm$").replace("_", "\\_") for cell in row) for row in rows_by_arm(table)]
+    body = [
+        " & ".join(cell.replace("\N{PLUS-MINUS SIGN}", "$\\pm$").replace("_", "\\_") for cell in row) for row in by_arm(table).to_numpy()
+    ]
     lines = [
         f"\\begin{{tabular}}{{l{'r' * (2 * n)}}}",
         "\\toprule",
@@ -126,3 +126,50 @@ def as_latex(table: MainTable) -> str:
         "\\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
+
+
+# --- of a study -------------------------------------------------------------------------------------------------------
+
+
+def result_of(study: Study, cell: Cell) -> Result | None:
+    """The result of a cell's last checkpoint; None before it is measured."""
+    folder = study.dir / "final" / cell.id
+    return Result(folder) if (folder / "report.json").exists() else None
+
+
+def measure_finals(study: Study, on_progress: Callable[[], None]) -> None:
+    """Measure what is not measured yet. Imports torch; ``on_progress`` is called again and again and may raise Stopped."""
+    from frozenlab.experiments.benchmark.measuring import measure
+
+    for cell, session in study.finished():
+        if result_of(study, cell) is None:
+            on_progress()
+            stage, spec = session.spec.stages - 1, session.spec
+            task = Task(
+                title=f"{cell.arm.name}{f', {cell.label}' if cell.label else ''}, seed {cell.seed}",
+                model=spec.policy,
+                method=spec.training.method,
+                session=cell.id,
+                stage=stage,
+                suite=study.spec.final_suite,
+                policy=str((session.stage_dir(stage) / "policy").resolve()),
+                language=spec.language,
+                temperature=0.0,
+            )
+            report, rows = measure(task, cell.id, lambda part, done, of: on_progress())
+            save_result(study.dir / "final" / cell.id, report, rows)
+
+
+def finals_of(study: Study) -> MainTable | None:
+    """The main table of what is measured so far; None without a final suite, or before anything is measured."""
+    if not study.spec.final_suite:
+        return None
+    columns = study.spec.session.tasks.suite_columns
+    tables = []
+    for cell, _ in study.finished():
+        found = result_of(study, cell)
+        rows = found.rows if found else None
+        if rows is not None:
+            student = {"student": cell.label} if cell.student else {}
+            tables.append(rows[[*columns, "valid", "optimal"]].assign(arm=cell.arm.name, seed=cell.seed, **student))
+    return main_table(pd.concat(tables, ignore_index=True), study.spec.final_suite, columns) if tables else None

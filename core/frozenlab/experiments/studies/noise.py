@@ -29,7 +29,7 @@ import pandas as pd
 from frozenlab.base.files import regular
 from frozenlab.base.numbers import listed, number
 from frozenlab.experiments.studies.design import design
-from frozenlab.experiments.studies.effect_words import margin_words
+from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import smallest_visible
 from frozenlab.experiments.studies.store import outcomes, shipped_reports, shipped_spec

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from html import escape
-from math import ceil, floor
+from math import ceil, floor, isnan
 
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, interval, percent, points, signed
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
-from frozenlab.experiments.studies.rows import CellRow, Curve, EffectRow
+from frozenlab.experiments.studies.tables import CellRow, Curve, EffectRow
 from frozenlab.tasks.families import cell_label
 
 BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
@@ -52,9 +52,9 @@ def moment(trained: int) -> str:
     return f"after stage {trained}" if trained else "before training"
 
 
-def between(low: float | None, high: float | None) -> str:
+def between(low: float, high: float) -> str:
     """An interval of a change, in points."""
-    return "no interval, as the seeds show no spread" if low is None else interval(low, high, MANY)
+    return "no interval, as the seeds show no spread" if isnan(low) else interval(low, high, MANY)
 
 
 def curves_in_words(curves: tuple[Curve, ...]) -> str:
@@ -102,7 +102,7 @@ def joined(places: list[tuple[float, float]]) -> str:
 
 def effects_picture(effects: tuple[EffectRow, ...]) -> str:
     """Each effect as a dot with its interval over seeds, in points, around a line at 0."""
-    bounds = [bound for row in effects for bound in (row.low, row.high, row.mean) if bound is not None]
+    bounds = [bound for row in effects for bound in (row.low, row.high, row.mean) if not isnan(bound)]
     reach, bottom = max(0.01, *(abs(bound) for bound in bounds)), 30 * len(effects) + 6
 
     def x(change: float) -> float:
@@ -112,7 +112,7 @@ def effects_picture(effects: tuple[EffectRow, ...]) -> str:
     for place, row in enumerate(effects):
         y = 22 + 30 * place
         parts.append(text(0, y + 5, row.name, 15))
-        if row.low is not None and row.high is not None:
+        if not isnan(row.low):
             parts.append(line(x(row.low), y, x(row.high), y, BLUE if row.clear else GREY, 3))
         fill = f"rgb{BLUE}" if row.clear else "#fcfdff"
         parts.append(
@@ -203,8 +203,8 @@ def main_picture(table: MainTable, measure: Measure) -> str:
         for place, arm in enumerate(arms):
             color = COLORS[place % len(COLORS)]
             points = sorted((one for one in own if one.arm == arm), key=lambda one: places.index(one.place))
-            band = [at(one.place, one.high) for one in points if one.high is not None]
-            band += [at(one.place, one.low) for one in reversed(points) if one.low is not None]
+            band = [at(one.place, one.high) for one in points if not isnan(one.high)]
+            band += [at(one.place, one.low) for one in reversed(points) if not isnan(one.low)]
             drawn += [f'<polygon points="{joined(band)}" fill="rgb{color}" fill-opacity="0.15"/>'] if band else []
             drawn.append(path([at(one.place, one.mean) for one in points], color, 2))
             drawn += [

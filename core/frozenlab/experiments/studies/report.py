@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from math import isnan, nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,28 +16,38 @@ from frozenlab.base.cells import Config, in_order
 from frozenlab.base.files import write_parquet, write_text
 from frozenlab.base.numbers import MANY, ComparisonError, interval, points
 from frozenlab.engineer.measurements import of_cell
-from frozenlab.experiments.studies.design import Design, Kind, design, sections_of
-from frozenlab.experiments.studies.effect_words import sentence
-from frozenlab.experiments.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, units, without_contrast
-from frozenlab.experiments.studies.finals import finals_of
-from frozenlab.experiments.studies.grid import Measure, Primary
-from frozenlab.experiments.studies.main_table import as_frame, as_latex
+from frozenlab.experiments.studies.design import Design, Kind, design
+from frozenlab.experiments.studies.effects import (
+    Effect,
+    Sides,
+    board_bootstrap,
+    compare,
+    contrast,
+    mean_over,
+    sentence,
+    units,
+    without_contrast,
+)
+from frozenlab.experiments.studies.grid import MEASURES, Measure, Primary
+from frozenlab.experiments.studies.main_table import as_frame, as_latex, finals_of
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.pictures import main_picture
-from frozenlab.experiments.studies.registration import is_registered
 from frozenlab.experiments.studies.report_page import html_page
-from frozenlab.experiments.studies.rows import ArmRates, CellRow, Curve, CurvePoint, EffectRow, OfStudent, PrimaryRow
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.statistics import Mean, clustered, holm, over_seeds, ratio_of_means
+from frozenlab.experiments.studies.statistics import holm, ratio_of_means
 from frozenlab.experiments.studies.store import Configs, Study, StudyError, outcomes
 from frozenlab.experiments.studies.tables import (
-    MEASURES,
+    ArmRates,
+    CellRow,
+    Curve,
+    CurvePoint,
+    EffectRow,
     HeadroomShares,
     MeasureReport,
+    PrimaryRow,
     ShareOfHeadroom,
     StudyReport,
     judged,
-    none,
     seen_by,
     sentences_of,
 )
@@ -68,8 +79,8 @@ def report_of(study: Study) -> StudyReport:
         sentences=valid.sentences,
         beforehand=detectable_effect(study.spec),
         main=finals_of(study),
-        registered=is_registered(study),
-        confirmatory=confirmatory(boards, study.spec, configs) if is_registered(study) else (),
+        registered=study.registered,
+        confirmatory=confirmatory(boards, study.spec, configs) if study.registered else (),
         predictions=tuple(scores(tested, by="arm")),
         changes=changes(tested, by="arm"),
     )
@@ -98,54 +109,54 @@ def measured(
     if not contrasts:
         raise ComparisonError(f"only the arm {comparisons.reference} is finished")
     doses = {key: dose(comparisons.pairs[key], configs) for key in contrasts} if configs else {}
-    contrasts = without_contrast(contrasts, {key for key, how_far in doses.items() if how_far == 0})
-    bounds = (lambda plus, minus: (None, None)) if spec.suite_by_seed else (lambda plus, minus: board_bootstrap(answers, plus, minus))
+    alike = {key for key, how_far in doses.items() if how_far == 0}
+
+    def row_of(kind: Kind, name: str, sides: Sides, effect: Effect, how_far: float | None = None) -> EffectRow:
+        low, high = (nan, nan) if spec.suite_by_seed else board_bootstrap(answers, *map(sorted, sides))
+        return EffectRow(
+            kind=kind, name=name, board_low=low, board_high=high, dose=how_far, alike=how_far == 0, **dict(effect),
+        )  # fmt: skip
+
     rows = [
-        row_of(comparisons.kind, comparisons.name(key), effect, bounds(*map(sorted, comparisons.sides[key])), doses.get(key))
-        for key, effect in contrasts.items()
+        row_of(comparisons.kind, comparisons.name(key), comparisons.sides[key], effect, doses.get(key))
+        for key, effect in without_contrast(contrasts, alike).items()
     ]
-    if comparisons.kind == "main effect":
-        sections = sections_of(spec)
-        for (a, b), effect in interactions(table, sections).items():
-            alike = {arm for arm, shown in sections.items() if (a in shown) == (b in shown)}
-            rows.append(row_of("interaction", f"{a} and {b}", effect, bounds(sorted(alike), sorted({*sections} - alike))))
+    both = compare(table, comparisons.interactions)
+    rows += [row_of("interaction", name, comparisons.interactions[name], effect) for name, effect in both.items()]
     effects = judged(rows, spec.smallest_effect)
-    by_arm = [(arm.name, table[table["arm"] == arm.name]) for arm in spec.arms]
-    arms = [
-        ArmRates(arm=name, mean=mean_over(own).mean, by_seed=by_seed(own), by_student=by_student(own)) for name, own in by_arm if len(own)
-    ]
+    by_arm = {arm.name: own for arm in spec.arms if len(own := table[table["arm"] == arm.name])}
     return MeasureReport(
-        arms=tuple(arms),
+        arms=tuple(ArmRates(arm=name, mean=mean_over(own).mean, **by_unit(own)) for name, own in by_arm.items()),
         effects=effects,
         margin=spec.smallest_effect,
         visible=seen_by(effects),
         sentences=sentences_of(effects, spec, measure, spec.smallest_effect),
         curves=() if learning is None else curves(learning, measure, spec),
         headroom=shares_of_headroom(table),
-        sizes=sizes(boards, measure, comparisons, [key for key, how_far in doses.items() if how_far == 0]),
+        sizes=sizes(boards, measure, comparisons, alike),
     )
 
 
 def confirmatory(boards: pd.DataFrame, spec: StudySpec, configs: Configs | None = None) -> tuple[PrimaryRow, ...]:
     """The primary comparisons of a study that can be made already, corrected for their number."""
-    found: list[tuple[Primary, Effect, float | None]] = []
+    found: dict[Primary, Effect] = {}
     for primary in spec.primary:
-        how_far = dose([(primary.arm, primary.than)], configs) if configs else None
-        try:
-            effect = contrast(outcomes(boards, primary.outcome), [primary.arm], [primary.than])
-        except ComparisonError:  # an arm of it is not finished
-            continue
-        found.append((primary, replace(effect, low=nan, high=nan, p=nan) if how_far == 0 else effect, how_far))
-    corrected = holm([effect.p for _, effect, _ in found])
-    smaller = [smaller_than(effect, spec.smallest_effect) for _, effect, _ in found]
-    rows = []
-    for (primary, effect, how_far), p_holm, p_smaller, p_smaller_holm in zip(found, corrected, smaller, holm(smaller), strict=True):
-        effect = replace(effect, p_holm=p_holm)
-        words = sentence(primary.name, effect, primary.outcome, spec.smallest_effect, p_smaller_holm, how_far == 0)
-        row = row_of("arm", primary.name, effect, (None, None), how_far).model_dump()
-        row |= {"p_smaller": none(p_smaller), "p_smaller_holm": none(p_smaller_holm), "measure": primary.outcome, "sentence": words}
-        rows.append(PrimaryRow.model_validate(row))
-    return tuple(rows)
+        with suppress(ComparisonError):  # an arm of it is not finished
+            found[primary] = contrast(outcomes(boards, primary.outcome), [primary.arm], [primary.than])
+    doses = {primary: dose([(primary.arm, primary.than)], configs) if configs else None for primary in found}
+    found = without_contrast(found, {primary for primary, how_far in doses.items() if how_far == 0})
+    rows = [
+        PrimaryRow(
+            kind="arm", name=primary.name, measure=primary.outcome, sentence="", dose=doses[primary], alike=doses[primary] == 0,
+            **dict(effect),
+        )
+        for primary, effect in found.items()
+    ]  # fmt: skip
+    margin = spec.smallest_effect
+    return tuple(
+        row.model_copy(update={"sentence": sentence(row.name, row, row.measure, margin, row.p_smaller_holm, row.alike)})
+        for row in judged(rows, margin)
+    )
 
 
 def dose(pairs: list[tuple[str, str]], configs: Configs) -> float | None:
@@ -172,38 +183,10 @@ def apart(plus: Config, minus: Config) -> float:
     return float(np.mean([abs(one[knob] - other[knob]) for one, other in cells for knob in knobs if knob in one]))
 
 
-def row_of(kind: Kind, name: str, effect: Effect, boards: tuple[float | None, float | None], how_far: float | None = None) -> EffectRow:
-    """The row of one comparison, with its bounds over ``boards`` and its dose ``how_far``."""
-    low, high = boards
-    return EffectRow(
-        kind=kind,
-        name=name,
-        mean=effect.mean,
-        n=effect.n,
-        students=of_students(effect),
-        board_low=low,
-        board_high=high,
-        dose=how_far,
-        alike=how_far == 0,
-        **bounds_of(effect),
-    )
-
-
-def bounds_of(effect: Effect) -> dict[str, float | None]:
-    """The bounds and p values of an effect; None if the seeds give none."""
-    return {key: none(getattr(effect, key)) for key in ("low", "high", "p", "p_holm")}
-
-
-def of_students(effect: Effect) -> tuple[OfStudent, ...]:
-    return tuple(OfStudent(student=one.student, mean=one.mean, low=none(one.low), high=none(one.high), n=one.n) for one in effect.students)
-
-
-def mean_over(table: pd.DataFrame) -> Mean:
-    """The mean of outcomes, with its interval over students if there are several, else over seeds."""
-    if "student" not in table:
-        low, high = over_seeds(table["value"].tolist())
-        return Mean(float(table["value"].mean()), low, high, nan, len(table))
-    return clustered([own["value"].round(12).tolist() for _, own in table.groupby("student", sort=False)])
+def by_unit(table: pd.DataFrame) -> dict[str, Any]:
+    """The values by seed, and by student and seed, as fields of :class:`Rates`."""
+    students = table.groupby("student", sort=False) if "student" in table else ()
+    return {"by_seed": by_seed(table), "by_student": {str(student): by_seed(own) for student, own in students}}
 
 
 def by_seed(table: pd.DataFrame) -> dict[int, float]:
@@ -212,30 +195,14 @@ def by_seed(table: pd.DataFrame) -> dict[int, float]:
     return {int(str(seed)): float(value) for seed, value in of_seeds.items()}
 
 
-def by_student(table: pd.DataFrame) -> dict[str, dict[int, float]]:
-    """Student -> seed -> value; empty without students."""
-    if "student" not in table:
-        return {}
-    return {str(student): by_seed(own) for student, own in table.groupby("student", sort=False)}
-
-
 def curves(learning: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[Curve, ...]:
     """The learning curve of each arm. All arms of a seed share everything before the first proposal."""
-    after = {int(trained): outcomes(own, measure) for trained, own in learning.groupby("trained")}
-    drawn_arms = []
-    for arm in spec.arms:
-        drawn = []
-        for trained, table in after.items():
-            own = table[table["arm"] == arm.name]
-            if len(own):
-                found = mean_over(own)
-                low, high = (None if isnan(bound) else min(max(bound, 0.0), 1.0) for bound in (found.low, found.high))
-                drawn.append(
-                    CurvePoint(trained=trained, by_seed=by_seed(own), by_student=by_student(own), mean=found.mean, low=low, high=high)
-                )
-        if drawn:
-            drawn_arms.append(Curve(arm=arm.name, points=tuple(drawn)))
-    return tuple(drawn_arms)
+    drawn: dict[str, list[CurvePoint]] = {arm.name: [] for arm in spec.arms}
+    for trained, answers in learning.groupby("trained"):
+        for arm, own in outcomes(answers, measure).groupby("arm"):
+            found = mean_over(own)
+            drawn[arm].append(CurvePoint(trained=trained, mean=found.mean, low=found.low, high=found.high, **by_unit(own)))
+    return tuple(Curve(arm=arm, points=tuple(points)) for arm, points in drawn.items() if points)
 
 
 def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Collection[str] = ()) -> tuple[CellRow, ...]:
@@ -249,35 +216,25 @@ def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Co
     ]
     corrected = holm([effect.p for _, _, effect in contrasts])
     return tuple(
-        CellRow(name=key, cell=cell, mean=effect.mean, n=effect.n, students=of_students(effect), **bounds_of(replace(effect, p_holm=p)))
-        for (key, cell, effect), p in zip(contrasts, corrected, strict=True)
+        CellRow(name=key, cell=cell, **dict(effect) | {"p_holm": p}) for (key, cell, effect), p in zip(contrasts, corrected, strict=True)
     )
 
 
 def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None:
-    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv``, with shares of headroom ``headroom.csv``, with
-    a main table ``main.csv``, ``main.tex`` and ``main-*.svg``, and
-    ``boards.parquet``. Everything can be computed again from
-    ``boards.parquet`` except the learning curves, which are in ``report.json`` only."""
+    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv``, with shares of headroom ``headroom.csv``, with a main table
+    ``main.csv``, ``main.tex`` and ``main-*.svg``, and ``boards.parquet``. Everything can be computed again from ``boards.parquet`` except
+    the learning curves, which are in ``report.json`` only."""
     folder.mkdir(parents=True, exist_ok=True)
     write_parquet(folder / "boards.parquet", boards)
-    arms = [{"measure": measure, "arm": arm.arm} | row for measure in MEASURES for arm in getattr(report, measure).arms for row in arm.rows]
-    effects = [
-        {"measure": measure, "kind": row.kind} | flat
-        for measure in MEASURES
-        for row in getattr(report, measure).effects
-        for flat in row.rows
-    ]
-    write_text(folder / "arms.csv", pd.DataFrame(arms).to_csv(index=False))
-    write_text(folder / "effects.csv", pd.DataFrame(effects).to_csv(index=False))
-    shares = [
-        {"measure": measure} | one.model_dump()
-        for measure in MEASURES
-        if (found := getattr(report, measure).headroom) is not None
-        for one in found.shares
-    ]
-    if shares:
-        write_text(folder / "headroom.csv", pd.DataFrame(shares).to_csv(index=False))
+    tables: dict[str, Callable[[MeasureReport], list[dict[str, Any]]]] = {
+        "arms": lambda found: [{"arm": arm.arm} | row for arm in found.arms for row in arm.rows],
+        "effects": lambda found: [{"kind": row.kind} | flat for row in found.effects for flat in row.rows],
+        "headroom": lambda found: [one.model_dump() for one in found.headroom.shares] if found.headroom else [],
+    }
+    for name, rows_of in tables.items():
+        rows = [{"measure": measure} | row for measure in MEASURES for row in rows_of(report.of(measure))]
+        if rows:
+            write_text(folder / f"{name}.csv", pd.DataFrame(rows).to_csv(index=False))
     if report.main is not None:
         write_text(folder / "main.csv", as_frame(report.main).to_csv(index=False))
         write_text(folder / "main.tex", as_latex(report.main))
@@ -316,4 +273,4 @@ def shares_of_headroom(outcomes: pd.DataFrame) -> HeadroomShares | None:
         if not isnan(share):
             shares.append(ShareOfHeadroom(arm=str(arm), share=share, low=low, high=high, n=len(gained)))
     shares.sort(key=lambda one: -one.share)
-    return HeadroomShares(headroom=room.mean, low=none(room.low), high=none(room.high), shares=tuple(shares), why="" if defined else why)
+    return HeadroomShares(headroom=room.mean, low=room.low, high=room.high, shares=tuple(shares), why="" if defined else why)

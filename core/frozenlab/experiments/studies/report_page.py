@@ -1,18 +1,20 @@
-"""The report of a study as one self-contained HTML file, without scripts, fonts or pictures from elsewhere."""
+"""The tables of a study's report, the notes on them, and the report as one self-contained HTML file, without scripts, fonts or pictures
+from elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from html import escape
-from typing import Literal
+from math import nan
 
-from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percents, points, signed, typeset
-from frozenlab.experiments.studies.main_table import MainTable, rows_by_arm
-from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, main_picture, percent, sizes_picture
-from frozenlab.experiments.studies.rows import ArmRates, EffectRow
-from frozenlab.experiments.studies.tables import HeadroomShares, MeasureReport, ShareOfHeadroom, StudyReport
+import pandas as pd
+
+from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percent, percents, points, signed, typeset
+from frozenlab.experiments.studies.grid import MEASURES, Measure
+from frozenlab.experiments.studies.main_table import MainTable, by_arm
+from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, main_picture, sizes_picture
+from frozenlab.experiments.studies.tables import ArmRates, EffectRow, HeadroomShares, MeasureReport, StudyReport
 from frozenlab.models.folders import student_label
-from frozenlab.session.ledger import Score
+from frozenlab.session.ledger import scores_table
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #0b1f33; background: #fcfdff; }
@@ -21,12 +23,6 @@ td, th { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #cfdb
 td:first-child, th:first-child { text-align: left; } small { color: #5a6b7b; } h2 { margin-top: 2.5rem; }
 svg { width: 100%; height: auto; fill: currentColor; }
 """
-CURVES_NOTE = (
-    "Rate on {boards}, mean over the suite's cells, before training and after each stage. Thin lines are {units}, the band is the 95 % t "
-    "interval of their mean, the grey line is the mean of {reference}. Arms are compared within seeds: the effects show "
-    "the differences, not whether bands overlap."
-)
-SIZES_NOTE = "Mean change in points on the boards of each map size: {what}. {clear}"
 CHANGES = {
     "main effect": "arms that show the section minus arms that do not",
     "leave-one-out": "all sections minus all but this one",
@@ -34,6 +30,11 @@ CHANGES = {
     "arm": "the arm minus {reference}",
 }
 """Meaning of a difference on a map size, for each kind of comparison."""
+PREDICTIONS_NOTE = (
+    "Mean predicted and mean measured change of a map size's valid rate over the next stage, in points; error: root mean square of their "
+    "difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the ratio of their "
+    "squares; its interval resamples whole seeds."
+)
 
 
 def html_page(report: StudyReport) -> str:
@@ -54,10 +55,11 @@ def html_page(report: StudyReport) -> str:
         "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in report.sentences) + "</ul>",
     ]
     if report.main is not None:
-        parts += ["<h2>Main table</h2>", f"<p><small>{escape(main_note(report.main))}</small></p>", main_html(report.main)]
+        parts += ["<h2>Main table</h2>", small(main_note(report.main)), table(by_arm(report.main))]
+        parts += [main_picture(report.main, measure) for measure in MEASURES]
     if report.predictions:
-        parts += ["<h2>Predictions</h2>", predictions_table(report.predictions)]
-    parts += [*measure_parts(report, "valid"), *measure_parts(report, "optimal")]
+        parts += ["<h2>Predictions</h2>", small(PREDICTIONS_NOTE), table(scores_table(report.predictions, "arm", "seeds"))]
+    parts += [part for measure in MEASURES for part in measure_parts(report, measure)]
     return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(spec.title)}</title><style>{STYLE}</style>{"".join(parts)}'
 
 
@@ -81,94 +83,64 @@ def confirmatory_parts(report: StudyReport) -> list[str]:
     if not report.confirmatory:
         return []
     sentences = "".join(f"<li>{escape(row.sentence)}</li>" for row in report.confirmatory)
-    return ["<h2>Confirmatory comparisons</h2>", f"<ul>{sentences}</ul>", effects_table(report.confirmatory)]
+    return ["<h2>Confirmatory comparisons</h2>", f"<ul>{sentences}</ul>", table(effects_table(report.confirmatory), 3)]
 
 
-def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> list[str]:
+def measure_parts(report: StudyReport, measure: Measure) -> list[str]:
     """The parts of one measure: effects, arms, learning curves and map sizes, if the report has them."""
-    figures = report.valid if measure == "valid" else report.optimal
+    figures = report.of(measure)
     parts = [f"<h2>{measure.capitalize()} plans</h2>", f"<p><strong>{escape(figures.verdict)}</strong> {escape(detectable(figures))}</p>"]
-    compared = tuple(row for row in figures.effects if not row.alike)
-    parts += [effects_picture(compared)] if compared else []
-    parts += [effects_table(figures.effects)]
-    parts += [students_table(figures.effects)] if report.spec.students else []
+    if compared := figures.compared:
+        parts += [effects_picture(compared)]
+    parts += [table(effects_table(figures.effects), 3)]
+    if report.spec.students:
+        parts += [table(students_table(figures.effects))]
     if figures.headroom is not None:
-        parts += ["<h3>Per cent of headroom</h3>", f"<p>{escape(headroom_note(figures.headroom))}</p>", headroom_table(figures.headroom)]
-    parts += [arms_table(figures.arms)]
+        parts += ["<h3>Per cent of headroom</h3>", f"<p>{escape(headroom_note(figures.headroom))}</p>"]
+        parts += [table(headroom_table(figures.headroom))] if figures.headroom.shares else []
+    parts += ["<h3>Final rates, per cent</h3>", table(arms_table(figures.arms))]
     if figures.curves:
-        note = curves_note(report, figures)
-        parts += ["<h3>Learning</h3>", f"<p><small>{escape(note)}</small></p>", curves_picture(figures.curves)]
+        parts += ["<h3>Learning</h3>", small(curves_note(report, figures)), curves_picture(figures.curves)]
     if figures.sizes:
-        parts += ["<h3>By cell</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(figures.sizes)]
+        parts += ["<h3>By cell</h3>", small(sizes_note(report, figures)), sizes_picture(figures.sizes)]
     return parts
+
+
+def small(note: str) -> str:
+    return f"<p><small>{escape(note)}</small></p>"
+
+
+def table(rows: pd.DataFrame, decimals: int = 1) -> str:
+    """The HTML of a table; its fractions are rounded to so many decimals."""
+    cells = rows.map(lambda value: number(value, decimals) if isinstance(value, float) else str(value))
+    lines = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells.to_numpy()]
+    return "<table><tr>" + "".join(f"<th>{escape(head)}</th>" for head in rows) + "</tr>" + "".join(lines) + "</table>"
+
+
+# --- notes -----------------------------------------------------------------------------------------------------------
 
 
 def curves_note(report: StudyReport, figures: MeasureReport) -> str:
     """What the learning curves show."""
     units = "students" if len(report.spec.students) > 1 else "seeds"
-    return CURVES_NOTE.format(reference=figures.curves[0].arm, boards=report.results_from, units=units)
+    return (
+        f"Rate on {report.results_from}, mean over the suite's cells, before training and after each stage. Thin lines are {units}, the "
+        f"band is the 95 % t interval of their mean, the grey line is the mean of {figures.curves[0].arm}. Arms are compared within seeds: "
+        "the effects show the differences, not whether bands overlap."
+    )
 
 
 def detectable(figures: MeasureReport) -> str:
     """What the seeds that ran can detect, given their own spread."""
-    return (
-        ""
-        if figures.visible is None
-        else f"Given the spread of its own seeds, it detects effects of {number(100 * figures.visible, 1)} points or more."
-    )
+    if figures.visible is None:
+        return ""
+    return f"Given the spread of its own seeds, it detects effects of {number(100 * figures.visible, 1)} points or more."
 
 
-def sizes_note(report: StudyReport, measure: Literal["valid", "optimal"]) -> str:
+def sizes_note(report: StudyReport, figures: MeasureReport) -> str:
     """What the differences by map size are, and how many of them there are."""
-    figures = report.valid if measure == "valid" else report.optimal
     what = CHANGES[figures.effects[0].kind].format(reference=report.spec.arms[0].name)
-    return SIZES_NOTE.format(what=what, clear=clear_in_words(figures.sizes))
-
-
-def effects_table(effects: tuple[EffectRow, ...]) -> str:
-    """The table of effects, without the columns that are empty in every row."""
-    over = "students" if any(len(row.students) > 1 for row in effects) else "seeds"
-    heads = ("comparison", "change", f"95 % over {over}", "p", "p (Holm)", "p (smaller)", "95 % over boards", "dose")
-    rows = [
-        (
-            f"{row.name} ({row.kind})" if row.kind != "arm" else row.name,
-            "no contrast" if row.alike else signed(row.mean, MANY),
-            interval(row.low, row.high, MANY),
-            decimal(row.p),
-            decimal(row.p_holm),
-            decimal(row.p_smaller_holm),
-            interval(row.board_low, row.board_high, MANY),
-            dose_points(row.dose),
-        )
-        for row in effects
-    ]
-    kept = [place for place in range(len(heads)) if any(row[place] != UNKNOWN for row in rows)]
-    return table([heads[place] for place in kept], [[row[place] for place in kept] for row in rows])
-
-
-def dose_points(dose: float | None) -> str:
-    """The dose in points per knob."""
-    return decimal(None if dose is None else 100 * dose, 1)
-
-
-def predictions_table(scored: tuple[Score, ...]) -> str:
-    heads = ("arm", "predictions", "seeds", "mean predicted change", "mean measured change", "error", "error of no change", "skill")
-    return table(
-        heads,
-        [
-            (
-                one.engineer,
-                str(one.n),
-                str(one.clusters),
-                signed(one.predicted, MANY),
-                signed(one.measured, MANY),
-                number(100 * one.error, 1),
-                number(100 * one.naive_error, 1),
-                one.skill_words,
-            )
-            for one in scored
-        ],
-    )
+    return f"Mean change in points on the boards of each map size: {what}. {clear_in_words(figures.sizes)}"
 
 
 def main_note(main: MainTable) -> str:
@@ -180,15 +152,6 @@ def main_note(main: MainTable) -> str:
     )
 
 
-def main_heads(main: MainTable) -> list[str]:
-    return ["arm", *(f"{measure}, {group} {main.columns[0]}" for measure in ("valid", "optimal") for group in main.groups)]
-
-
-def main_html(main: MainTable) -> str:
-    """The main table and its two figures."""
-    return table(main_heads(main), rows_by_arm(main)) + main_picture(main, "valid") + main_picture(main, "optimal")
-
-
 def headroom_note(found: HeadroomShares) -> str:
     """What the shares are of, or why there are none."""
     if found.why:
@@ -197,47 +160,54 @@ def headroom_note(found: HeadroomShares) -> str:
     return f"Headroom, oracle less uniform: {room}. Each arm's gain over uniform as a part of it, with Fieller's 95 % interval."
 
 
-def headroom_table(found: HeadroomShares) -> str:
-    rows = [(one.arm, share_words(one), share_interval(one), str(one.n)) for one in found.shares]
-    return table(("arm", "per cent of headroom", "95 %", "n"), rows) if rows else ""
+# --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def share_words(one: ShareOfHeadroom) -> str:
-    return percent(one.share)
+def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
+    """Every comparison, without the columns that are empty in every row."""
+    over = "students" if any(len(row.students) > 1 for row in effects) else "seeds"
+    rows = pd.DataFrame(
+        {
+            "comparison": row.name,
+            "kind": row.kind,
+            "change, points": "no contrast" if row.alike else signed(row.mean, MANY),
+            f"95 % over {over}": interval(row.low, row.high, MANY),
+            "95 % over boards": interval(row.board_low, row.board_high, MANY),
+            "p": row.p,
+            "p after Holm": row.p_holm,
+            "p smaller": row.p_smaller_holm,
+            "dose": number(nan if row.dose is None else 100 * row.dose, 1),
+            over: row.n,
+        }
+        for row in effects
+    ).round(3)
+    return rows.loc[:, rows.replace(UNKNOWN, nan).notna().any()]
 
 
-def share_interval(one: ShareOfHeadroom) -> str:
-    return percents(one.low, one.high)
-
-
-def students_table(effects: tuple[EffectRow, ...]) -> str:
+def students_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
     """Each student's own change by every comparison."""
-    rows = [
-        (row.name, own.student, signed(own.mean, MANY), interval(own.low, own.high, MANY), str(own.n))
+    return pd.DataFrame(
+        {
+            "comparison": row.name,
+            "student": own.student,
+            "change, points": signed(own.mean, MANY),
+            "95 % over seeds": interval(own.low, own.high, MANY),
+            "seeds": own.n,
+        }
         for row in effects
         if not row.alike
         for own in row.students
-    ]
-    return table(("comparison", "student", "change", "95 % over seeds", "seeds"), rows)
-
-
-def arms_table(arms: tuple[ArmRates, ...]) -> str:
-    """The final rates of the arms by seed, or by student."""
-    units = list(dict.fromkeys(unit for arm in arms for unit in arm.by_unit))
-    return table(
-        ("arm", *units, "mean"),
-        [(arm.arm, *(in_percent(arm.by_unit.get(unit)) for unit in units), percent(arm.mean, MANY)) for arm in arms],
     )
 
 
-def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:
-    lines = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows]
-    return "<table><tr>" + "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr>" + "".join(lines) + "</table>"
+def headroom_table(found: HeadroomShares) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"arm": one.arm, "per cent of headroom": percent(one.share), "95 %": percents(one.low, one.high), "n": one.n}
+        for one in found.shares
+    )
 
 
-def decimal(value: float | None, decimals: int = 3) -> str:
-    return UNKNOWN if value is None else number(value, decimals)
-
-
-def in_percent(rate: float | None) -> str:
-    return UNKNOWN if rate is None else percent(rate, MANY)
+def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
+    """The final rates of the arms by seed, or by student, in per cent."""
+    rates = [arm.by_unit | {"mean": arm.mean} for arm in arms]
+    return pd.DataFrame({"arm": arm.arm} | {unit: 100 * rate for unit, rate in own.items()} for arm, own in zip(arms, rates, strict=True))

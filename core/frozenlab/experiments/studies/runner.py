@@ -13,9 +13,8 @@ from typing import Literal, Protocol
 
 from frozenlab.base.errors import LabError, Stopped
 from frozenlab.experiments.studies.cluster import RayWorkers
-from frozenlab.experiments.studies.finals import measure_finals
 from frozenlab.experiments.studies.grid import Cell
-from frozenlab.experiments.studies.registration import register
+from frozenlab.experiments.studies.main_table import measure_finals
 from frozenlab.experiments.studies.report import report_of, save_report
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
@@ -101,7 +100,7 @@ class Runner:
 
     def run(self) -> None:
         """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
-        register(self.study)
+        self.study.register()
         self.study.sessions.clear(0)  # nobody else makes cells
         self.look()
         self.tell()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isnan, nan, sqrt
+from typing import Annotated
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, PlainSerializer
 from scipy import optimize, stats
 
 from frozenlab.base.numbers import ComparisonError
@@ -15,38 +16,60 @@ CLEAR = 0.05
 """An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""
 POWER = 0.8
 """Statistical power at which a study is said to detect an effect."""
+Bound = Annotated[
+    float,
+    BeforeValidator(lambda value: nan if value is None else value),
+    AfterValidator(lambda value: nan if isnan(value) else value),  # one NaN for all, so that equal models compare as equal
+    PlainSerializer(lambda value: None if isnan(value) else value, when_used="json"),
+]
+"""A bound or a p value: NaN where the data give none, which is null in JSON."""
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A mean with its 95 % t interval and its two-sided p value against 0."""
+class OfStudent(BaseModel):
+    """A difference for one student: its mean over seeds with its 95 % t interval; bounds are NaN if the seeds show no spread."""
+
+    student: str
+    mean: float
+    low: Bound
+    high: Bound
+    n: int
+    """Number of seeds."""
+
+
+class Effect(BaseModel):
+    """A mean over seeds, such as a difference of arms, with its 95 % t interval (both in units of the outcome) and its two-sided p values.
+    With several students all of them are over students."""
 
     mean: float
-    low: float
-    high: float
-    p: float
-    """``low``, ``high`` and ``p`` are NaN if the values show no spread: one value, or several that are the same."""
+    low: Bound
+    high: Bound
+    """``low``, ``high`` and ``p`` are NaN if there is no spread: one value, or several that are the same."""
+    p: Bound
+    """p value of the t test against 0."""
+    p_holm: Bound
+    """``p`` after Holm's correction for all effects that are computed together; ``p`` itself for a single effect."""
     n: int
-    """Number of values that the interval is over."""
+    """Number of seeds; with several students, number of students."""
+    students: tuple[OfStudent, ...] = ()
+    """Each student's own mean; empty in a study without students."""
 
 
-def mean_of(values: Sequence[float]) -> Mean:
+def mean_of(values: Sequence[float]) -> Effect:
     """The mean of independent values by a one-sample t test (Student 1908), with n - 1 degrees of freedom.
 
     Values that are all 0 have the interval 0 to 0 and p = 1. If all have another value, there is no interval, because the t test would call
     any such value certain.
     """
-    n, mean = len(values), float(np.mean(values))
-    if not np.any(values) and n > 1:
-        return Mean(0.0, 0.0, 0.0, 1.0, n)
-    if np.ptp(values) == 0:
-        return Mean(mean, nan, nan, nan, n)
-    test = stats.ttest_1samp(values, 0.0)
-    low, high = test.confidence_interval(1 - CLEAR)
-    return Mean(mean, float(low), float(high), float(test.pvalue), n)
+    low = high = p = nan
+    if np.ptp(values) > 0:
+        test = stats.ttest_1samp(values, 0.0)
+        (low, high), p = test.confidence_interval(1 - CLEAR), test.pvalue
+    elif len(values) > 1 and not np.any(values):
+        low, high, p = 0.0, 0.0, 1.0
+    return Effect(mean=float(np.mean(values)), low=low, high=high, p=p, p_holm=p, n=len(values))
 
 
-def clustered(groups: Sequence[Sequence[float]]) -> Mean:
+def clustered(groups: Sequence[Sequence[float]]) -> Effect:
     """The mean over groups of their means, with an interval over groups: values of one group are not independent of each other.
 
     Each group counts once, however many values it has. A single group gives the interval over its values, which says nothing about other

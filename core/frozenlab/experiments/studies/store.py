@@ -10,6 +10,7 @@ studies/<id>/
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ import pandas as pd
 
 from frozenlab.base import places
 from frozenlab.base.cells import Config
-from frozenlab.base.files import read_json
+from frozenlab.base.files import read_json, regular, write_text
 from frozenlab.engineer import hosts
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.studies.effects import units
@@ -31,6 +32,10 @@ from frozenlab.session.store import SessionStore
 
 Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
 """(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""
+
+
+REGISTERED = "registered.sha256"
+"""The checksum of ``study.json``, written by the runner before it makes the first session."""
 
 
 class Study(Experiment[StudySpec]):
@@ -78,6 +83,23 @@ class Study(Experiment[StudySpec]):
         """The session of a cell; None before it has begun."""
         folder = self.dir / "cells" / cell.id
         return Session(folder) if (folder / "session.json").exists() else None
+
+    def register(self) -> None:
+        """Keep the checksum of the study's file, unless there is one or a session has begun already."""
+        path = self.dir / REGISTERED
+        if not path.exists() and all(self.session(cell) is None for cell in self.cells):
+            write_text(path, self._checksum())
+
+    @property
+    def registered(self) -> bool:
+        """Whether the study's file is, as it is now, the one that was there before the study's first session began."""
+        try:
+            return regular(self.dir / REGISTERED).read_text(encoding="utf-8").strip() == self._checksum()
+        except (OSError, ValueError):  # there is none, or something else in its place
+            return False
+
+    def _checksum(self) -> str:
+        return hashlib.sha256(regular(self.dir / "study.json").read_bytes()).hexdigest()
 
     def finished(self) -> Iterator[tuple[Cell, Session]]:
         for cell in self.cells:

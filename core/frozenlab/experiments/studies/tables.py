@@ -4,24 +4,136 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan, nan, sqrt
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel
 
+from frozenlab.base.cells import OfCell
 from frozenlab.base.numbers import MANY, points, typeset
-from frozenlab.experiments.studies.design import design
-from frozenlab.experiments.studies.effect_words import margin_words, sentence
-from frozenlab.experiments.studies.effects import deviation, smaller_than
+from frozenlab.experiments.studies.design import Kind, design
+from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, units_in_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
-from frozenlab.experiments.studies.rows import ArmRates, CellRow, Curve, EffectRow, PrimaryRow
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.statistics import holm, smallest_visible
+from frozenlab.experiments.studies.statistics import CLEAR, Bound, Effect, holm, smallest_visible
 from frozenlab.session.ledger import Changed, Score
 
 Words = Annotated[str, AfterValidator(typeset)]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+
+class Rates(BaseModel):
+    """A rate (mean over the suite's cells) for each seed, and the mean of these."""
+
+    by_seed: dict[int, float]
+    """With students, the mean over the students of each seed."""
+    by_student: dict[str, dict[int, float]] = {}
+    """The rate of each student for each seed; empty in a study without students."""
+    mean: float
+    """With students, the mean over students of their means."""
+
+    @property
+    def by_unit(self) -> dict[str, float]:
+        """What the mean is taken over: the rates of seeds, or the mean rates of students."""
+        if self.by_student:
+            return {student: sum(rates.values()) / len(rates) for student, rates in self.by_student.items()}
+        return {f"seed {seed}": rate for seed, rate in self.by_seed.items()}
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per seed, or per student and seed, for tables that are downloaded."""
+        if self.by_student:
+            return [
+                {"student": student, "seed": seed, "rate": rate} for student, own in self.by_student.items() for seed, rate in own.items()
+            ]
+        return [{"seed": seed, "rate": rate} for seed, rate in self.by_seed.items()]
+
+
+class ArmRates(Rates):
+    """The final rates of one arm."""
+
+    arm: str
+
+
+class Difference(Effect):
+    """A difference over the seeds of a study, or over its students if there are several."""
+
+    name: str
+    """Name of the section or the arm."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """For tables that are downloaded: the difference, then a row for each student."""
+        row = {"name": self.name} | self.model_dump(exclude={"students"})
+        if not self.students:
+            return [row]
+        return [row | {"student": "all"}, *(dict.fromkeys(row) | {"name": self.name} | own.model_dump() for own in self.students)]
+
+    @property
+    def units(self) -> str:
+        """What it was measured on: ``5 seeds``, ``4 students with 6 seeds each``."""
+        return units_in_words(self.n, [own.n for own in self.students])
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is clear of chance, after Holm's correction."""
+        return self.p_holm < CLEAR
+
+
+class EffectRow(Difference):
+    """One comparison."""
+
+    kind: Kind
+    board_low: Bound = nan
+    board_high: Bound = nan
+    """95 % interval over boards: other boards for the same training runs. NaN if each seed has its own boards, because then the interval
+    over seeds covers other boards too."""
+    p_smaller: Bound = nan
+    p_smaller_holm: Bound = nan
+    """p value of the equivalence test against the smallest effect that matters, and the same after Holm's correction within its
+    kind."""
+    dose: float | None = None
+    """How far apart the configs were that the two sides trained on: mean absolute difference per knob (share, hole ratio, wait ratio) and
+    cell, over stages and seeds. None if it was not recorded, and for an interaction."""
+    alike: bool = False
+    """Whether both sides trained on identical configs in all seeds, which is no comparison."""
+
+    @property
+    def smaller(self) -> bool:
+        """Whether the effect is shown to be smaller than the smallest that matters, after Holm's correction within its kind."""
+        return self.p_smaller_holm < CLEAR
+
+
+class PrimaryRow(EffectRow):
+    """A confirmatory comparison. Its p values are corrected for all confirmatory comparisons of the study, of either measure."""
+
+    measure: Measure
+    sentence: str
+
+
+class CurvePoint(Rates):
+    """The held-out rates of one arm after some stages."""
+
+    trained: int
+    """Number of stages trained; 0 is the base."""
+    low: Bound
+    high: Bound
+    """95 % t interval over seeds (with several students over students), within 0..1. NaN if they show no spread, as before any
+    training."""
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The interval, or the mean twice if there is none."""
+        return (self.mean, self.mean) if isnan(self.low) else (self.low, self.high)
+
+
+class Curve(BaseModel):
+    arm: str
+    points: tuple[CurvePoint, ...]
+
+
+class CellRow(OfCell, Difference):
+    """One of the study's comparisons (no interaction) on the boards of one cell."""
 
 
 class ShareOfHeadroom(BaseModel):
@@ -39,8 +151,8 @@ class HeadroomShares(BaseModel):
     """The headroom of a study with the arms ``uniform`` and ``oracle``, and the other arms' shares of it."""
 
     headroom: float
-    low: float | None
-    high: float | None
+    low: Bound
+    high: Bound
     shares: tuple[ShareOfHeadroom, ...]
     why: Words = ""
     """Why no share is defined; empty if shares are."""
@@ -62,9 +174,14 @@ class MeasureReport(BaseModel):
     """None in a study without the arms ``uniform`` and ``oracle``."""
 
     @property
+    def compared(self) -> tuple[EffectRow, ...]:
+        """The comparisons of arms that trained on different configs."""
+        return tuple(row for row in self.effects if not row.alike)
+
+    @property
     def verdict(self) -> str:
         """A summary of all comparisons in one to three sentences."""
-        rows = [row for row in self.effects if not row.alike]
+        rows = self.compared
         clear, small, many = [row for row in rows if row.clear], [row for row in rows if row.smaller], len(rows)
         n = f"clear of chance (n = {self.effects[0].units})"
         which = ", ".join(f"{row.name} {points(row.mean, MANY)}" for row in clear)
@@ -108,6 +225,10 @@ class StudyReport(BaseModel):
     changes: tuple[Changed, ...] = ()
     """Each predicted change with the measured one."""
 
+    def of(self, measure: Measure) -> MeasureReport:
+        """The results of one measure."""
+        return self.valid if measure == "valid" else self.optimal
+
     @property
     def standing(self) -> str:
         """Which of its comparisons are confirmatory, as a sentence."""
@@ -141,14 +262,17 @@ class StudyReport(BaseModel):
         return tuple(lacks)
 
 
-def judged(rows: Sequence[EffectRow], margin: float) -> tuple[EffectRow, ...]:
+Row = TypeVar("Row", bound=EffectRow)
+
+
+def judged(rows: Sequence[Row], margin: float) -> tuple[Row, ...]:
     """The same rows with the p values of the equivalence test against ``margin``, corrected within each kind."""
-    done: list[EffectRow] = []
+    done: list[Row] = []
     for kind in dict.fromkeys(row.kind for row in rows):
         own = [row for row in rows if row.kind == kind]
-        ps = [smaller_than(row.effect, margin) for row in own]
+        ps = [smaller_than(row, margin) for row in own]
         done += [
-            row.model_copy(update={"p_smaller": none(p), "p_smaller_holm": none(corrected)})
+            row.model_copy(update={"p_smaller": p, "p_smaller_holm": corrected})
             for row, p, corrected in zip(own, ps, holm(ps), strict=True)
         ]
     return tuple(done)
@@ -156,20 +280,14 @@ def judged(rows: Sequence[EffectRow], margin: float) -> tuple[EffectRow, ...]:
 
 def seen_by(rows: Sequence[EffectRow]) -> float | None:
     """The smallest effect that the study's seeds can detect, given the spread of its comparisons without interactions; None without any."""
-    spread = [deviation(row.effect) for row in rows if row.kind == rows[0].kind and row.p is not None]
+    spread = [deviation(row) for row in rows if row.kind == rows[0].kind and not isnan(row.p)]
     return smallest_visible(sqrt(np.mean(np.square(spread))), rows[0].n) if any(spread) else None
 
 
 def sentences_of(rows: Sequence[EffectRow], spec: StudySpec, measure: Measure, margin: float) -> tuple[str, ...]:
     """A sentence for each comparison of the study, without the interactions."""
     comparisons = design(spec)
-    done = {comparisons.name(key): comparisons.done(key) for key in comparisons.sides}
+    done = {comparisons.name(key): comparisons.done(key) for key in comparisons.pairs}
     return tuple(
-        sentence(done[row.name], row.effect, measure, margin, nan if row.p_smaller_holm is None else row.p_smaller_holm, row.alike)
-        for row in rows
-        if row.kind == comparisons.kind
+        sentence(done[row.name], row, measure, margin, row.p_smaller_holm, row.alike) for row in rows if row.kind == comparisons.kind
     )
-
-
-def none(p: float) -> float | None:
-    return None if isnan(p) else p
