@@ -19,7 +19,7 @@ from frozenlab.base.files import write_text
 from frozenlab.experiments.students.menu import misled, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.grid import Arm
-from frozenlab.experiments.studies.on_students import SMALLEST_EFFECT, TRAINING, oracle_arm, short_stage
+from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, oracle_arm, short_stage
 from frozenlab.experiments.studies.spec import StudySpec
 
 WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",), "d": ("2@doors6",)}
@@ -117,7 +117,7 @@ def study(
     arms: Sequence[Mapping[str, Any]],
     weak: Mapping[str, Sequence[str]],
     seeds: Sequence[int] = (1, 2, 3, 4, 5, 6),
-    steps: int = TRAINING.steps,
+    steps: int = SHORT_TRAINING.steps,
     oracle: bool = True,
     **fields: Any,
 ) -> StudySpec:

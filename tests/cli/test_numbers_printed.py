@@ -14,8 +14,8 @@ from frozenlab.experiments.benchmark.results import read_report
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.studies.report_page import html_page
-from frozenlab.experiments.studies.store import shipped_reports
-from frozenlab.experiments.studies.tables import StudyReport
+from frozenlab.experiments.studies.store import Study
+from frozenlab.experiments.studies.tables import recorded_report
 from tests.pages.apptest import misprinted
 
 
@@ -26,8 +26,8 @@ def test_commands_on_what_ships_print_numbers_in_one_way(capsys: pytest.CaptureF
         print_replay(replay, Namespace(json=False, out=None))
     for session in sorted(places.SESSIONS.iterdir()):
         main(["status", session.name])
-    for report in shipped_reports():
-        print(html_page(StudyReport.model_validate_json((report / "report.json").read_bytes())))
+    for study in Study.shipped():
+        print(html_page(recorded_report(study)))
     for report in places.ASSETS.glob("results/*/report.json"):
         print(*read_report(report.read_text(encoding="utf-8")).lines(), sep="\n")
     said = capsys.readouterr().out

@@ -14,7 +14,7 @@ from frozenlab.experiments.contests import worker
 from frozenlab.experiments.contests.scores import between, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest, side_id
 from frozenlab.experiments.contests.task import ContestError, Entry, opponents, task_against
-from frozenlab.experiments.studies.on_students import best_for
+from frozenlab.experiments.studies.presets import best_for
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.lake.config import EnvironmentConfig

@@ -16,12 +16,13 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.app.studies.figures import Ink, curves_figure, sizes_figure
 from frozenlab.app.studies.page import confirmed
 from frozenlab.base.numbers import MANY, points
+from frozenlab.base.places import ASSETS
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import Study, shipped_reports
-from frozenlab.experiments.studies.tables import StudyReport
+from frozenlab.experiments.studies.store import Study
+from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from frozenlab.jobs import launcher
 from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.state import WorkerState
@@ -46,16 +47,16 @@ def no_recorded_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.app.diagnosis.section.recorded", lambda: None)
 
 
-def recorded(folder: Path) -> StudyReport:
-    return StudyReport.model_validate_json((folder / "report.json").read_text())
+def recorded(name: str) -> StudyReport:
+    return recorded_report(next(study for study in Study.shipped() if study.id == name))
 
 
-@pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("study", Study.shipped(), ids=lambda study: study.id)
 @pytest.mark.parametrize(("view", "measure"), [("effects", "valid"), ("arms", "optimal"), ("sizes", "valid")])
-def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view: str) -> None:
-    report = recorded(folder)
+def test_a_recorded_study_opens_by_its_address(study: Study, measure: str, view: str) -> None:
+    report = recorded_report(study)
     rates = getattr(report, measure)
-    app = open_page("studies", study=f"recorded-{folder.name}", measure=measure, view=view)
+    app = open_page("studies", study=f"recorded-{study.id}", measure=measure, view=view)
     assert not app.exception and not app.warning
     said = words(app)
     assert f"{report.cells} of {report.cells} sessions" in said and escape(rates.verdict) in said
@@ -94,14 +95,14 @@ def test_an_impossible_choice_in_the_address_is_replaced() -> None:
 
 
 def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = json.loads((shipped_reports()[0].parent / "sections" / "report.json").read_text())
+    old = json.loads((Study.place(ASSETS) / "sections" / "report.json").read_text())
     for measure in ("valid", "optimal"):
         for new in ("curves", "sizes", "sentences"):
             del old[measure][new]
     folder = tmp_path / "old"
     folder.mkdir()
     (folder / "report.json").write_text(json.dumps(old))
-    monkeypatch.setattr("frozenlab.app.studies.page.shipped_reports", lambda: [folder])
+    monkeypatch.setattr(Study, "shipped", lambda: [Study(folder)])
     app = open_page("studies", study="recorded-old", view="sizes")
     assert not app.exception and str(app.query_params["view"]) == "effects"
     assert app.segmented_control(key="study-view").options == ["Effects", "Learning"], "its predictions were scored by hits"
@@ -115,9 +116,9 @@ def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.Mon
 INK = Ink("#123456", 14)
 
 
-@pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
-def test_every_arm_has_a_panel_with_the_first_arm_in_grey(folder: Path) -> None:
-    curves = recorded(folder).valid.curves
+@pytest.mark.parametrize("study", Study.shipped(), ids=lambda study: study.id)
+def test_every_arm_has_a_panel_with_the_first_arm_in_grey(study: Study) -> None:
+    curves = recorded_report(study).valid.curves
     drawn = curves_figure(curves, "valid", INK)
     assert [note.text for note in drawn.figure.layout.annotations] == [curve.arm for curve in curves]
     first = [point.mean for point in curves[0].points]
@@ -131,7 +132,7 @@ def test_every_arm_has_a_panel_with_the_first_arm_in_grey(folder: Path) -> None:
 
 
 def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seeds() -> None:
-    engineers = recorded(next(folder for folder in shipped_reports() if folder.name == "engineers"))
+    engineers = recorded("engineers")
     drawn = curves_figure(engineers.valid.curves, "valid", INK)
     uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("uniform"))
     effect = next(row for row in engineers.valid.effects if row.name == "uniform instead of policy")
@@ -140,7 +141,7 @@ def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seed
 
 
 def test_every_difference_by_size_is_a_number_with_its_interval_and_only_clear_ones_are_marked() -> None:
-    rows = recorded(next(folder for folder in shipped_reports() if folder.name == "engineers")).valid.sizes
+    rows = recorded("engineers").valid.sizes
     lucky = rows[3].model_copy(update={"mean": 0.12, "low": 0.1, "high": 0.14, "p": 1e-6, "p_holm": 1e-4})
     drawn = sizes_figure((*rows[:3], lucky, *rows[4:]), "valid", INK)
     [trace] = drawn.figure.data
@@ -164,7 +165,7 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
     study = Study.create(engineers_study(2), SessionStore(sessions_folder), "mine")
     (study.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
     resumed: list[Study] = []
-    monkeypatch.setattr(Study, "resume", lambda study, run: resumed.append(study))
+    monkeypatch.setattr(Study, "resume", lambda study: resumed.append(study))
     app = open_page("studies")
     assert app.query_params["study"] == "mine"
     assert "Nothing can be compared yet" in app.info[0].value
@@ -322,5 +323,5 @@ def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float], sentence: str) -> None:
-    row = recorded(next(folder for folder in shipped_reports() if folder.name == "confirm")).confirmatory[0]
+    row = recorded("confirm").confirmatory[0]
     assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == sentence

@@ -15,8 +15,7 @@ from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import CONTROLS, control_arms
 from frozenlab.experiments.studies.grid import StudyError
 from frozenlab.experiments.studies.noise import detectable_effect, student_noise
-from frozenlab.experiments.studies.on_students import best_for, students_study
-from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.presets import best_for, engineers_study, students_study
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.session.store import SessionStore
 from tests.planted import CONFIG, planted

@@ -17,8 +17,8 @@ from frozenlab.experiments.studies.report import confirmatory, measured
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm
-from frozenlab.experiments.studies.store import Study, outcomes, shipped_reports
-from frozenlab.experiments.studies.tables import StudyReport
+from frozenlab.experiments.studies.store import Study, outcomes
+from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from frozenlab.session.store import SessionStore
 
 PRIMARY = ({"arm": "uniform", "than": "rules"}, {"arm": "uniform", "than": "fixed", "outcome": "optimal"})
@@ -75,9 +75,9 @@ def test_the_report_says_in_words_what_is_confirmatory() -> None:
     assert "Written in its file: P" in html_page(late) and "Confirmatory comparisons" not in html_page(late)
 
 
-@pytest.mark.parametrize("folder", shipped_reports(), ids=lambda folder: folder.name)
-def test_recorded_studies_confirm_only_what_they_named(folder: Path) -> None:
-    report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("study", Study.shipped(), ids=lambda study: study.id)
+def test_recorded_studies_confirm_only_what_they_named(study: Study) -> None:
+    report = recorded_report(study)
     assert report.standing.startswith("Exploratory") == (not report.confirmatory)
     assert {row.name for row in report.confirmatory} <= {one.name for one in report.spec.primary}
 

@@ -147,5 +147,5 @@ def test_the_report_says_how_many_students_and_seeds(tmp_path: Path, monkeypatch
     assert "students lab-model, weak-at-waits, mine" in page and "95 % over students" in page
     assert Study.create(spec, SessionStore(tmp_path), "students").spec == spec
     save_report(tmp_path / "recorded", report, imagined(spec, dict.fromkeys(LABELS, 0.1)))
-    monkeypatch.setattr("frozenlab.experiments.studies.noise.shipped_reports", lambda: [tmp_path / "recorded"])
-    assert not dict(recorded_noise()), "its noise is not that of the lab model"
+    monkeypatch.setattr(Study, "shipped", lambda: [Study(tmp_path / "recorded")])
+    assert not recorded_noise(), "its noise is not that of the lab model"

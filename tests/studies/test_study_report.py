@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from frozenlab.experiments.studies.arms import only_one, without_one
-from frozenlab.experiments.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
+from frozenlab.experiments.studies.design import design, of_sections
 from frozenlab.experiments.studies.effects import contrast, smaller_than
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.noise import detectable_effect, noise_of, visible
@@ -25,8 +25,8 @@ from frozenlab.experiments.studies.report import measured, report_of, save_repor
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm, smallest_visible
-from frozenlab.experiments.studies.store import Configs, Study, StudyError, outcomes, shipped_reports
-from frozenlab.experiments.studies.tables import MeasureReport, StudyReport
+from frozenlab.experiments.studies.store import Configs, Study, StudyError, outcomes
+from frozenlab.experiments.studies.tables import MeasureReport, StudyReport, recorded_report
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
@@ -103,15 +103,12 @@ def test_section_effects_are_reported_only_if_nothing_else_differs() -> None:
 
 
 def test_designs_are_known_by_their_sections() -> None:
-    def sections(spec: StudySpec) -> dict[str, frozenset[str]]:
-        return {arm: frozenset(shown) for arm, shown in spec.sections_of().items()}
-
-    factorial, engineers = sections(sections_study()), sections(engineers_study())
-    left_out, alone = (sections(sections_study().model_copy(update={"arms": arms})) for arms in (without_one(), only_one()))
-    designs = (factorial, engineers, left_out, alone)
-    assert [is_factorial(design) for design in designs] == [True, False, False, False]
-    assert [is_leave_one_out(design) for design in designs] == [False, False, True, False]
-    assert [is_one_at_a_time(design) for design in designs] == [False, False, False, True]
+    base = sections_study()
+    kinds = {"main effect": base.arms, "arm": engineers_study().arms, "leave-one-out": without_one(), "one-at-a-time": only_one()}
+    for kind, arms in kinds.items():
+        spec = base.model_copy(update={"arms": arms})
+        assert design(spec).kind == kind
+        assert of_sections(spec.sections_of()) == (None if kind == "arm" else design(spec))
 
 
 def test_differences_by_size_use_the_boards_of_that_size_and_are_corrected_for_all_sizes() -> None:
@@ -215,10 +212,10 @@ def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
 
 def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
     """Two-way: what is left of arms by seeds beside the means of both."""
-    folder = next(folder for folder in shipped_reports() if folder.name == "engineers")
-    rates = outcomes(pd.read_parquet(folder / "boards.parquet")).pivot(index="arm", columns="seed", values="value").drop("base")
+    study = next(study for study in Study.shipped() if study.id == "engineers")
+    rates = outcomes(pd.read_parquet(study.dir / "boards.parquet")).pivot(index="arm", columns="seed", values="value").drop("base")
     left = rates.sub(rates.mean(axis=1), axis=0).sub(rates.mean(axis=0), axis=1) + rates.to_numpy().mean()
-    known = noise_of(folder)
+    known = noise_of(study)
     assert known.between_arms**2 == pytest.approx(2 * (left**2).to_numpy().sum() / (3 * 4))
     assert known.between_seeds**2 == pytest.approx(2 * rates.var(axis=1).mean())
 
@@ -265,33 +262,29 @@ def apart_from_draws(found: MeasureReport) -> MeasureReport:
     return found.model_copy(update={"effects": effects, "curves": (), "sentences": ()})  # in the words of their day
 
 
-def of_today(folder: Path) -> bool:
-    """Whether a recorded study has boards by seed, and knows what its arms trained on."""
-    return bool(json.loads((folder / "report.json").read_text())["spec"].get("suite_by_seed"))
+TODAY, OLDER = ([study for study in Study.shipped() if study.spec.suite_by_seed is today] for today in (True, False))
+"""Recorded studies with boards by seed, which know what their arms trained on, and the others."""
 
 
-@pytest.mark.parametrize("folder", [folder for folder in shipped_reports() if of_today(folder)], ids=lambda folder: folder.name)
-def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
-    report = StudyReport.model_validate_json((folder / "report.json").read_text())
-    boards = pd.read_parquet(folder / "boards.parquet")
+@pytest.mark.parametrize("study", TODAY, ids=lambda study: study.id)
+def test_recorded_rates_are_those_of_the_recorded_boards(study: Study) -> None:
+    report, boards = recorded_report(study), pd.read_parquet(study.dir / "boards.parquet")
     for found, measure in ((report.valid, "valid"), (report.optimal, "optimal")):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
         assert again.arms == found.arms and [row.mean for row in again.effects] == [row.mean for row in found.effects]
     assert report.beforehand and not report.missing and report.beforehand in unescape(html_page(report))
 
 
-@pytest.mark.parametrize("folder", [folder for folder in shipped_reports() if not of_today(folder)], ids=lambda folder: folder.name)
-def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path) -> None:
-    text = (folder / "report.json").read_text()
-    report = StudyReport.model_validate_json(text)
-    boards = pd.read_parquet(folder / "boards.parquet")
+@pytest.mark.parametrize("study", OLDER, ids=lambda study: study.id)
+def test_recorded_reports_have_everything_and_old_ones_open_without(study: Study) -> None:
+    report, boards = recorded_report(study), pd.read_parquet(study.dir / "boards.parquet")
     for measure, found in (("valid", report.valid), ("optimal", report.optimal)):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
         assert found.curves and found.sizes and apart_from_draws(again) == apart_from_draws(found)
         for bound in ("board_low", "board_high"):  # a bootstrap, with other draws than when this was recorded
             ours, theirs = ([getattr(row, bound) for row in each.effects] for each in (again, found))
             assert ours == pytest.approx(theirs, abs=0.005)
-    old = json.loads(text)
+    old = json.loads((study.dir / "report.json").read_text())
     for measure in ("valid", "optimal"):
         for new in ("curves", "sizes", "sentences"):
             del old[measure][new]

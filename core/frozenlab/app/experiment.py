@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.app.ui import markup, nav, refusals, sessions, theme
+from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
+from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.experiment import Experiment, RunSettings
 from frozenlab.jobs import launcher
 
 RECORDED = "recorded-"
 """What the names of experiments begin with that come with FrozenLab."""
-
-
 AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
 Named = TypeVar("Named")
+
+
+Look = Callable[[float], tuple[str, bool]]
+"""Words for the part of the work that is done, 0..1, and whether the page is drawn again at this part."""
+
+
+def nothing(*_: Any) -> None:
+    """What a page without it draws or says."""
 
 
 def error_of(kind: str) -> str:
@@ -57,14 +64,24 @@ def page(
     form: Callable[[], None],
     show: Callable[[AnExperiment], None],
     found: Mapping[str, AnExperiment] | None = None,
+    *,
+    above: Callable[[], None] = nothing,
+    beside: Callable[[AnExperiment], None] = nothing,
+    look: Callable[[AnExperiment], Look | None] = nothing,
+    servers: Callable[[AnExperiment], Sequence[Server]] = lambda experiment: (),
 ) -> None:
     """The page of a kind: one experiment, how far it is, and what ``show`` draws of it.
 
     Args:
         new: the button that opens the ``form`` of a new one.
         found: those that can be picked, by the name in the address; None: all of the kind.
+        above: draws what is not of one experiment.
+        beside: draws what is beside the button that deletes one's own.
+        look: for :func:`watch`.
+        servers: those that resuming it asks.
     """
     picker = head(kind, question, lead, new, form)
+    above()
     known = everything(kind) if found is None else found
     if not known:
         st.info(f"There is no {kind.words.one} yet.")
@@ -73,12 +90,15 @@ def page(
     chosen, own = known[name], not name.startswith(RECORDED)
     state = chosen.state()
     if own and state.live:
-        watch(chosen)
+        watch(chosen, look(chosen))
     elif own and state.status != "done":
-        go_on(chosen)
+        go_on(chosen, may=api_form.may_ask(servers(chosen), f"{kind.kind}-go-on"))
     show(chosen)
-    if own and not state.live:
-        delete_button(chosen, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
+    if own:
+        with st.container(horizontal=True):
+            if not state.live:
+                delete_button(chosen, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
+            beside(chosen)
 
 
 def label(name: str, experiment: Experiment[Any]) -> str:
@@ -109,9 +129,9 @@ def start(kind: type[Experiment[Any]], spec: Any, run: RunSettings | None = None
         st.query_params[kind.kind] = kind.start(spec, sessions.store(), run=run).id
 
 
-def resume(experiment: Experiment[Any], run: RunSettings | None = None) -> None:
+def resume(experiment: Experiment[Any]) -> None:
     with refusals.keeping_reason(error_of(experiment.kind), "Not started"):
-        experiment.resume(run)
+        experiment.resume()
 
 
 def halt(experiment: Experiment[Any]) -> None:
@@ -120,13 +140,8 @@ def halt(experiment: Experiment[Any]) -> None:
 
 
 @st.fragment
-def watch(experiment: Experiment[Any], look: Callable[[float], tuple[str, bool]] | None = None) -> None:
-    """The progress of one that runs. Draws the page again when it ends.
-
-    Args:
-        look: words for the part of the work that is done, 0..1, and whether the page is drawn again at this part; None: the parts that
-            are done, and only at the end.
-    """
+def watch(experiment: Experiment[Any], look: Look | None = None) -> None:
+    """The progress of one that runs. Draws the page again when it ends. Without ``look``: the parts that are done, and only at the end."""
     keep_current(experiment)
     state, kind, words = experiment.state(), experiment.kind, experiment.words
     counted = f"**{round(state.progress * experiment.total)} of {experiment.total} {words.units}**"
@@ -143,7 +158,7 @@ def watch(experiment: Experiment[Any], look: Callable[[float], tuple[str, bool]]
         st.rerun()
 
 
-def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True, run: RunSettings | None = None) -> None:
+def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True) -> None:
     """What ended one before it was done, and the button that resumes it.
 
     Args:
@@ -156,6 +171,6 @@ def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True, run: 
         why = f": {markup.plain(state.error)}" if state.error else "."
         st.markdown(f"This {words.one} {status}{so_far}{why}")
         st.button(
-            words.resume, key=f"{kind}-go-on", icon=":material/play_arrow:", on_click=resume, args=(experiment, run),
+            words.resume, key=f"{kind}-go-on", icon=":material/play_arrow:", on_click=resume, args=(experiment,),
             **refusals.changes(disabled=not may),
         )  # fmt: skip

@@ -19,9 +19,7 @@ from frozenlab.experiments.studies.arms import CONTROLS
 from frozenlab.experiments.studies.cluster import require_ray
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
-from frozenlab.experiments.studies.on_students import students_study
-from frozenlab.experiments.studies.presets import SEEDS, STUDIES
+from frozenlab.experiments.studies.presets import ON_STUDENTS, SEEDS, STUDIES, students_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_note
 from frozenlab.experiments.studies.spec import StudySpec

@@ -20,11 +20,15 @@ from frozenlab.experiments.students.secret import candidates
 from frozenlab.experiments.students.store import id_of
 from frozenlab.experiments.studies.arms import CONTROLS
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.on_students import ENGINEERS as STUDENTS_ENGINEERS
-from frozenlab.experiments.studies.on_students import KIND as ON_STUDENTS
-from frozenlab.experiments.studies.on_students import SEEDS as STUDENTS_SEEDS
-from frozenlab.experiments.studies.on_students import SMALLEST_EFFECT, students_study
-from frozenlab.experiments.studies.presets import PAPER_ENGINEERS, SEEDS, STUDIES
+from frozenlab.experiments.studies.presets import (
+    ON_STUDENTS,
+    PAPER_ENGINEERS,
+    SEEDS,
+    SMALLEST_EFFECT,
+    STUDENTS_ENGINEERS,
+    STUDIES,
+    students_study,
+)
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.share import cores
@@ -42,7 +46,6 @@ KIND_WORDS = {
     ON_STUDENTS: "students · engineers on students with a planted weakness, beside an oracle that knows it",
     "main": "main table · random, fixed and engineered environments, measured on the paper's suite",
 }
-USUAL_SEEDS = SEEDS | {ON_STUDENTS: STUDENTS_SEEDS}
 BASE = "study"
 """The preset that a study runs by default."""
 
@@ -72,7 +75,7 @@ def start_form() -> None:
     base, session = (kind, None) if kind == ON_STUDENTS else pick_session()
     few, many = st.columns(2)
     seeds = few.number_input(
-        "Seeds", 1, 50, USUAL_SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
+        "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
     )
     jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", help="One per processor core."))
     matters = few.number_input(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,24 +14,18 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.diagnosis.section import diagnosis_section
-from frozenlab.app.experiment import RECORDED
 from frozenlab.app.studies.form import start_form
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
-from frozenlab.app.ui import api_form, markup, nav, sessions
-from frozenlab.app.ui.deleting import delete_button
+from frozenlab.app.ui import markup, sessions
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
-from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import as_frame
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import detectable, html_page, written_before
-from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.store import Study, StudyError, shipped_reports
-from frozenlab.experiments.studies.tables import Difference, PrimaryRow, StudyReport
-from frozenlab.jobs.share import cores
+from frozenlab.experiments.studies.store import Study, StudyError
+from frozenlab.experiments.studies.tables import Difference, PrimaryRow, StudyReport, recorded_report
 
-ERROR = experiment.error_of("study")
 FINDINGS = ASSETS / "findings.md"
 """README holds the same table, with links that work there."""
 LEAD = (
@@ -45,28 +37,29 @@ Choice = TypeVar("Choice", bound=str)
 
 def page() -> None:
     """One study: its progress if it runs, and its report."""
-    picker = experiment.head(Study, "What makes a good engineer?", LEAD, "New study", start_form)
+    experiment.page(
+        Study, "What makes a good engineer?", LEAD, "New study", start_form, show,
+        above=findings_and_diagnosis,
+        beside=lambda study: export_button([Found("study", study.dir)], key="study-export"),
+        look=look,
+        servers=lambda study: study.spec.servers,
+    )  # fmt: skip
+
+
+def findings_and_diagnosis() -> None:
     findings()
     diagnosis_section()
-    found = everything()
-    shown = found[experiment.choose(Study, found, picker, lambda name: found[name].label)]
-    if shown.study is not None and shown.study.state().live:
-        watch(shown.study)
-    elif shown.study is not None:
-        imported_note("study", shown.study.dir)
-        if shown.study.state().status != "done":
-            may = api_form.may_ask(shown.spec.servers, "study-go-on")
-            experiment.go_on(shown.study, may=may, run=RunSettings(jobs=cores()))
-    report = shown.report()
+
+
+def show(study: Study) -> None:
+    """The report, once something can be compared."""
+    imported_note("study", study.dir)
+    done, status = sum(1 for _ in study.finished()), study.state().status
+    report = recorded_report(study) if study.recorded else own_report(str(study.dir), done, status)
     if report is None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
         show_report(report)
-    if shown.study is not None:
-        with st.container(horizontal=True):
-            if not shown.study.state().live:
-                delete_button(shown.study, "study-delete", ERROR, partial(nav.put, "study", None))
-            export_button([Found("study", shown.study.dir)], key="study-export")
 
 
 def findings() -> None:
@@ -75,18 +68,18 @@ def findings() -> None:
         st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
 
 
-def watch(study: Study) -> None:
-    """Draws the page again when another session is done."""
+def look(study: Study) -> experiment.Look:
+    """The page is drawn again when another session is done."""
     drawn = sum(1 for _ in study.finished())
 
-    def look(_: float) -> tuple[str, bool]:
+    def now(_: float) -> tuple[str, bool]:
         status = {cell.id: session.state().status for cell in study.cells if (session := study.session(cell)) is not None}
         running = [cell for cell, found in status.items() if found == "running"]
         done = sum(found == "done" for found in status.values())
-        now = f" · now {', '.join(running)}" if running else ""
-        return f"**{done} of {len(study.cells)} sessions done**{now}", done != drawn
+        at_work = f" · now {', '.join(running)}" if running else ""
+        return f"**{done} of {len(study.cells)} sessions done**{at_work}", done != drawn
 
-    experiment.watch(study, look)
+    return now
 
 
 def show_report(report: StudyReport) -> None:
@@ -131,27 +124,6 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     st.caption("  \n".join(markup.plain(line) for line in (*written_before(report), report.standing)))
 
 
-@dataclass(frozen=True)
-class ShownStudy:
-    """A study of this machine, or one that came with the project, of which only the report is there."""
-
-    id: str
-    spec: StudySpec
-    study: Study | None = None
-    recorded: StudyReport | None = None
-
-    def report(self) -> StudyReport | None:
-        """None while no comparison is possible."""
-        if self.study is None:
-            return self.recorded
-        return own_report(str(self.study.dir), sum(1 for _ in self.study.finished()), self.study.state().status)
-
-    @property
-    def label(self) -> str:
-        kind = "recorded" if self.study is None else self.study.state().status
-        return f"{self.spec.title} · {self.spec.size_in_words} · {kind}"
-
-
 @st.cache_data(max_entries=50, show_spinner="Counting")
 def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
     """Counted once for each number of finished cells, and again at the end. None while nothing can be compared."""
@@ -159,16 +131,6 @@ def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
         return report_of(Study(Path(folder)))
     except StudyError:
         return None
-
-
-def everything() -> dict[str, ShownStudy]:
-    """All studies, one's own first and newest first."""
-    own = [ShownStudy(study.id, study.spec, study=study) for study in Study.all(sessions.store())]
-    ours = []
-    for folder in shipped_reports():
-        report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
-        ours.append(ShownStudy(f"{RECORDED}{folder.name}", report.spec, recorded=report))
-    return {each.id: each for each in [*own, *ours]}
 
 
 def downloads(report: StudyReport, view: str) -> None:

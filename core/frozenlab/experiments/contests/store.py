@@ -20,7 +20,7 @@ from frozenlab.experiments.contests.task import ContestError, ContestTask, Entry
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.students.recipe import StudentError
 from frozenlab.experiments.students.store import Student
-from frozenlab.experiments.studies.on_students import best_for
+from frozenlab.experiments.studies.presets import best_for
 from frozenlab.jobs.folders import read_task
 from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs

@@ -12,7 +12,7 @@ from frozenlab.engineer.engineers import PolicyEngineer
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import id_of
-from frozenlab.experiments.studies.on_students import short_stage
+from frozenlab.experiments.studies.presets import short_stage
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.families import AnyConfig

@@ -67,20 +67,21 @@ def design(spec: StudySpec) -> Design:
 
 def of_sections(sections: Sections) -> Design | None:
     """The design of arms that differ in nothing but their sections; None if these make none of the three designs."""
-    arm_of, first = {shown: arm for arm, shown in sections.items()}, next(iter(sections))
-    if is_factorial(sections):
-        pairs = {
-            section: [(arm, arm_of[shown - {section}]) for arm, shown in sections.items() if section in shown]
-            for section in varied(sections)
-        }
+    first, pairs = next(iter(sections)), dict[str, list[tuple[str, str]]]()
+    for plus, shown in sections.items():
+        for section in sorted(shown):
+            of = [(plus, minus) for minus, fewer in sections.items() if fewer == shown - {section}]
+            pairs[section] = pairs.get(section, []) + of
+    pairs = {section: of for section, of in pairs.items() if of}
+    if len(set(sections.values())) < len(sections):
+        return None
+    if len(sections) == 2 ** len(varied(sections)):
         return Design("main effect", pairs, first, interactions(sections))
-    if is_leave_one_out(sections):
-        whole = max(arm_of, key=len)
-        lacking = {section: arm for shown, arm in arm_of.items() for section in whole - shown}
-        return Design("leave-one-out", {section: [(arm_of[whole], lacking[section])] for section in sorted(lacking)}, arm_of[whole])
-    if is_one_at_a_time(sections):
-        added = {section: arm for arm, shown in sections.items() for section in shown - sections[first]}
-        return Design("one-at-a-time", {section: [(arm, first)] for section, arm in added.items()}, first)
+    more, less = ({pair[side] for of in pairs.values() for pair in of} for side in (0, 1))
+    if len(more) == 1 and len(less) == len(sections) - 1:
+        return Design("leave-one-out", pairs, more.pop())
+    if less == {first} and len(more) == len(sections) - 1:
+        return Design("one-at-a-time", pairs, first)
     return None
 
 
@@ -108,20 +109,3 @@ def only_sections_differ(spec: StudySpec) -> bool:
 def varied(sections: Sections) -> list[str]:
     """The sections that are on in some arms and off in others, in alphabetical order."""
     return sorted(frozenset[str]().union(*sections.values()) - frozenset.intersection(*sections.values()))
-
-
-def is_factorial(sections: Sections) -> bool:
-    """Whether the arms are all combinations of the sections that vary."""
-    return len(set(sections.values())) == len(sections) == 2 ** len(varied(sections)) > 1
-
-
-def is_leave_one_out(sections: Sections) -> bool:
-    """Whether one arm shows every section and each other arm lacks a different one."""
-    shown = sorted(set(sections.values()), key=len, reverse=True)
-    return len(shown) == len(sections) and all(part < shown[0] and len(shown[0] - part) == 1 for part in shown[1:])
-
-
-def is_one_at_a_time(sections: Sections) -> bool:
-    """Whether the first arm shows the fewest sections and each other arm adds a different one."""
-    least, *others = sections.values()
-    return len(set(others)) == len(others) and all(least < shown and len(shown - least) == 1 for shown in others)

@@ -16,12 +16,10 @@ seed changes, which more seeds average out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,7 +30,10 @@ from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import smallest_visible
-from frozenlab.experiments.studies.store import outcomes, shipped_reports, shipped_spec
+from frozenlab.experiments.studies.store import Study, outcomes
+from frozenlab.jobs.kept import Kept
+
+BOARDS = "boards.parquet"
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,7 @@ class StudentNoise:
 
 def recorded_student_noise() -> dict[str, StudentNoise]:
     """The noise of each study with students that comes with the project, by the study's name."""
-    return {folder.name: noise_in(folder) for folder in shipped_reports() if shipped_spec(folder).students}
-
-
-@cache
-def noise_in(folder: Path) -> StudentNoise:
-    """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    return student_noise(outcomes(pd.read_parquet(regular(folder / "boards.parquet"))))
+    return {study.id: _student_noise(study.dir / BOARDS) for study in Study.shipped() if study.spec.students}
 
 
 def student_noise(rates: pd.DataFrame) -> StudentNoise:
@@ -72,6 +67,9 @@ def student_noise(rates: pd.DataFrame) -> StudentNoise:
     within = square_sum(left - left.groupby("student").transform("mean")) / (students * (arms - 1) * (seeds - 1))
     between = seeds * square_sum(means - means.mean()) / ((students - 1) * (arms - 1))
     return StudentNoise(max(0.0, (between - within) / seeds), within)
+
+
+_student_noise = Kept(lambda path: student_noise(outcomes(pd.read_parquet(regular(path)))), 20)
 
 
 def square_sum(table: pd.DataFrame) -> float:
@@ -125,7 +123,7 @@ def visible(spec: StudySpec) -> Visible | None:
         return None
     suite = spec.session.test or spec.session.suite
     boards = suite.boards_per_cell * len(suite.cells)
-    recorded = dict(recorded_noise())
+    recorded = recorded_noise()
     alike = {name: one for name, one in recorded.items() if one.like(spec)}
     if alike:
         variance, source = float(np.mean([one.between_arms**2 for one in alike.values()])), "as measured in"
@@ -171,34 +169,32 @@ class Noise:
         return (self.ask_first, self.suite_by_seed) == (spec.session.ask_first, spec.suite_by_seed)
 
 
-def recorded_noise() -> Iterator[tuple[str, Noise]]:
-    """The noise of each study that comes with the project and has no students, with the study's name."""
-    for folder in shipped_reports():
-        if not shipped_spec(folder).students:
-            yield folder.name, noise_of(folder)
+def recorded_noise() -> dict[str, Noise]:
+    """The noise of each study that comes with the project and has no students, by the study's name."""
+    return {study.id: _noise(study.dir / BOARDS) for study in Study.shipped() if not study.spec.students}
 
 
-@cache
-def noise_of(folder: Path) -> Noise:
-    """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    spec = shipped_spec(folder)
-    boards = pd.read_parquet(regular(folder / "boards.parquet"), columns=["arm", "seed", "board_id", "cell", "valid"])
-    rates = (
-        outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()
-    )  # keep one of several arms that trained alike
+def noise_of(study: Study) -> Noise:
+    """The noise of one recorded study."""
+    spec, boards = study.spec, pd.read_parquet(regular(study.dir / BOARDS), columns=["arm", "seed", "board_id", "cell", "valid"])
+    # Of several arms that trained alike one counts.
+    rates = outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()
     left = rates.sub(rates.mean(axis=1), axis=0)
     seeds, arms = rates.shape[1], rates.shape[0]
-    between_seeds = sqrt(2 * float((left**2).to_numpy().sum()) / (arms * (seeds - 1)))
-    left = left.sub(left.mean(axis=0), axis=1)
-    between_arms = sqrt(2 * float((left**2).to_numpy().sum()) / ((arms - 1) * (seeds - 1)))
+    between_seeds = sqrt(2 * square_sum(left) / (arms * (seeds - 1)))
+    between_arms = sqrt(2 * square_sum(left - left.mean()) / ((arms - 1) * (seeds - 1)))
+    kept = boards[boards["arm"].isin(rates.index)]
     return Noise(
         spec.session.ask_first,
         spec.suite_by_seed,
         between_arms,
         between_seeds,
-        turned(boards[boards["arm"].isin(rates.index)], "seed", "arm"),
-        0.0 if spec.suite_by_seed else turned(boards[boards["arm"].isin(rates.index)], "arm", "seed"),
+        turned(kept, "seed", "arm"),
+        0.0 if spec.suite_by_seed else turned(kept, "arm", "seed"),
     )
+
+
+_noise = Kept(lambda path: noise_of(Study(path.parent)), 20)
 
 
 def turned(boards: pd.DataFrame, within: str, between: str) -> float:

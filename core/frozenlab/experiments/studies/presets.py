@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from frozenlab.base.cells import Config, evenly
 from frozenlab.engineer.engineers import engineer_of
+from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.arms import control_arms, engineer_arms, guard_arms, guidance_arms, only_one, section_arms, without_one
-from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.grid import Arm, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
+from frozenlab.tasks.families import family_of
 
-SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5, "main": 3}
+ON_STUDENTS = "students"
+"""The name of the ready-made study that begins with students of its own."""
+SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5, "main": 3, ON_STUDENTS: 6}
 """Default number of seeds of each ready-made study."""
 PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and the baselines."""
 MAIN_ENGINEERS: tuple[str, ...] = ("random", "fixed", "policy")
 """The arms of the paper's main table: domain randomisation, a fixed environment, and environments that the checkpoint engineers."""
+STUDENTS_ENGINEERS: tuple[str, ...] = ("policy", "rules", "learnability", "uniform")
+SMALLEST_EFFECT = 0.02
+"""Of the study students."""
+SHORT_TRAINING = TrainingSettings(
+    method="imitation", steps=24, boards_per_step=16, completions_per_board=4, learning_rate=3e-3, schedule="per-stage", temperature=0.7
+)
+VALIDATION, TEST = 40, 60
+"""Held-out tasks of each cell."""
 
 
 def main_study(
@@ -111,3 +126,76 @@ STUDIES: dict[str, Callable[..., StudySpec]] = {
     "main": main_study,
 }
 """Ready-made studies by name. Each function takes the number of seeds and the session of the cells; both have defaults."""
+
+
+# --- on students -----------------------------------------------------------------------------------------------------
+# Engineers on students, each with a planted weakness. One short stage shows who wins most of it back. The setting is the one in which
+# configs matter (docs/instrument.md): few tasks, cells with skills of their own, the engineer asked before the stage, no limit to a step,
+# boards by seed, and a test that no engineer sees.
+
+
+def short_stage(config: Config) -> SessionSpec:
+    """The session of each cell of such a study."""
+    family = family_of(config.family)
+
+    def suite(boards: int) -> Any:
+        return family.suite_type.model_validate({**family.suite_cells(config), "boards_per_cell": boards})
+
+    return SessionSpec(
+        stages=1, initial_config=evenly(config), training=SHORT_TRAINING, ask_first=True, sections=("failures", "statistics"),
+        suite=suite(VALIDATION), test=suite(TEST), guard=GuardSettings(max_step=1.0),
+    )  # fmt: skip
+
+
+def best_for(config: Config, weak: Sequence[str]) -> Config:
+    """The oracle's config: as many tasks as the guard allows from the weak cells."""
+    rest = USUAL.min_share
+    share = rest + (1 - rest * len(config.cells)) / len(weak)
+    return config.with_cells(
+        {name: own.model_copy(update={"share": share if name in weak else rest}) for name, own in config.cells.items()}
+    )
+
+
+def oracle_arm(config: Config, weak: Mapping[str, Sequence[str]]) -> Arm:
+    """Student -> its weak cells, as an arm that knows them."""
+    return Arm(name="oracle", configs={student: best_for(config, cells) for student, cells in weak.items()})
+
+
+def students_study(
+    seeds: int = SEEDS[ON_STUDENTS],
+    *,
+    recipes: Mapping[str, Recipe],
+    engineers: Sequence[str | EngineerSpec] = STUDENTS_ENGINEERS,
+    controls: Sequence[str] = ("blind",),
+) -> StudySpec:
+    """The study students: engineers, controls of the first of them, and an oracle that knows what each student lacks.
+
+    Args:
+        recipes: ``student:ID`` -> its recipe.
+        controls: some of :data:`frozenlab.experiments.studies.arms.CONTROLS`.
+
+    Raises:
+        StudyError: there are fewer than two students, they were not made for the same config, or there is no such control.
+        EngineerError: as :func:`engineer_of` does.
+    """
+    configs = [evenly(recipe.config) for recipe in recipes.values()]
+    if len(configs) < 2:
+        raise StudyError("the study students needs two students or more: with one, being best for it is being best for all")
+    if any(config != configs[0] for config in configs):
+        raise StudyError("these students were made for different configs; choose students of the same one")
+    own = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
+    session = short_stage(configs[0])
+    arms = engineer_arms(own)
+    return StudySpec(
+        title="Who finds and mends what a student lacks?",
+        session=session.changed(engineer=own[0]),
+        arms=(
+            *arms,
+            *control_arms(controls, own[0], arms[0].name, session.sections),
+            oracle_arm(configs[0], {student: recipe.weak for student, recipe in recipes.items()}),
+        ),
+        students=tuple(recipes),
+        seeds=tuple(range(1, seeds + 1)),
+        suite_by_seed=True,
+        smallest_effect=SMALLEST_EFFECT,
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Literal
 
 from frozenlab.base.errors import LabError, Stopped
 from frozenlab.experiments.studies.cluster import RayWorkers
@@ -35,38 +35,25 @@ Standing = Literal["done", "live", "ready", "waiting", "failed"]
 gets), or could not be run."""
 
 
-class Workers(Protocol):
-    """Where the workers of a study's sessions run."""
-
-    def prepare(self) -> int:
-        """Called once, first. Returns how many workers fit at a time. Raises ClusterError if none does."""
-
-    def start(self, session: Session) -> None:
-        """Start a worker for the session."""
-
-    def running(self, session: Session) -> bool:
-        """Whether the session has a worker or one is starting."""
-
-    def stop(self, session: Session) -> None:
-        """Ask the session's worker to stop at its next step."""
-
-
 class LocalWorkers:
-    """The queue of this machine; worker processes outlive the runner."""
+    """Runs the workers of a study's sessions in the queue of this machine; they outlive the runner."""
 
     def __init__(self, study: Job) -> None:
         self.study = study
 
     def prepare(self) -> int:
+        """Called once, first. Returns how many workers fit at a time."""
         return cores()
 
     def start(self, session: Session) -> None:
         launcher.submit(session, parent=self.study)
 
     def running(self, session: Session) -> bool:
+        """Whether the session has a worker or one is starting."""
         return launcher.held(session)
 
     def stop(self, session: Session) -> None:
+        """Ask the session's worker to stop at its next step."""
         with suppress(launcher.LaunchError):  # it has just ended
             launcher.stop(session)
 
@@ -74,7 +61,7 @@ class LocalWorkers:
 def work(recorder: JobRecorder[Study]) -> None:
     """Have all cells run to their end, here or on a Ray cluster. Raises CellsError, ClusterError and Stopped."""
     study, run = recorder.job, recorder.job.run
-    workers = RayWorkers(study, run.cluster, study.dir / LOCK_FILE) if run.cluster else LocalWorkers(study)
+    workers = RayWorkers(study, run.cluster, study.dir / LOCK_FILE) if run.cluster else None
     Runner(recorder, run.jobs, workers).run()
 
 
@@ -85,7 +72,7 @@ class CellsError(LabError, RuntimeError):
 class Runner:
     """Starts, watches and restarts the workers of a study."""
 
-    def __init__(self, recorder: JobRecorder[Study], jobs: int | None = None, workers: Workers | None = None) -> None:
+    def __init__(self, recorder: JobRecorder[Study], jobs: int | None = None, workers: LocalWorkers | RayWorkers | None = None) -> None:
         """
         Args:
             jobs: cells to run at a time; None for as many as fit.
@@ -101,7 +88,7 @@ class Runner:
     def run(self) -> None:
         """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
         self.study.register()
-        self.study.sessions.clear(0)  # nobody else makes cells
+        self.study.sessions.clear(0)  # only the runner makes cells
         self.look()
         self.tell()
         room = self.workers.prepare()

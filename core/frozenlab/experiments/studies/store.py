@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
+from typing import Self
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.session import Session
@@ -38,11 +39,27 @@ REGISTERED = "registered.sha256"
 """The checksum of ``study.json``, written by the runner before it makes the first session."""
 
 
+REPORT = "report.json"
+"""In the folder of a study that comes with FrozenLab: its report, with the spec; its sessions are not there."""
+
+
 class Study(Experiment[StudySpec]):
     """One study folder, opened for reading. Opening it raises StudyError if there is no readable ``study.json``."""
 
     kind, model, error = "study", StudySpec, StudyError
     words = Words("study", "studies", "running", "sessions")
+
+    def __init__(self, folder: Path) -> None:
+        self.recorded = (folder / REPORT).exists()
+        """Whether it comes with FrozenLab, as a report without sessions."""
+        if self.recorded:
+            self.dir, self.id, self.spec = folder, folder.name, _recorded_spec(folder / REPORT)
+        else:
+            super().__init__(folder)
+
+    @classmethod
+    def shipped(cls) -> list[Self]:
+        return [cls(path.parent) for path in sorted(cls.place(places.ASSETS).glob(f"*/{REPORT}"))]
 
     @classmethod
     def check(cls, spec: StudySpec, store: SessionStore) -> None:
@@ -61,6 +78,10 @@ class Study(Experiment[StudySpec]):
     @property
     def total(self) -> int:
         return len(self.cells)
+
+    @property
+    def size_in_words(self) -> str:
+        return self.spec.size_in_words
 
     @property
     def needs(self) -> Needs:
@@ -151,20 +172,12 @@ class Study(Experiment[StudySpec]):
         return tuple(drawn) if len(drawn) == session.spec.stages else ()
 
 
+_recorded_spec = Kept(lambda path: StudySpec.model_validate(read_json(path)["spec"]), 20)
+
+
 def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
     """One row per finished cell: ``arm, seed, value``, with students also ``student``. The value is the mean over the suite's cells of the
     share of boards that are ``measure``."""
     session = ["arm", *units(boards)]
     of_cells = boards.groupby([*session, "cell"], sort=False)[measure].mean()
     return of_cells.groupby(session, sort=False).mean().rename("value").reset_index()
-
-
-def shipped_reports() -> list[Path]:
-    """The folders of the studies that ship with the project: reports without sessions."""
-    return sorted(path.parent for path in (places.ASSETS / "studies").glob("*/report.json"))
-
-
-@cache
-def shipped_spec(folder: Path) -> StudySpec:
-    """The spec of such a study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    return StudySpec.model_validate(read_json(folder / "report.json")["spec"])

@@ -17,6 +17,8 @@ from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import CLEAR, Bound, Effect, holm, smallest_visible
+from frozenlab.experiments.studies.store import REPORT, Study
+from frozenlab.jobs.kept import Kept
 from frozenlab.session.ledger import Changed, Score
 
 Words = Annotated[str, AfterValidator(typeset)]
@@ -260,6 +262,14 @@ class StudyReport(BaseModel):
         if not self.beforehand:
             lacks.append("the dose was not recorded, and predictions were scored by hits in a wide interval")
         return tuple(lacks)
+
+
+_read = Kept(lambda path: StudyReport.model_validate_json(path.read_bytes()), 20)
+
+
+def recorded_report(study: Study) -> StudyReport:
+    """The report of a study that comes with FrozenLab, which all callers share."""
+    return _read(study.dir / REPORT)
 
 
 Row = TypeVar("Row", bound=EffectRow)
