@@ -19,7 +19,7 @@ from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.contests.builders import tiny_contest
 from tests.running import finish
-from tests.studies.test_studies import small_study
+from tests.studies.builders import small_study
 
 BOTH = ("optimizer", "middle-weights")
 

@@ -23,7 +23,6 @@ from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
 from frozenlab.experiments.studies.grid import StudyError
 from frozenlab.experiments.studies.runner import Runner
-from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.jobs.launcher import launch, queue
@@ -38,7 +37,8 @@ from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.loop.test_loop import tensors
 from tests.running import finish, wait_for
-from tests.studies.test_studies import events, small_study
+from tests.studies.builders import made, small_study
+from tests.studies.test_studies import events
 
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster
@@ -73,10 +73,10 @@ def cluster() -> Iterator[Cluster]:
     assert not left
 
 
-def scattered_study(seeds: tuple[int, ...]) -> StudySpec:
+def scattered(root: Path, seeds: tuple[int, ...]) -> Study:
     spec = small_study("uniform", "fixed", seeds=seeds)
-    training = spec.session.training.model_copy(update={"steps": STEPS})
-    return spec.model_copy(update={"session": spec.session.model_copy(update={"training": training})})
+    longer = spec.session.changed(training=spec.session.training.model_copy(update={"steps": STEPS}))
+    return Study.create(spec.model_copy(update={"session": longer}), SessionStore(root), "scattered")
 
 
 def raylet(node: Any) -> psutil.Process:
@@ -91,12 +91,11 @@ def trained_on(node: Any, study: Study) -> tuple[Session, State] | None:
     """The session that trains on a node, once it has recorded a step."""
     for cell in study.cells:
         session = study.session(cell)
-        if session is not None:
-            state = session.state()
-            if state.status == "running" and state.phase == "training" and state.step:
-                with suppress(psutil.NoSuchProcess):
-                    if raylet(node) in psutil.Process(state.pid).parents():
-                        return session, state
+        state = session.state() if session else None
+        if session and state and state.status == "running" and state.phase == "training" and state.step:
+            with suppress(psutil.NoSuchProcess):
+                if raylet(node) in psutil.Process(state.pid).parents():
+                    return session, state
     return None
 
 
@@ -120,7 +119,7 @@ def start_runner(run: RunSettings, study: Study) -> subprocess.Popen[bytes]:
 
 @pytest.mark.long
 def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
-    study = Study.create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
+    study = scattered(tmp_path, seeds=(0, 1))
     runner = start_runner(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
     wait_for(lambda: trained_on(doomed, study) is not None or runner.poll() is not None, "a session to train on the node")
@@ -161,7 +160,7 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
 
 @pytest.mark.long
 def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
-    study = Study.create(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
+    study = scattered(tmp_path, seeds=(0, 1, 2))
     runner = start_runner(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
     wait_for(lambda: sum(begun().values()) == 2 and len(begun()) == 3, "two sessions to have a worker, and a third to wait for a node")
@@ -173,7 +172,7 @@ def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_
 
 
 def test_an_unreachable_cluster_fails_the_study_with_the_reason(tmp_path: Path) -> None:
-    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
+    study = made(tmp_path)
     workers = RayWorkers(study, "127.0.0.1:1", tmp_path / "lock")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=workers).run()) == 1
     assert study.state().status == "failed"
@@ -195,7 +194,7 @@ def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_study_folder_holds_its_run_settings(tmp_path: Path) -> None:
-    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
+    study = made(tmp_path)
     assert study.run == RunSettings(jobs=None, cluster=None)
     write_text(study.dir / "run.json", RunSettings(jobs=3, cluster="auto").model_dump_json())
     assert study.run == RunSettings(jobs=3, cluster="auto")
@@ -208,7 +207,7 @@ def test_the_study_folder_holds_its_run_settings(tmp_path: Path) -> None:
 
 
 def test_room_is_for_whole_cells(tmp_path: Path) -> None:
-    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "room")
+    study = made(tmp_path)
     light = RayWorkers(study, "auto", tmp_path / "lock")
     assert [light.room(node) for node in ({"CPU": 3.5}, {"CPU": 16.0, "GPU": 4.0}, {"memory": 1.0})] == [3, 16, 0]
     language = LanguageSettings(rows=1, launcher=Launcher(processes=2))

@@ -14,11 +14,11 @@ from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
+from tests.studies.builders import run
 
 EASY = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.1, wait_ratio=0.1)
 HARD = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.4)
@@ -111,7 +111,7 @@ def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, mon
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     spec = study_of(ARMS[:4], (), (0, 1))
     study = Study.create(spec, SessionStore(tmp_path_factory.mktemp("controls")), "controls")
-    assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0
+    assert run(study) == 0
     return study
 
 

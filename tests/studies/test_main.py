@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from itertools import product
 from math import isnan
 from pathlib import Path
 from xml.etree import ElementTree
@@ -30,14 +31,12 @@ from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.presets import engineers_study, main_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import html_page
-from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
-from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import run_job
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
+from tests.studies.builders import run
 
 COLUMNS = ("agents", "size")
 
@@ -45,14 +44,11 @@ COLUMNS = ("agents", "size")
 def answers(seeds: int = 3) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     rows = []
-    for arm, chance in (("random", 0.4), ("policy_x", 0.7)):
-        for seed in range(seeds):
-            for agents in (3, 5):
-                for size in (4, 10):
-                    n = 40 if size == 4 else 20
-                    valid = rng.random(n) < chance
-                    of = {"arm": arm, "seed": seed, "agents": agents, "size": size}
-                    rows.append(pd.DataFrame(of | {"valid": valid, "optimal": valid & (rng.random(n) < 0.5)}))
+    for (arm, chance), seed, agents, size in product((("random", 0.4), ("policy_x", 0.7)), range(seeds), (3, 5), (4, 10)):
+        n = 40 if size == 4 else 20
+        valid = rng.random(n) < chance
+        of = {"arm": arm, "seed": seed, "agents": agents, "size": size}
+        rows.append(pd.DataFrame(of | {"valid": valid, "optimal": valid & (rng.random(n) < 0.5)}))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -115,7 +111,7 @@ def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeyp
     base = engineers_study(session=short_spec(), engineers=("uniform", "fixed")).model_dump()
     spec = StudySpec.model_validate(base | {"seeds": (0, 1), "final_suite": "session"})
     study = Study.create(spec, SessionStore(tmp_path), "main")
-    assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run()) == 0
+    assert run(study) == 0
     assert all(result_of(study, cell) is not None for cell in study.cells)
     monkeypatch.setattr("frozenlab.experiments.benchmark.measuring.measure", None)
     measure_finals(study, lambda: None)  # nothing is left to do

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from pydantic import ValidationError
@@ -13,13 +12,14 @@ from scipy import stats
 
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.report import confirmatory, measured
+from frozenlab.experiments.studies.report import confirmatory
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import holm
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from frozenlab.session.store import SessionStore
+from tests.studies.builders import imagined, imagined_report
 
 PRIMARY = ({"arm": "uniform", "than": "rules"}, {"arm": "uniform", "than": "fixed", "outcome": "optimal"})
 
@@ -30,25 +30,13 @@ def spec_of(**changes: object) -> StudySpec:
 
 
 def boards_of(spec: StudySpec) -> pd.DataFrame:
-    rng = np.random.default_rng(3)
-    tables = []
-    for cell in spec.cells:
-        valid = rng.random(100) < 0.5 + 0.2 * (cell.arm.name == "uniform")
-        optimal = valid & (rng.random(100) < 0.5)
-        boards = [f"b{i}" for i in range(100)]
-        of = {"arm": cell.arm.name, "seed": cell.seed, "board_id": boards, "cell": "3x4", "config_cell": "4"}
-        tables.append(pd.DataFrame(of | {"valid": valid, "optimal": optimal}))
-    return pd.concat(tables, ignore_index=True)
+    return imagined(spec, lambda cell: 0.5 + 0.2 * (cell.arm.name == "uniform"), boards=100, draw=3)
 
 
 def report_of(spec: StudySpec, registered: bool) -> StudyReport:
     boards = boards_of(spec)
-    valid, optimal = measured(boards, "valid", spec), measured(boards, "optimal", spec)
     found = confirmatory(boards, spec) if registered else ()
-    return StudyReport(
-        id="x", spec=spec, finished=12, cells=12, seconds=None, created=0.0, valid=valid, optimal=optimal, sentences=valid.sentences,
-        beforehand="It can detect this.", registered=registered, confirmatory=found,
-    )  # fmt: skip
+    return imagined_report(spec, boards, registered=registered, confirmatory=found)
 
 
 def test_only_the_named_comparisons_are_confirmatory_and_corrected_together() -> None:
@@ -69,7 +57,7 @@ def test_the_report_says_in_words_what_is_confirmatory() -> None:
     named, late, none = report_of(spec_of(), True), report_of(spec_of(), False), report_of(spec_of(primary=()), True)
     assert named.standing == "Confirmatory are the 2 comparisons that the study's file named before it ran; all others are exploratory."
     assert "changed after its first session began" in late.standing and none.standing.startswith("Exploratory: the study's file named no")
-    page = html_page(StudyReport.model_validate_json(named.model_dump_json()))
+    page = html_page(named)
     parts = ("Hypothesis: H", "Written before it ran: P", "Stopping rule: S", "Confirmatory comparisons", "Exploratory comparisons")
     assert all(part in page for part in parts) and page.index(parts[3]) < page.index(parts[4])
     assert "Written in its file: P" in html_page(late) and "Confirmatory comparisons" not in html_page(late)

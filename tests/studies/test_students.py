@@ -15,13 +15,13 @@ from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import StudyError
 from frozenlab.experiments.studies.noise import recorded_noise
 from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.report import measured, save_report
+from frozenlab.experiments.studies.report import save_report
 from frozenlab.experiments.studies.report_page import html_page
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import clustered, mean_of
 from frozenlab.experiments.studies.store import Study, outcomes
-from frozenlab.experiments.studies.tables import StudyReport
 from frozenlab.session.store import SessionStore
+from tests.studies.builders import imagined, imagined_report
 
 STUDENTS = ("lab-model", "student:weak-at-waits", "/checkpoints/mine")
 LABELS = ("lab-model", "weak-at-waits", "mine")
@@ -32,19 +32,9 @@ def with_students(seeds: int = 3) -> StudySpec:
     return StudySpec.model_validate(spec.model_dump() | {"students": STUDENTS})
 
 
-def imagined(spec: StudySpec, effects: dict[str, float], draw: int = 0) -> pd.DataFrame:
+def answers(spec: StudySpec, effects: dict[str, float]) -> pd.DataFrame:
     """Boards of a study in which the arm uniform gains ``effects`` over the others, by student."""
-    rng = np.random.default_rng(draw)
-    tables = []
-    for cell in spec.cells:
-        chance = 0.5 + effects[cell.label] * (cell.arm.name == "uniform")
-        valid = rng.random(60) < chance
-        boards = [f"b{i}" for i in range(60)]
-        tables.append(
-            pd.DataFrame({"arm": cell.arm.name, "student": cell.label, "seed": cell.seed, "board_id": boards, "cell": "3x4",
-                          "config_cell": "4", "valid": valid, "optimal": valid})
-        )  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
+    return imagined(spec, lambda cell: 0.5 + effects[cell.label] * (cell.arm.name == "uniform"))
 
 
 def test_cells_are_arms_by_students_by_seeds_and_without_students_as_before() -> None:
@@ -109,7 +99,7 @@ def test_clustered_intervals_have_their_nominal_rate_where_seeds_alone_would_not
 
 def test_effects_are_clustered_by_student_and_each_student_has_its_own() -> None:
     spec = with_students(3)
-    boards = imagined(spec, {"lab-model": 0.0, "weak-at-waits": 0.2, "mine": 0.4})
+    boards = answers(spec, {"lab-model": 0.0, "weak-at-waits": 0.2, "mine": 0.4})
     table = outcomes(boards)
     found = contrast(table, ["uniform"], ["rules"])
     wide = table.pivot(index=["student", "seed"], columns="arm", values="value")
@@ -124,7 +114,7 @@ def test_effects_are_clustered_by_student_and_each_student_has_its_own() -> None
 
 def test_one_student_has_the_interval_over_its_seeds() -> None:
     spec = with_students(4).model_copy(update={"students": STUDENTS[:1]})
-    table = outcomes(imagined(spec, {"lab-model": 0.3}))
+    table = outcomes(answers(spec, {"lab-model": 0.3}))
     found = contrast(table, ["uniform"], ["rules"])
     assert found.n == 4 and (found.mean, found.low, found.p) == (found.students[0].mean, found.students[0].low, found.p)
     assert contrast(table.drop(columns="student"), ["uniform"], ["rules"]).low == found.low
@@ -132,20 +122,16 @@ def test_one_student_has_the_interval_over_its_seeds() -> None:
 
 def test_the_report_says_how_many_students_and_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = with_students(3)
-    found = measured(imagined(spec, {"lab-model": 0.1, "weak-at-waits": 0.2, "mine": 0.3}), "valid", spec)
-    row = found.effects[0]
+    report = imagined_report(spec, answers(spec, {"lab-model": 0.1, "weak-at-waits": 0.2, "mine": 0.3}))
+    found, row = report.valid, report.valid.effects[0]
     assert row.units == "3 students with 3 seeds each" and len(row.students) == 3 and len(row.rows) == 4
     assert any("n = 3 students with 3 seeds each" in sentence for sentence in found.sentences)
     arm = found.arms[0]
     assert set(arm.by_unit) == set(LABELS) and len(arm.rows) == 9
     assert arm.mean == pytest.approx(np.mean(list(arm.by_unit.values())))
-    report = StudyReport(
-        id="x", spec=spec, finished=27, cells=27, seconds=None, created=0.0, valid=found, optimal=found, sentences=found.sentences,
-        beforehand="What it can detect is not known.",
-    )  # fmt: skip
-    page = html_page(StudyReport.model_validate_json(report.model_dump_json()))
+    page = html_page(report)
     assert "students lab-model, weak-at-waits, mine" in page and "95 % over students" in page
     assert Study.create(spec, SessionStore(tmp_path), "students").spec == spec
-    save_report(tmp_path / "recorded", report, imagined(spec, dict.fromkeys(LABELS, 0.1)))
+    save_report(tmp_path / "recorded", report, answers(spec, dict.fromkeys(LABELS, 0.1)))
     monkeypatch.setattr(Study, "shipped", lambda: [Study(tmp_path / "recorded")])
     assert not recorded_noise(), "its noise is not that of the lab model"

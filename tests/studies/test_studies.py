@@ -18,41 +18,29 @@ from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer
 from frozenlab.engineer.sections import USUAL
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.arms import only_one, section_arms, without_one
-from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
-from frozenlab.experiments.studies.runner import LocalWorkers, Runner
+from frozenlab.experiments.studies.runner import LocalWorkers
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.jobs.launcher import held, launch, stop
-from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import HELD, run_job
+from frozenlab.jobs.worker import HELD
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
 from tests.running import wait_for, worker_pid
-
-
-def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
-    return engineers_study(session=short_spec()).model_copy(
-        update={"arms": tuple(Arm(name=name, engineer=name) for name in engineers), "seeds": seeds}  # type: ignore[arg-type]
-    )
+from tests.studies.builders import made, run
 
 
 def events(study: Study, kind: str) -> dict[str, int]:
     """How many events of this kind each cell has."""
-    sessions = {cell.id: study.session(cell) for cell in study.cells}
-    return {name: sum(event["kind"] == kind for event in session.events()[0]) for name, session in sessions.items() if session}
-
-
-def run(study: Study) -> int:
-    """Runs a study in the test's own process, two cells at a time; returns the exit status."""
-    return run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run())
+    sessions = [session for cell in study.cells if (session := study.session(cell))]
+    return {session.id: sum(event["kind"] == kind for event in session.events()[0]) for session in sessions}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    study = Study.create(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
+    study = made(tmp_path_factory.mktemp("studies"), "uniform", "fixed", "policy", seeds=(1,))
     assert run(study) == 0
     return study
 
@@ -81,7 +69,7 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
 
 @pytest.mark.slow
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
-    study = Study.create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
+    study = made(tmp_path, seeds=(0,))
     study.submit(RunSettings(jobs=2))
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
@@ -94,7 +82,7 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 
 @pytest.mark.long
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
-    study = Study.create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
+    study = made(tmp_path, seeds=(0,))
     study.submit(RunSettings(jobs=1))
     wait_for_worker(study)
     assert launch(study).wait(timeout=600) == HELD
@@ -116,7 +104,7 @@ def wait_for_worker(study: Study) -> int:
 
 
 def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = Study.create(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
+    study = made(tmp_path)
     started: list[str] = []
 
     def fail(session: object) -> None:
@@ -146,10 +134,11 @@ LANGUAGE = preset_spec("qwen3-0.6b")
 
 
 def test_every_kind_is_ready_with_its_own_number_of_seeds() -> None:
-    for kind, make in STUDIES.items():
-        spec = make(**({"engineer": API} if kind == "guidance" else {}))
-        assert len(spec.seeds) == SEEDS[kind] and len(make(2, short_spec(), **({"engineer": API} if kind == "guidance" else {})).seeds) == 2
-    assert len({make(**({"engineer": API} if kind == "guidance" else {})).title for kind, make in STUDIES.items()}) == len(STUDIES)
+    asked = {kind: {"engineer": API} if kind == "guidance" else {} for kind in STUDIES}
+    usual = {kind: make(**asked[kind]) for kind, make in STUDIES.items()}
+    assert {kind: len(spec.seeds) for kind, spec in usual.items()} == {kind: SEEDS[kind] for kind in STUDIES}
+    assert all(len(make(2, short_spec(), **asked[kind]).seeds) == 2 for kind, make in STUDIES.items())
+    assert len({spec.title for spec in usual.values()}) == len(STUDIES)
 
 
 def test_arms_of_the_guard_differ_in_the_step_alone() -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from frozenlab.app.studies.page import FINDINGS
+from frozenlab.base.places import ROOT
 from frozenlab.experiments.studies.arms import only_one, without_one
 from frozenlab.experiments.studies.design import design, of_sections
 from frozenlab.experiments.studies.effects import contrast, smaller_than
@@ -339,3 +341,9 @@ def test_the_saved_report_is_complete_and_its_page_self_contained(learnt: Study,
     for picture in pictures:
         ElementTree.fromstring(picture)
     assert "fixed: " in pictures[1] and "after stage 2" in pictures[1] and "fixed, 3×3: " in pictures[2]
+
+
+def test_readme_and_the_page_show_the_same_findings() -> None:
+    found = FINDINGS.read_text(encoding="utf-8")
+    assert f"<!-- findings -->\n{found}<!-- findings: end -->" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| \d+ \|", found, re.MULTILINE)) == 10
