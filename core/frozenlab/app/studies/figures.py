@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, band, common_layout, whiskers
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import MANY, Interval, interval, percents, points, signed
+from frozenlab.base.numbers import MANY, Interval, percents, points, signed
 from frozenlab.experiments.studies.effects import units_in_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable, in_words
@@ -109,7 +109,6 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
     names = [row.name for row in effects]
     figure = go.Figure()
     for row in effects:
-        bounds = (row.mean, row.mean) if isnan(row.low) else (row.low, row.high)
         color = AFTER_COLOR if row.clear else BEFORE_COLOR
         figure.add_trace(
             go.Scatter(
@@ -117,9 +116,9 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
                 y=[row.name],
                 mode="markers",
                 showlegend=False,
-                error_x=whiskers([Interval(row.mean, *bounds, 0)], color, scale=100, thickness=2.5, width=0),
+                error_x=whiskers([Interval(row.mean, row.low, row.high, row.n)], color, scale=100, thickness=2.5, width=0),
                 marker=dict(size=11, color=color, symbol="circle" if row.clear else "circle-open", line=dict(width=2)),
-                hovertemplate=f"{row.name}<br><b>{points(row.mean, MANY)}</b> {measure}, {interval(*bounds, MANY)}<br>"
+                hovertemplate=f"{row.name}<br><b>{points(row.mean, MANY)}</b> {measure}, {between(row.low, row.high)}<br>"
                 f"{row.units}<extra></extra>",
             )
         )
@@ -157,18 +156,14 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
     """One arm's curve before the first arm's."""
     x = [point.trained for point in curve.points]
     lows, highs = map(list, zip(*(point.band for point in curve.points), strict=True))
-    units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
     quiet = dict(mode="lines", hoverinfo="skip")
     return [
         band(x, lows, highs),
         *(
             go.Scatter(
-                x=[point.trained for point in curve.points if unit in point.by_unit],
-                y=[point.by_unit[unit] for point in curve.points if unit in point.by_unit],
-                line=dict(color=BEFORE_COLOR, width=1),
-                **quiet,
+                x=[trained for trained, _ in points], y=[rate for _, rate in points], line=dict(color=BEFORE_COLOR, width=1), **quiet,
             )
-            for unit in units
+            for points in curve.lines.values()
         ),
         go.Scatter(x=[point.trained for point in first.points], y=[point.mean for point in first.points], opacity=0.6,
                    line=dict(color=BEFORE_COLOR, width=6), **quiet),
@@ -319,7 +314,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
 
 def main_figure(table: MainTable, measure: Measure, ink: Ink) -> Chart:
     """A panel for each team: the rate by map size, a line for each arm with its 95 % t interval as whiskers."""
-    groups, rates = table.groups, table.of(measure, None) or table.of(measure)
+    groups, rates = table.groups, table.shown(measure)
     figure = make_subplots(
         rows=1,
         cols=len(groups),

@@ -49,6 +49,10 @@ class MainTable(BaseModel):
         """The rates of one measure: on one place, on the whole groups (empty), or on every place (None)."""
         return [one for one in self.rates if one.measure == measure and (one.place == place if place is not None else one.place != "")]
 
+    def shown(self, measure: Measure) -> list[MainRate]:
+        """The rates that a picture shows: on every place, or on the whole groups if these have no places."""
+        return self.of(measure, None) or self.of(measure)
+
     @property
     def groups(self) -> list[str]:
         return in_order(one.group for one in self.rates)

@@ -141,12 +141,11 @@ def curves_picture(curves: tuple[Curve, ...]) -> str:
     for number, curve in enumerate(curves):
         ends = [(point.trained, *point.band) for point in curve.points]
         outline = [at(trained, top) for trained, _, top in ends] + [at(trained, bottom) for trained, bottom, _ in reversed(ends)]
-        units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
         drawn = [
             text(6, 20, curve.arm, 12, style=' font-weight="600"'),
             *frame,
             f'<polygon points="{joined(outline)}" fill="rgba({BLUE[0]}, {BLUE[1]}, {BLUE[2]}, 0.18)"/>',
-            *(path([at(one.trained, one.by_unit[unit]) for one in curve.points if unit in one.by_unit], GREY, 0.7) for unit in units),
+            *(path([at(*point) for point in points], GREY, 0.7) for points in curve.lines.values()),
             path([at(point.trained, point.mean) for point in curves[0].points], GREY, 4),
             path([at(point.trained, point.mean) for point in curve.points], BLUE, 2),
         ]
@@ -178,7 +177,7 @@ def sizes_picture(rows: tuple[CellRow, ...]) -> str:
 def main_picture(table: MainTable, measure: Measure) -> str:
     """The rates of one measure with 95 % t intervals over seeds (or students)."""
     groups, arms = table.groups, table.arms
-    rates = table.of(measure, None) or table.of(measure)
+    rates = table.shown(measure)
     parts = [
         part
         for number, arm in enumerate(arms)

@@ -133,6 +133,15 @@ class Curve(BaseModel):
     arm: str
     points: tuple[CurvePoint, ...]
 
+    @property
+    def lines(self) -> dict[str, list[tuple[int, float]]]:
+        """(trained, rate) of each seed or student, by its name."""
+        found: dict[str, list[tuple[int, float]]] = {}
+        for point in self.points:
+            for unit, rate in point.by_unit.items():
+                found.setdefault(unit, []).append((point.trained, rate))
+        return found
+
 
 class CellRow(OfCell, Difference):
     """One of the study's comparisons (no interaction) on the boards of one cell."""
