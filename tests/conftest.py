@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from frozenlab.session.session import Session
+    from frozenlab.session.store import SessionStore
 
 if find_spec("hypothesis"):  # the environment of the tests with vLLM does without it
     from hypothesis import settings
@@ -52,6 +54,15 @@ def parent(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return _trained(tmp_path_factory, "parent")
 
 
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    """An empty sessions folder, which is also that of pages, commands and names of models."""
+    from frozenlab.session.store import SessionStore
+
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    return SessionStore()
+
+
 @pytest.fixture(autouse=True)
 def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests neither see nor change which servers the person at this machine has allowed to be asked."""
@@ -63,6 +74,15 @@ def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
 def main_module_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page in a test becomes ``__main__``, and a process that is spawned later would run it once more."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
+@pytest.fixture(autouse=True)
+def signals_stay() -> Iterator[None]:
+    """A worker in the test's own process takes SIGTERM as a request to stop its job."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if signal.getsignal(signal.SIGTERM) is not handler:
+        signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ from frozenlab.experiments.bundles.writing import export
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import Entry, task_against
 from frozenlab.experiments.shelf import housekeeping, shelf
-from frozenlab.experiments.students import secret
+from frozenlab.experiments.students.store import hide
 from frozenlab.jobs import launcher
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported, make_own
 from frozenlab.jobs.queue.db import QueueDB
@@ -135,7 +135,7 @@ REFUSED: dict[str, Callable[[Lab], object]] = {
     "allow a server": lambda lab: hosts.allow("api.example"),
     "edit a config": lambda lab: drafts.save(lab.store, "mine", EnvironmentConfig.uniform((3,), agents=2)),
     "edit a talk": lambda lab: scenes.prepare(lab.done, lab.store, scenes.Preparation()),
-    "hide a student": lambda lab: secret.hide(lab.store),
+    "hide a student": lambda lab: hide(lab.store),
     "write text": lambda lab: files.write_text(lab.done.dir / "a.json", "{}"),
     "write a folder": lambda lab: files.write_folder(lab.store.root / "new", {"a.json": "{}"}),
     "append a line": lambda lab: files.append_line(lab.done.dir / "events.jsonl", {}),

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.experiments.headroom.report import report_of, save_report
+from frozenlab.experiments.headroom.report import report_of
+from frozenlab.experiments.headroom.store import write_report
 from frozenlab.jobs.state import WorkerState, store_state
 from tests.cli.calls import answer, reason
 from tests.headroom.builders import built
@@ -17,7 +18,7 @@ from tests.headroom.test_report import gains_with
 def measured(root: Path) -> None:
     """A measurement called ``built`` that has nothing left to do."""
     measurement = built(root, gains_with((2, 3, 2, 3), 0.1))
-    save_report(measurement, report_of(measurement))
+    write_report(measurement, report_of(measurement))
     store_state(measurement.dir, WorkerState(status="done"))
 
 

@@ -1,4 +1,4 @@
-"""Small contests: with a planted student that nobody trained, and measured without a model."""
+"""Small contests: with a planted student that is not trained, and measured without a model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import answers, build_session
-from tests.planted import CONFIG as PLANTED
-from tests.planted import planted
+from tests.planted import CONFIG, planted
 
-CONFIG = PLANTED
 TRAINING = TrainingSettings(
     method="imitation", steps=3, boards_per_step=4, completions_per_board=2, learning_rate=3e-3, schedule="per-stage", temperature=0.7
 )
@@ -39,8 +37,8 @@ def measured_contest(store: SessionStore, contest_id: str = "measured") -> Conte
 
 def trained(contest: Contest, number: int, solved: float) -> Session:
     """The side of an entry as its worker would have left it, by an imagined policy that solves this part of the boards."""
-    numbered = next(one for one in contest.entries if one.number == number)
-    side = create_side(contest, numbered)
+    entry = next(one for one in contest.entries if one.number == number)
+    side = create_side(contest, entry)
     spec = side.spec
     boards = generate(spec.initial_config, spec.test.boards_per_cell * len(spec.test.sizes), seed=1 + spec.test.seed, sum_of_costs=True)  # type: ignore[union-attr]
     side.stage_dir(0).mkdir(parents=True)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -25,19 +21,13 @@ from tests.contests.builders import CONFIG, measured_contest, tiny_contest, trai
 from tests.running import end_workers
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    return SessionStore()
-
-
-def test_people_and_the_engineer_come_before_the_oracle_for_whom_nobody_waits(store: SessionStore) -> None:
+def test_people_and_the_engineer_come_before_the_oracle_that_is_no_opponent(store: SessionStore) -> None:
     contest = tiny_contest(store)
-    assert [numbered.entry.kind for numbered in contest.entries] == ["oracle"]
+    assert [entry.kind for entry in contest.entries] == ["oracle"]
     assert contest.enter(Entry(name="Ada", config=CONFIG)) == 2
     assert contest.enter(Entry(name="Bo", config=CONFIG)) == 4, "with the first person the engineer entered"
     assert contest.enter(Entry(name="Ada", config=CONFIG)) == 5
-    assert [numbered.entry.name for numbered in contest.waiting()] == ["Ada", "the engineer", "Bo", "Ada", "the oracle"]
+    assert [entry.name for entry in contest.waiting()] == ["Ada", "the engineer", "Bo", "Ada", "the oracle"]
     assert [label_of(one, contest.entries) for one in contest.waiting()][:4:3] == ["Ada (1)", "Ada (2)"]
 
 
@@ -56,21 +46,21 @@ def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: Ses
         assert task.session.policy == f"student:{name}"
         assert task.session.test is not None and task.session.ask_first
     contest = Contest.create(task, store, "one")
-    assert contest.entries[0].entry.config == best_for(evenly(recipe.config), recipe.weak)
-    assert not Contest.create(task_against(None), store, "lab").entries, "nobody knows what the lab model lacks"
+    assert contest.entries[0].config == best_for(evenly(recipe.config), recipe.weak)
+    assert not Contest.create(task_against(None), store, "lab").entries, "what the lab model lacks is not known"
 
 
 def test_every_side_begins_with_the_same_measurements_and_seed(store: SessionStore) -> None:
     contest = measured_contest(store)
     base = contest.base
     assert base is not None and contest.is_open
-    sides = [worker.create_side(contest, numbered) for numbered in contest.entries]
+    sides = [worker.create_side(contest, entry) for entry in contest.entries]
     assert all(side.spec.changed(title="") == contest.spec.session for side in sides)
     for side in sides:
         pd.testing.assert_frame_equal(side.test(None), base.test(None))
         pd.testing.assert_frame_equal(side.validation(None), base.validation(None))
     given = [side.given(None) for side in sides]
-    assert [proposal.config if proposal else None for proposal in given] == [numbered.entry.config for numbered in contest.entries]
+    assert [proposal.config if proposal else None for proposal in given] == [entry.config for entry in contest.entries]
 
 
 def test_a_score_is_what_the_tables_of_the_sessions_say(store: SessionStore) -> None:
@@ -80,10 +70,10 @@ def test_a_score_is_what_the_tables_of_the_sessions_say(store: SessionStore) -> 
     found = scores(contest)
     before = contest.base.test(None)["valid"].mean()  # type: ignore[union-attr,index]
     tables = {side.id: side.test(0)["valid"].mean() for side in (better, level, worse)}  # type: ignore[index]
-    assert {side_id(score.number): score.gain.value for score in found} == pytest.approx(
+    assert {side_id(score.entry.number): score.gain.value for score in found} == pytest.approx(
         {name: rate - before for name, rate in tables.items()}
     )
-    assert {score.number for score in found[:2]} == {1, 2} and found[2].number == 3, "most points first"
+    assert {score.entry.number for score in found[:2]} == {1, 2} and found[2].entry.number == 3, "most points first"
     assert [score.place for score in found] == [
         "most points",
         "level with the best: chance could explain it",
@@ -93,18 +83,10 @@ def test_a_score_is_what_the_tables_of_the_sessions_say(store: SessionStore) -> 
     difference = between(contest, 3, 1)
     assert difference is not None and difference.value == pytest.approx(tables["entry-003"] - tables["entry-001"])
     table = table_of(contest)
-    assert list(table["entry"]) == [score.number for score in found] and {f"gain_{name}" for name in CONFIG.cells} <= {*table.columns}
-
-
-@pytest.fixture
-def same_handler() -> Iterator[None]:
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, handler)
+    assert list(table["entry"]) == [score.entry.number for score in found] and {f"gain_{name}" for name in CONFIG.cells} <= {*table.columns}
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("same_handler")
 def test_a_contest_is_stopped_and_resumed_and_the_same_config_gives_the_same_weights(store: SessionStore) -> None:
     contest = tiny_contest(store)
     try:
@@ -115,8 +97,8 @@ def test_a_contest_is_stopped_and_resumed_and_the_same_config_gives_the_same_wei
             contest.enter(Entry(name=name, config=best_for(CONFIG, ("4",))))
         assert work_on(contest) == DONE, contest.state().error
     finally:
-        end_workers(side for numbered in contest.entries if (side := contest.side(numbered.number)))
-    by_name = {numbered.entry.name: contest.side(numbered.number) for numbered in contest.entries}
+        end_workers(side for entry in contest.entries if (side := contest.side(entry.number)))
+    by_name = {entry.name: contest.side(entry.number) for entry in contest.entries}
     weights = {name: checksum(side.stage_dir(0) / "policy" / WEIGHTS) for name, side in by_name.items() if side}
     assert weights["Ada"] == weights["Bo"] == weights["the oracle"] != weights["the engineer"], "who wrote it makes no difference"
     assert {score.label for score in scores(contest)} == {*by_name}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -16,12 +14,6 @@ from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.session.store import SessionStore
 from tests.planted import planted
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    return SessionStore()
 
 
 def test_what_cannot_be_diagnosed_is_refused(store: SessionStore) -> None:

@@ -19,7 +19,7 @@ from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import report_of as headroom_report
-from frozenlab.experiments.headroom.report import save_report as save_headroom
+from frozenlab.experiments.headroom.store import write_report as write_headroom_report
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayTask, spec_of, task_for
@@ -103,7 +103,7 @@ def built(root: Path, kind: str) -> None:
             measured_contest(store, NAME)
         case "headroom":
             measurement = built_headroom(root, np.random.default_rng(0).normal(0, 0.05, (1, 3, 3)))
-            save_headroom(measurement, headroom_report(measurement))
+            write_headroom_report(measurement, headroom_report(measurement))
             measurement.dir.rename(measurement.dir.with_name(NAME))
 
 

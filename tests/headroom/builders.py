@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from frozenlab.experiments.headroom.menu import menu_of
-from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, probes_of
+from frozenlab.experiments.headroom.plan import menu_forks, menu_names
+from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, menu_of, probes_of
 from frozenlab.experiments.headroom.store import FIGURES, Headroom, Influence, write_influence, write_outcomes
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
@@ -32,30 +32,26 @@ def tiny_spec(**fields: Any) -> HeadroomSpec:
     return HeadroomSpec(**(usual | fields))
 
 
-def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None, boards: int = 1000) -> Headroom:
-    """A measurement whose forks change the valid rate by ``gains``, (students, configs, replicates), from 0.4, alike in all cells."""
+def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None) -> Headroom:
+    """A measurement whose forks change the valid rate of all cells by ``gains``, (students, configs, replicates), from 0.4."""
     students, configs, replicates = gains.shape
-    menu = {name: CONFIG for name in ("kept", "uniform", *map("config {}".format, range(configs)))}
+    names = ["kept", "uniform", *map("config {}".format, range(configs))][:configs]
     spec = spec or HeadroomSpec(
         title="Built",
-        students=tuple(f"student-{number}" for number in range(students)),
+        students=tuple(map("student-{}".format, range(students))),
         probes=Probes(configs=probes_of(CONFIG)),
-        forks=Forks(menu=dict(list(menu.items())[:configs]), suite=SUITE, replicates=replicates),
+        forks=Forks(menu=dict.fromkeys(names, CONFIG), suite=SUITE, replicates=replicates),
         prediction="Made up.",
     )
     measurement = Headroom.create(spec, SessionStore(root), "built")
-    assert spec.forks is not None
     rows = []
+    for fork in menu_forks(spec):
+        gain = gains[fork.student, menu_names(spec).index(fork.config), fork.replicate] if fork.config else 0
+        counts = {"n": 1000, "optimal": 0, "plans": 1000} | dict.fromkeys(("valid", "plans_valid"), round(1000 * (0.4 + gain)))
+        rows += [fork._asdict() | {"cell": cell} | counts for cell in CONFIG.cells]
+    write_outcomes(measurement.dir, rows)
     for student in range(students):
-        for replicate in range(replicates):
-            for config, name in [(-1, ""), *enumerate(spec.forks.menu)]:
-                rate = 0.4 + (0 if config < 0 else gains[student, config, replicate])
-                key = {"student": student, "part": "menu" if name else "before", "config": name, "dose": 1.0, "replicate": replicate}
-                counts = {"n": boards, "valid": round(boards * rate), "optimal": 0, "plans": boards, "plans_valid": round(boards * rate)}
-                rows += [key | {"cell": cell} | counts for cell in CONFIG.cells]
-        rng = np.random.default_rng(student)
-        slopes = np.eye(2, 50).repeat(8, axis=0) + rng.normal(0, 0.1, (16, 50))
+        slopes = np.eye(2, 50).repeat(8, axis=0) + np.random.default_rng(student).normal(0, 0.1, (16, 50))
         products = (slopes @ slopes.T).reshape(2, 8, 2, 8)
         write_influence(measurement, student, Influence(products, {name: np.full((2, 8), 0.5) for name in FIGURES}))
-    write_outcomes(measurement.dir, rows)
     return measurement

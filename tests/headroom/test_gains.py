@@ -17,6 +17,7 @@ from frozenlab.experiments.headroom.gains import (
     pairs_needed,
     rank_correlation,
     spread,
+    worst,
 )
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
@@ -36,7 +37,7 @@ def test_intraclass_correlations_of_shrout_and_fleiss() -> None:
     within = ((RATINGS - means[:, None]) ** 2).sum() / 18
     assert intraclass(between, within, (5, 18), 4) == pytest.approx((0.166, -0.133, 0.723), abs=0.001)
     found = spread(RATINGS[None])
-    assert (found.icc, found.low, found.high) == pytest.approx((0.715, 0.342, 0.946), abs=0.001)
+    assert (found.icc.value, found.icc.low, found.icc.high) == pytest.approx((0.715, 0.342, 0.946), abs=0.001)
     assert found.noise == pytest.approx(np.sqrt(1.0194), abs=1e-3)
 
 
@@ -44,7 +45,7 @@ def test_spread_finds_noise_and_configs_whatever_replicates_share() -> None:
     rng = np.random.default_rng(1)
     found = spread(simulated(rng, students=40, configs=10, replicates=2, sd=2.0))
     assert found.noise == pytest.approx(1, rel=0.08) and found.configs == pytest.approx(2, rel=0.1)
-    assert found.icc == pytest.approx(0.8, abs=0.06)
+    assert found.icc.value == pytest.approx(0.8, abs=0.06)
     with pytest.raises(ComparisonError, match="two or more seeds"):
         spread(np.zeros((2, 3, 1)))
 
@@ -52,7 +53,7 @@ def test_spread_finds_noise_and_configs_whatever_replicates_share() -> None:
 def test_intervals_of_the_icc_hold_the_truth_nineteen_times_in_twenty() -> None:
     rng = np.random.default_rng(2)
     found = [spread(simulated(rng, students=4, configs=6, replicates=2, sd=1.0)) for _ in range(600)]
-    assert np.mean([each.low <= 0.5 <= each.high for each in found]) == pytest.approx(0.95, abs=0.025)
+    assert np.mean([each.icc.low <= 0.5 <= each.icc.high for each in found]) == pytest.approx(0.95, abs=0.025)
 
 
 def test_the_oracle_of_noise_wins_nothing_once_it_is_scored_elsewhere() -> None:
@@ -72,7 +73,7 @@ def test_headroom_and_information_value_of_a_world_without_noise() -> None:
     # The others' best: config 2 for student 0 (means 1.5 and 4), 1 for student 1 (4.5 and 1), and 1 for student 2 (a tie at 3).
     assert information_value(gains).tolist() == [[6, 6], [6, 6], [0, 0]]
     assert best_less_worst(gains).tolist() == [[6, 6], [6, 6], [3, 3]]
-    assert chosen_elsewhere(gains, worst=True).max() == 0
+    assert chosen_elsewhere(gains, worst).max() == 0
 
 
 def test_configs_that_are_best_for_everybody_have_headroom_and_no_information_value() -> None:

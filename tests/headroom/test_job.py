@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import torch
 
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom import worker
-from frozenlab.experiments.headroom.gradients import gradients
+from frozenlab.experiments.headroom.measuring import gradients
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED, work_on
@@ -41,17 +40,13 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(measurement: Headroom, stop_after: float = 2.0) -> int:
     """Works until a part of the work is done, or to the end."""
     (measurement.dir / STOP_FILE).unlink(missing_ok=True)
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        measurement.keep_run(RunSettings(jobs=1))
-        return work_on(measurement, lambda share: (measurement.dir / STOP_FILE).touch() if share >= stop_after else None)
-    finally:
-        signal.signal(signal.SIGTERM, handler)
+    measurement.keep_run(RunSettings(jobs=1))
+    return work_on(measurement, lambda share: (measurement.dir / STOP_FILE).touch() if share >= stop_after else None)
 
 
 @pytest.mark.slow
-def test_a_measurement_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) -> None:
-    whole, parted = (Headroom.create(tiny_spec(), SessionStore(tmp_path), name) for name in ("whole", "parted"))
+def test_a_measurement_that_was_stopped_ends_with_the_same_bits(store: SessionStore) -> None:
+    whole, parted = (Headroom.create(tiny_spec(), store, name) for name in ("whole", "parted"))
     assert run(whole) == DONE
     assert run(parted, stop_after=0.3) == STOPPED
     rows = parted.outcomes()
@@ -66,14 +61,13 @@ def test_a_measurement_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) 
     assert parts == {"before": 2 * 2, "menu": 4 * 2 * 2, "dose": 1 * 2 * 2}
 
 
-def test_its_progress_moves_while_a_matrix_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_progress_moves_while_a_matrix_is_measured(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "POLL", 0.01)
-    spec = tiny_spec().model_copy(update={"forks": None})
     seen: list[float] = []
-    matrix = Headroom.create(spec, SessionStore(tmp_path), "matrix")
+    matrix = Headroom.create(tiny_spec(forks=None), store, "matrix")
     matrix.keep_run(RunSettings(jobs=1))
     work_on(matrix, seen.append)
-    assert spec.units == 1 and any(0 < share < 1 for share in seen) and seen == sorted(seen) and seen[-1] == 1
+    assert matrix.total == 1 and any(0 < share < 1 for share in seen) and seen == sorted(seen) and seen[-1] == 1
 
 
 def test_gradients_are_those_of_a_training_step_and_leave_the_policy_alone(tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from frozenlab.experiments.headroom.menu import alone, menu_of
-from frozenlab.experiments.headroom.spec import HeadroomSpec, probes_of
+from frozenlab.experiments.headroom.spec import HeadroomSpec, alone, menu_of, probes_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.families import between
 from frozenlab.tasks.lake.family import LAKE

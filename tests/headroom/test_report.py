@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from frozenlab.experiments.headroom.known import measured_before
-from frozenlab.experiments.headroom.report import gain_table, read_report, report_of, save_report
+from frozenlab.experiments.headroom.report import gain_table, measured_before, report_of
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomError
-from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.headroom.store import Headroom, write_report
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
 from tests.headroom.builders import CONFIG, built, tiny_spec
@@ -30,6 +30,10 @@ def report(tmp_path: Path) -> HeadroomReport:
     return report_of(built(tmp_path, gains_with((2, 3, 2, 3), 0.1)))
 
 
+def passed(report: HeadroomReport) -> dict[str, str]:
+    return {check.name: check.passed for check in report.checks}
+
+
 def test_students_that_differ_have_headroom_and_information(report: HeadroomReport) -> None:
     forks = report.forks
     assert forks is not None and forks.information is not None and forks.icc is not None
@@ -40,56 +44,56 @@ def test_students_that_differ_have_headroom_and_information(report: HeadroomRepo
     assert forks.before == (0.4,) * 4 and forks.boards == 2000
     assert forks.pairs_for_headroom == 3
     assert report.matrices[0].participation is not None and report.matrices[0].participation.value == pytest.approx(2, abs=0.05)
-    passed = {check.name: check.passed for check in report.checks}
-    assert passed["best - worst"] == passed["headroom (oracle - uniform)"] == passed["noise (A/A)"] == passed["ICC of configs"] == "pass"
+    checks = ("best - worst", "headroom (oracle - uniform)", "noise (A/A)", "ICC of configs")
+    assert {passed(report)[name] for name in checks} == {"pass"}
 
 
-def test_students_that_are_alike_have_no_information_value(tmp_path: Path) -> None:
-    report = report_of(built(tmp_path, gains_with((2, 2, 2, 2), 0.1)))
-    assert (
-        report.forks is not None and report.forks.information is not None and report.forks.information.value == pytest.approx(0, abs=0.01)
-    )
-    assert report.verdict.startswith("No value of information was found")
-    assert {check.name: check.passed for check in report.checks}["value of information"] == "fail"
-
-
-def test_one_student_says_nothing_about_information(tmp_path: Path) -> None:
-    report = report_of(built(tmp_path, gains_with((2,), 0.1)))
-    assert report.forks is not None and report.forks.information is None
-    assert {check.name: check.passed for check in report.checks}["value of information"] == "not measured"
-    assert report.verdict.startswith("With one student")
+@pytest.mark.parametrize(
+    ("best", "value", "check", "verdict"),
+    [
+        ((2, 2, 2, 2), pytest.approx(0, abs=0.01), "fail", "No value of information was found"),
+        ((2,), None, "not measured", "With one student"),
+    ],
+    ids=["alike", "alone"],
+)
+def test_students_without_differences_have_no_information_value(
+    tmp_path: Path, best: tuple[int, ...], value: Any, check: str, verdict: str
+) -> None:
+    report = report_of(built(tmp_path, gains_with(best, 0.1)))
+    assert report.forks is not None
+    assert (report.forks.information and report.forks.information.value) == value
+    assert passed(report)["value of information"] == check and report.verdict.startswith(verdict)
 
 
 def test_values_by_influence_are_compared_with_gains(tmp_path: Path) -> None:
-    spec = tiny_spec()
     gains = np.array([[[0.0, 0.0], [0.0, 0.0], [0.02, 0.02], [0.05, 0.05]]])
-    report = report_of(built(tmp_path, gains, spec))
+    report = report_of(built(tmp_path, gains, tiny_spec()))
     assert report.forks is not None and report.forks.predicted[0] is not None
     assert report.forks.noise_sampled == pytest.approx(report.forks.noise, abs=0.002), "as many answers, as often right"
 
 
-def test_a_report_is_read_as_it_was_written(tmp_path: Path, report: HeadroomReport) -> None:
-    measurement = Headroom.create(report.spec, SessionStore(tmp_path), "written")
-    assert read_report(measurement.dir) is None
-    save_report(measurement, report)
-    assert read_report(measurement.dir) == report
+def test_a_report_is_read_as_it_was_written(store: SessionStore, report: HeadroomReport) -> None:
+    measurement = Headroom.create(report.spec, store, "written")
+    assert measurement.report is None
+    write_report(measurement, report)
+    assert measurement.report == report
     assert len(gain_table(report)) == 4 * 4 * 2
     (measurement.dir / "report" / "report.json").write_text("{")
     with pytest.raises(HeadroomError, match=r"report.json cannot be read"):
-        read_report(measurement.dir)
+        measurement.report  # noqa: B018
 
 
-def test_nothing_is_reported_before_anything_is_measured(tmp_path: Path) -> None:
+def test_nothing_is_reported_before_anything_is_measured(store: SessionStore) -> None:
     with pytest.raises(HeadroomError, match="nothing is measured yet"):
-        report_of(Headroom.create(tiny_spec(), SessionStore(tmp_path), "fresh"))
+        report_of(Headroom.create(tiny_spec(), store, "fresh"))
 
 
-def test_a_session_knows_what_was_measured_of_its_config_and_policy(tmp_path: Path) -> None:
-    store, session = SessionStore(tmp_path), small_spec().changed(initial_config=CONFIG, policy="student-1")
+def test_a_session_knows_what_was_measured_of_its_config_and_policy(store: SessionStore) -> None:
+    session = small_spec().changed(initial_config=CONFIG, policy="student-1")
     assert measured_before(session, store) is None
-    measurement = built(tmp_path, gains_with((2, 3, 2, 3), 0.1))
+    measurement = built(store.root, gains_with((2, 3, 2, 3), 0.1))
     assert measured_before(session, store) is None, "it has no report yet"
-    save_report(measurement, report_of(measurement))
+    write_report(measurement, report_of(measurement))
     found = measured_before(session, store)
     assert found is not None and found.something and found.verdict == report_of(measurement).verdict
     assert measured_before(session.changed(policy="lab-model"), store) is None

@@ -48,9 +48,9 @@ def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest
     app.button(key="contest-enter").click().run()
     assert not app.exception
     entries = Contest.open(contest.id, SessionStore()).entries
-    assert [numbered.entry.kind for numbered in entries] == ["oracle", "person", "engineer"]
-    assert entries[1].entry.why == "Most fail on *4*."
-    shares = {name: cell.share for name, cell in entries[1].entry.config.cells.items()}  # type: ignore[union-attr]
+    assert [entry.kind for entry in entries] == ["oracle", "person", "engineer"]
+    assert entries[1].why == "Most fail on *4*."
+    shares = {name: cell.share for name, cell in entries[1].config.cells.items()}  # type: ignore[union-attr]
     assert shares == pytest.approx({"3": 2 / 14, "4": 10 / 14, "5": 2 / 14})
     assert "In the queue: Ada, the engineer." in words(app)
     assert app.query_params["entry"] == "2", "the page that is opened again still shows the race"

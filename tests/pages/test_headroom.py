@@ -8,9 +8,9 @@ import pytest
 from frozenlab.app.headroom.figures import matrix_figure, short
 from frozenlab.app.studies.figures import Ink
 from frozenlab.base.numbers import typeset
-from frozenlab.experiments.headroom.report import read_report, report_of, save_report
+from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.report_tables import Matrix
-from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.headroom.store import Headroom, write_report
 from frozenlab.session.store import SessionStore
 from tests.headroom.builders import built, tiny_spec
 from tests.headroom.test_report import gains_with
@@ -23,9 +23,9 @@ def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("measurement", [one for one in Headroom.shipped() if read_report(one.dir)], ids=lambda one: one.id)
+@pytest.mark.parametrize("measurement", [one for one in Headroom.shipped() if one.report], ids=lambda one: one.id)
 def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> None:
-    report = read_report(measurement.dir)
+    report = measurement.report
     assert report is not None and report.spec == measurement.spec
     app = open_page("headroom", headroom=f"recorded-{measurement.id}")
     assert not app.exception and not app.warning
@@ -37,7 +37,7 @@ def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> N
 @pytest.mark.parametrize(("view", "charts"), [("skills", 1), ("configs", 1), ("noise", 1)])
 def test_every_view_of_a_measurement(tmp_path: Path, view: str, charts: int) -> None:
     measurement = built(tmp_path, gains_with((2, 3, 2, 3), 0.1))
-    save_report(measurement, report_of(measurement))
+    write_report(measurement, report_of(measurement))
     app = open_page("headroom", headroom="built", view=view)
     assert not app.exception and len(app.get("plotly_chart")) == charts
     said = words(app)

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.diagnosis.section import diagnosis_figure
+from frozenlab.app.studies.figures import Ink
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.experiments.diagnosis.report import report_of
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import DiagnosisTask, task_for
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.students.secret import NoSecretError, candidates, hide
-from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.students.recipe import StudentError
+from frozenlab.experiments.students.store import Student, candidates, hide
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.worker import work_on
@@ -57,7 +58,7 @@ def test_back_to_the_lab_model_is_back_to_the_preset(sessions_folder: Path, laun
 
 def test_a_secret_is_kept_until_somebody_reveals_it(sessions_folder: Path) -> None:
     store = SessionStore()
-    with pytest.raises(NoSecretError, match="at least two"):
+    with pytest.raises(StudentError, match="at least two"):
         hide(store)
     for name, weak in (("never-saw-4", ("4",)), ("never-saw-5", ("5",))):
         planted(store, name, weak)
@@ -87,7 +88,7 @@ def test_the_first_figure_of_studies_is_the_diagnosis(sessions_folder: Path) -> 
     diagnosis = Diagnosis.create(task, store, "first")
     assert work_on(diagnosis) == 0, diagnosis.state().error
     report = report_of(Diagnosis.open("first", store))
-    chart = diagnosis_figure(report, "#000", 14)
+    chart = diagnosis_figure(report, Ink("#000", 14))
     assert len(chart.figure.data) == 2
     assert "chance is 33 %" in chart.alt
     assert "uniform, failures shown, 33 %" in chart.alt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +27,28 @@ from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
-from tests.running import end_workers
 
 ENGINEERS = ("rules", "uniform", "random", "fixed")
-API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
+RULES = Arm(name="rules", engineer="rules")
+API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="any", input_price=1.0, output_price=10.0, max_tokens=1000)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """Outside the sessions folder of a test. Tests only read it."""
+    return build_session(tmp_path_factory.mktemp("elsewhere"))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SessionStore]:
-    store = SessionStore(tmp_path / "sessions")
-    yield store
-    end_workers(Replay.all(store))
+def session(built: Session, store: SessionStore) -> Session:
+    return Session(shutil.copytree(built.dir, store.root / built.id))
 
 
 @pytest.fixture
-def scripted(store: SessionStore) -> Replay:
-    """Of a built session, with engineers that need no model; nobody has been asked yet."""
-    session = build_session(store.root)
-    return Replay.create(
-        task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=3), store, "asked"
-    )
+def scripted(session: Session, store: SessionStore) -> Replay:
+    """With engineers that need no model, of which none has been asked yet."""
+    arms = arms_of_engineers(map(engineer_of, ENGINEERS), "policy")
+    return Replay.create(task_for(session, 1, arms, "engineers", samples=3), store, "asked")
 
 
 def files_of(folder: Path) -> dict[str, float]:
@@ -59,13 +61,13 @@ def files_of(folder: Path) -> dict[str, float]:
 def test_the_engineers_of_the_recorded_session_are_asked_again() -> None:
     session = SessionStore().open("example-quick")
     untouched = files_of(session.dir)
-    arms = [section_arms()[0], Arm(name="blind", sections=()), Arm(name="rules", engineer="rules"), Arm(name="fixed", engineer="fixed")]
+    arms = [section_arms()[0], Arm(name="blind", sections=()), RULES, Arm(name="fixed", engineer="fixed")]
     task = task_for(session, 1, arms, "test", samples=3)
     answers = list(replay(task, session))
-    assert [(answer.arm, answer.sample) for answer in answers] == [(arm.name, n) for n in range(3) for arm in arms]
+    assert [answer.key for answer in answers] == [(arm.name, n) for n in range(3) for arm in arms]
     rows = proposals(answers)
     assert len(rows) == 4 * 3 * 6
-    rest = list(replay(task, session, known={(answer.arm, answer.sample) for answer in answers[:-2]}))
+    rest = list(replay(task, session, known={answer.key for answer in answers[:-2]}))
     pd.testing.assert_frame_equal(proposals(rest), rows[-12:].reset_index(drop=True))
     table = compared(rows, arms[0].name)
     assert table.loc[arms[0].name, "distance"] == 0 < table.loc["blind", "distance"]
@@ -79,22 +81,19 @@ def test_the_engineers_of_the_recorded_session_are_asked_again() -> None:
 
 def test_an_impossible_question_is_refused_with_a_reason(store: SessionStore) -> None:
     session = build_session(store.root, finished_stages=1)
-    rules = [Arm(name="rules", engineer="rules")]
     assert validated_stages(session) == [0]
     assert askable(session, 0) == [name for name in UNATTENDED if name not in ("policy", "api")]
     with pytest.raises(SessionError, match="has not validated a stage 3"):
-        task_for(session, 2, rules, "rules")
-    for arm, said in (
-        (Arm(name="all"), "the arm all cannot be asked: the engineer policy needs the weights of stage 1, which built does not have"),
-        (Arm(name="me", engineer="human"), "the arm me cannot be asked: its engineer is a person"),
+        task_for(session, 2, [RULES], "rules")
+    for arms, fields, said in (
+        ([Arm(name="all")], {}, "the arm all cannot be asked: the engineer policy needs the weights of stage 1, which built does not have"),
+        ([Arm(name="me", engineer="human")], {}, "the arm me cannot be asked: its engineer is a person"),
+        ([RULES], {"samples": 0}, "samples: "),
+        ([RULES], {"seed": -1}, "seed: "),
+        ([RULES, RULES], {}, "two arms are the same"),
     ):
         with pytest.raises(ReplayError, match=said):
-            task_for(session, 0, [arm], "x")
-    for fields, said in (({"samples": 0}, "samples: "), ({"seed": -1}, "seed: ")):
-        with pytest.raises(ReplayError, match=said):
-            task_for(session, 0, rules, "rules", **fields)
-    with pytest.raises(ReplayError, match="two arms are the same"):
-        task_for(session, 0, rules * 2, "rules")
+            task_for(session, 0, arms, "x", **fields)
 
 
 def test_the_arms_of_every_kind() -> None:
@@ -115,9 +114,8 @@ def test_the_arms_of_every_kind() -> None:
 # --- the folder and the process --------------------------------------------------------------------------------------
 
 
-def test_answers_are_kept_and_not_asked_again(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = scripted.session.dir
-    untouched = files_of(session)
+def test_answers_are_kept_and_not_asked_again(scripted: Replay, session: Session) -> None:
+    untouched = files_of(session.dir)
 
     def stop_at(share: float) -> None:
         if share == 5 / 12:
@@ -134,7 +132,7 @@ def test_answers_are_kept_and_not_asked_again(scripted: Replay, monkeypatch: pyt
     assert (scripted.state().status, scripted.state().progress) == ("done", 1.0)
     assert scripted.answers()[:5] == first and len(scripted.answers()) == scripted.spec.total
     assert work_on(scripted) == 0, "nothing is left to ask"
-    assert files_of(session) == untouched
+    assert files_of(session.dir) == untouched
 
 
 def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +142,7 @@ def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.M
     assert seen == list(range(1, 13))
 
 
-def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
-    session = build_session(store.root)
+def test_a_replay_whose_weights_vanish_says_why(session: Session, store: SessionStore) -> None:
     weights = session.stage_dir(0) / "policy" / "model.safetensors"
     weights.parent.mkdir()
     weights.write_bytes(b"")
@@ -160,27 +157,21 @@ def test_damaged_answers_are_named(scripted: Replay) -> None:
     (scripted.dir / "answers.parquet").write_bytes(b"torn")
     with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read"):
         scripted.answers()
-
-
-def test_more_faithful_claims_than_claims_are_damage(scripted: Replay) -> None:
     rows = pd.read_parquet(Replay.shipped()[0].dir / "answers.parquet")
     rows.assign(faithful=3, claims=2).to_parquet(scripted.dir / "answers.parquet")
     with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read: \d+ of \d+ claims cannot be faithful"):
         scripted.answers()
 
 
-def test_a_session_in_another_folder_is_found(store: SessionStore, tmp_path: Path) -> None:
-    session = build_session(tmp_path / "elsewhere")
-    found = Replay.create(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
-    assert found.session.dir == session.dir and work_on(found) == 0
+def test_a_session_in_another_folder_is_found(built: Session, store: SessionStore) -> None:
+    found = Replay.create(task_for(built, 0, [RULES], "x", folder=built.dir, samples=1), store)
+    assert found.session.dir == built.dir and work_on(found) == 0
 
 
 @pytest.mark.parametrize("found", Replay.shipped(), ids=lambda found: found.id)
 def test_a_recorded_replay_is_whole_and_small(found: Replay) -> None:
     answers = found.answers()
-    assert {(answer.arm, answer.sample) for answer in answers} == {
-        (arm.name, n) for arm in found.spec.arms for n in range(found.spec.samples)
-    }
+    assert {answer.key for answer in answers} == {(arm.name, n) for arm in found.spec.arms for n in range(found.spec.samples)}
     session = found.session
     assert found.spec.folder is None and session.read_only
     config = session.environment(found.spec.stage).config  # type: ignore[union-attr]
@@ -211,7 +202,7 @@ def test_spread_and_distance_are_mean_absolute_differences_in_points() -> None:
         compared(answers, "c")
 
 
-def testfaithful_claims_claims_are_counted_for_each_arm_if_somebody_counted() -> None:
+def test_faithful_claims_are_counted_for_each_arm_where_they_were_checked() -> None:
     answers = table(a=[0.2, 0.4], b=[0.6, 0.6])
     assert not list(faithful_claims(compared(answers, "a")))
     answers = answers.assign(faithful=[3, 3, 1, 2], claims=3)
@@ -299,8 +290,7 @@ def with_api_answers(session: Session, tokens: int) -> None:
     (session.stage_dir(0) / "proposal.json").write_text(answered.model_dump_json())
 
 
-def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: SessionStore) -> None:
-    session = build_session(store.root)
+def test_only_answers_that_an_api_still_has_to_give_are_estimated(session: Session) -> None:
     free = task_for(session, 0, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "x", samples=4)
     assert estimate(free, session) is None
     arms: Any = (*arms_of_engineers((RulesEngineer(), API), "policy"), Arm(name="blind", engineer=API, sections=()))

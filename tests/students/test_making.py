@@ -31,21 +31,9 @@ from tests.builders import small_spec
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 RECIPE = Recipe(
-    title="Never practised 4",
-    config=practised(CONFIG, ("4",)),
-    weak=("4",),
-    test_config=EnvironmentConfig.uniform((5,), agents=3),
-    boards=40,
-    presentations=96,
-    boards_per_step=8,
-    boards_per_cell=8,
-)
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    return SessionStore()
+    title="Never practised 4", config=practised(CONFIG, ("4",)), weak=("4",), test_config=EnvironmentConfig.uniform((5,), agents=3),
+    boards=40, presentations=96, boards_per_step=8, boards_per_cell=8,
+)  # fmt: skip
 
 
 def test_held_out_tasks_are_never_practised_and_weak_cells_neither() -> None:

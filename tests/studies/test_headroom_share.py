@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from frozenlab.experiments.headroom.known import measured_before
+from frozenlab.experiments.headroom.report import measured_before
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.studies.report import shares_of_headroom
 from frozenlab.experiments.studies.statistics import ratio_of_means

@@ -19,6 +19,7 @@ from frozenlab.jobs import launcher
 RECORDED = "recorded-"
 """What the names of experiments begin with that come with FrozenLab."""
 AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
+Choice = TypeVar("Choice", bound=str)
 Named = TypeVar("Named")
 
 
@@ -107,8 +108,18 @@ def label(name: str, experiment: Experiment[Any]) -> str:
     return f"{experiment.title} · {about}{'recorded' if name.startswith(RECORDED) else experiment.state().status}"
 
 
-def choose(kind: type[Experiment[Any]], found: Mapping[str, Named], picker: DeltaGenerator, label: Callable[[str], str]) -> str:
-    """The name of the one in the address, else of the first; ``picker`` gets the box to pick another."""
+def choose(
+    kind: type[Experiment[Any]],
+    found: Mapping[str, Named],
+    picker: DeltaGenerator,
+    label: Callable[[str], str],
+    go_to: Callable[[str], None] | None = None,
+) -> str:
+    """The name of the one in the address, else of the first; ``picker`` gets the box to pick another.
+
+    Args:
+        go_to: puts the one that is picked into the address; None: nothing else in the address depends on it.
+    """
     name, words = kind.kind, kind.words
     key, asked = f"{name}-picker", st.query_params.get(name)
     if asked is not None and asked not in found:
@@ -117,16 +128,43 @@ def choose(kind: type[Experiment[Any]], found: Mapping[str, Named], picker: Delt
     st.session_state[key] = st.query_params[name] = current
 
     def pick() -> None:
-        st.query_params[name] = st.session_state[key]
+        (go_to or partial(nav.put, name))(st.session_state[key])
 
     picker.selectbox(words.one.capitalize(), list(found), key=key, format_func=label, on_change=pick)
     return current
+
+
+def chosen(kind: type[Experiment[Any]], part: str, options: Sequence[Choice], label: str, words: Mapping[str, str]) -> Choice:
+    """A choice that stands in the address, such as the view of a report. One that is alone is not asked for."""
+    key, asked = f"{kind.kind}-{part}", st.query_params.get(part)
+    if st.session_state.get(key) not in options:  # another experiment had other options
+        st.session_state[key] = asked if asked in options else options[0]
+    choice: Choice | None = options[0]
+    if len(options) > 1:
+        choice = st.segmented_control(
+            label, options, required=True, key=key, format_func=lambda option: words.get(option, option), label_visibility="collapsed",
+        )  # fmt: skip
+    assert choice is not None  # it is required
+    st.query_params[part] = choice
+    return choice
 
 
 def start(kind: type[Experiment[Any]], spec: Any, run: RunSettings | None = None) -> None:
     """Start one and put it into the address, or keep the reason why not; for callbacks."""
     with refusals.keeping_reason(error_of(kind.kind), "Not started"):
         st.query_params[kind.kind] = kind.start(spec, sessions.store(), run=run).id
+
+
+def start_button(kind: type[Experiment[Any]], spec: Any, run: RunSettings | None = None, may: bool = True) -> None:
+    """The end of a form in a dialog: the button that starts one, the reason if it was refused, and the head of the same as a command."""
+    asked = st.button(
+        "Start", type="primary", key=f"{kind.kind}-start", icon=":material/play_arrow:", width="stretch", on_click=start,
+        args=(kind, spec, run), **refusals.changes(disabled=not may),
+    )  # fmt: skip
+    if asked and error_of(kind.kind) not in st.session_state:
+        st.rerun()
+    refusals.show_reason(error_of(kind.kind))
+    st.caption("The same from the command line:")
 
 
 def resume(experiment: Experiment[Any]) -> None:

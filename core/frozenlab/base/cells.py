@@ -109,8 +109,12 @@ OneConfig = TypeVar("OneConfig", bound=Config)
 
 def evenly(config: OneConfig) -> OneConfig:
     """The config with as many tasks of each cell, which stays what it is otherwise."""
-    share = 1 / len(config.cells)
-    return config.with_cells({name: own.model_copy(update={"share": share}) for name, own in config.cells.items()})
+    return with_shares(config, dict.fromkeys(config.cells, 1 / len(config.cells)))
+
+
+def with_shares(config: OneConfig, shares: Mapping[str, float]) -> OneConfig:
+    """The config with other shares of all its cells."""
+    return config.with_cells({name: own.model_copy(update={"share": shares[name]}) for name, own in config.cells.items()})
 
 
 class KnobChange(OfCell):

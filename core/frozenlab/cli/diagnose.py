@@ -14,8 +14,7 @@ from frozenlab.engineer.sections import NAMES
 from frozenlab.experiments.diagnosis.report import lines, report_of, write_report
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import USUAL_ENGINEERS, VARIED, DiagnosisTask, task_for
-from frozenlab.experiments.students.secret import candidates
-from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.students.store import Student, candidates
 from frozenlab.session.store import SessionStore
 
 FIELDS = ("samples", "boards_per_cell", "sampled_boards", "seed")

@@ -8,7 +8,7 @@ from pathlib import Path
 from frozenlab.cli.common import add_fields, show
 from frozenlab.cli.experiment import about, add_experiment, run_experiment, standing, tell_standing
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.headroom.report import gain_table, read_report
+from frozenlab.experiments.headroom.report import gain_table
 from frozenlab.experiments.headroom.store import Headroom
 
 FIELDS = ("students",)
@@ -26,7 +26,7 @@ def run_headroom(options: argparse.Namespace) -> int:
 
 def print_headroom(measurement: Headroom, options: argparse.Namespace) -> None:
     """Print the report, or how far the measurement is."""
-    report = read_report(measurement.dir)
+    report = measurement.report
     if report is None:
         tell_standing(measurement, options)
         return

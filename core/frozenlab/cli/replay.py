@@ -50,7 +50,7 @@ def run_replay(options: argparse.Namespace) -> int:
     hosts.check(servers(task, session))
     if replay:
         refuse_live(replay)
-    answered = {(answer.arm, answer.sample) for answer in replay.answers()} if replay else set()
+    answered = {answer.key for answer in replay.answers()} if replay else set()
     if asked := estimate(task, session, answered):
         confirm(asked.sentence, UNPAID, yes=options.yes or asked.cost is None)
     replay = replay or Replay.create(task, store, options.id)

@@ -10,8 +10,7 @@ from frozenlab.cli.common import InputError, add_fields, given, read_text, refus
 from frozenlab.cli.experiment import work_here
 from frozenlab.experiments.students.menu import read_config, recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
-from frozenlab.experiments.students.secret import is_secret
-from frozenlab.experiments.students.store import Student, id_of
+from frozenlab.experiments.students.store import Student, id_of, is_secret
 from frozenlab.session.store import SessionStore
 
 ACTIONS = ("list", "make", "show")

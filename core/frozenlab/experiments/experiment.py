@@ -11,21 +11,29 @@ A kind of experiment is a subclass, a line in :data:`frozenlab.jobs.job.KINDS`, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.base import places
-from frozenlab.base.errors import LabError
-from frozenlab.base.files import write_text
+from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.files import regular, write_text
 from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job, kind_of
 from frozenlab.jobs.launcher import check_folder, launching, submit
 from frozenlab.session.store import SessionStore
 
 Spec = TypeVar("Spec", bound=BaseModel)
+Result = TypeVar("Result")
 RUN = "run.json"
+
+
+class Strict(BaseModel):
+    """What specs and reports are made of: a model that refuses fields it does not know, and does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class RunSettings(BaseModel):
@@ -69,8 +77,8 @@ class Experiment(Job, Generic[Spec]):
 
     @property
     def total(self) -> int:
-        """The parts of its work, which ``words.units`` names."""
-        return 100
+        """The parts of its work, which ``words.units`` names: per cent, unless its spec has a ``total``."""
+        return int(getattr(self.spec, "total", 100))
 
     @property
     def size_in_words(self) -> str:
@@ -85,6 +93,16 @@ class Experiment(Job, Generic[Spec]):
     def store(self) -> SessionStore:
         """The sessions next to which it lies."""
         return SessionStore(self.root)
+
+    def read(self, name: str, reader: Callable[[Path], Result]) -> Result | None:
+        """What a file of the folder holds; None if it is not there. Raises ``error`` if it cannot be read."""
+        path = self.dir / name
+        if not path.exists():
+            return None
+        try:
+            return reader(regular(path))
+        except Exception as damage:  # a damaged file can make its reader raise anything
+            raise self.error(f"{self.kind} {self.id!r}: {name} cannot be read: {one_line(damage)}") from None
 
     # --- finding ----------------------------------------------------------------------------------------------------
 

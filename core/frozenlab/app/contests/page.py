@@ -6,20 +6,38 @@ from functools import partial
 
 import streamlit as st
 
-from frozenlab.app.contests.evidence import what_it_does
+from frozenlab.app import experiment
 from frozenlab.app.contests.form import ENTRY, RACE, VIEW, mine, write_config
-from frozenlab.app.contests.opponent import choose_opponent
 from frozenlab.app.contests.race import race
+from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui.figures import Series, overall_by_cell, rates_by_cell
+from frozenlab.app.ui.glossary import note
 from frozenlab.app.ui.live import keep_current
+from frozenlab.app.ui.markup import cited
+from frozenlab.app.views.view import Shown
+from frozenlab.app.views.views import view_of
+from frozenlab.base.cells import in_order
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.contests.store import Contest
-from frozenlab.experiments.contests.task import ContestError
+from frozenlab.experiments.contests.task import LAB_MODEL, ContestError, opponents, task_against
 from frozenlab.experiments.contests.worker import TRAINED_AT_ONCE
+from frozenlab.experiments.students.recipe import Recipe
+from frozenlab.experiments.students.store import Student
+from frozenlab.tasks.families import cell_label
 
-ERROR = "contest_error"
-"""Session-state entry: why the contest could not be deleted or restored."""
+ERROR = experiment.error_of("contest")
+PICKED = "contest-opponent"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+COURSE = (
+    "**1. Look.** You see how often it succeeds at each kind of task, and tasks that it failed. The engineer sees the same.",
+    "**2. Choose.** You share out what it practises next, and the engineer does so too, without knowing your choice.",
+    "**3. Compare.** Two copies train side by side for about a minute, and are scored on the same tasks, which neither has practised.",
+)
+"""What happens in a contest."""
+SHOWN = 6
+"""Contests to go back to."""
 LOOK = 5.0
 """Seconds between looks at what a contest waits for outside its own folder: its student, and a free queue."""
 AGAIN, BEFORE = "Try another config", "Before training"
@@ -39,16 +57,63 @@ def page() -> None:
     refusals.show_reason(ERROR)
     undo_line("contest", ERROR, partial(nav.put, ASKED))
     asked = st.query_params.get(ASKED)
-    if asked is None:
-        choose_opponent()
-        return
     try:
-        contest = Contest.open(asked, sessions.store())
+        contest = Contest.open(asked, sessions.store()) if asked is not None else None
     except ContestError:
         st.warning("There is no such contest on this machine. Begin one here.")
+        contest = None
+    if contest is None:
         choose_opponent()
-        return
-    show_contest(contest)
+    else:
+        show_contest(contest)
+
+
+def choose_opponent() -> None:
+    """The form of a new contest, and the newest contests."""
+    known = recipes_by_id()
+    ready = {student.id for student in Student.all(sessions.store()) if student.ready}
+    titles = {name: title_of(number) for number, name in enumerate(known)}
+    with st.container(border=True):
+        chosen = st.radio(
+            "Your opponent", [*known, LAB_MODEL], key=PICKED, horizontal=True,
+            format_func=lambda name: titles.get(name, "The lab model as it ships"),
+            help="Each student is a copy of the lab model with one weakness, which was made on purpose. Its name does not say which.",
+        )  # fmt: skip
+        if chosen == LAB_MODEL:
+            note("It has no planted weakness, so there is no oracle, and what was possible is unknown.")
+        elif chosen in ready:
+            st.caption("It is ready. Measuring it takes half a minute.")
+        else:
+            st.caption("It is made first, in the background: one to three minutes on two cores, once.")
+        st.button("Meet it", type="primary", key="contest-begin", on_click=begin, args=(chosen, known, titles), **refusals.changes())
+    for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
+        place.markdown(words)
+    found = Contest.all(sessions.store())[:SHOWN]
+    if found:
+        st.subheader("Contests on this machine", anchor=False)
+    for contest in found:
+        people = sum(entry.kind == "person" for entry in contest.entries)
+        words = f"{contest.title} · {people} {'entry' if people == 1 else 'entries'} · {sessions.ago(contest.state().started or 0)}"
+        st.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=("contest", contest.id), type="tertiary")
+
+
+def recipes_by_id() -> dict[str, Recipe]:
+    """The ready-made students, then those of this machine that are as planned and about the same tasks."""
+    known = opponents()
+    cells = {frozenset(recipe.config.cells) for recipe in known.values()}
+    own = {student.id: student.recipe for student in Student.all(sessions.store()) if student.as_planned}
+    return known | {name: recipe for name, recipe in own.items() if name not in known and frozenset(recipe.config.cells) in cells}
+
+
+def title_of(number: int) -> str:
+    """``Student A``; after Z, ``Student 27``."""
+    return f"Student {LETTERS[number] if number < len(LETTERS) else number + 1}"
+
+
+def begin(chosen: str, known: dict[str, Recipe], titles: dict[str, str]) -> None:
+    with refusals.keeping_reason(ERROR, "Not begun"):
+        task = task_against(known.get(chosen), chosen, titles.get(chosen, ""))
+        nav.put("contest", Contest.start(task, sessions.store()).id)
 
 
 def show_contest(contest: Contest) -> None:
@@ -68,7 +133,7 @@ def show_contest(contest: Contest) -> None:
         shown = st.segmented_control("View", views, key=VIEW, required=True, label_visibility="collapsed")
     if shown == RACE:
         live = contest.state().live or bool(contest.waiting())
-        st.fragment(follow)(contest.id, tuple(own_entries(contest)), finished(contest), live or watching)
+        st.fragment(follow)(contest.id, tuple(own_entries(contest)), contest.finished, live or watching)
     if shown in (None, BEFORE):
         what_it_does(contest)
     if shown in (None, AGAIN):
@@ -90,7 +155,7 @@ def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> Non
         keep_current(contest, every=LOOK)
     keep_going(contest)
     race(contest, own)
-    if finished(contest) != drawn:
+    if contest.finished != drawn:
         st.rerun()
 
 
@@ -116,21 +181,17 @@ def preparing(contest_id: str) -> None:
 
 
 def keep_going(contest: Contest) -> None:
-    """Wakes the worker of a contest whose queue stands still; while another job runs, says what it waits for."""
+    """Wake the worker of a contest that has none; while another job runs, say what it waits for."""
     try:
         contest.wake()
     except LabError as error:
         st.info(f"The queue waits: {markup.plain(str(error))}.", icon=":material/hourglass_empty:")
 
 
-def finished(contest: Contest) -> int:
-    return sum(contest.standing(numbered.number) in ("done", "failed") for numbered in contest.entries)
-
-
 def own_entries(contest: Contest) -> list[int]:
     """The entries that were made in this browser tab, and the one that the address names."""
     named = st.query_params.get(ENTRY, "")
-    known = {numbered.number for numbered in contest.entries if numbered.entry.kind == "person"}
+    known = {entry.number for entry in contest.entries if entry.kind == "person"}
     own: list[int] = st.session_state.get(mine(contest), [])
     return sorted({*own, *([int(named)] if named.isdecimal() else [])} & known)
 
@@ -138,6 +199,43 @@ def own_entries(contest: Contest) -> list[int]:
 def leave() -> None:
     for part in (ASKED, WATCH, ENTRY):
         st.query_params.pop(part, None)
+
+
+def what_it_does(contest: Contest) -> None:
+    """The evidence of the student before training, on its validation boards."""
+    base = contest.base
+    table = None if base is None else base.validation(None)
+    context = None if base is None else base.context(None)
+    if base is None or table is None or context is None:
+        return
+    rates = overall_by_cell(table)
+    theme.facts(
+        [(rates[cell].percent, cell_label(cell), f"95 % interval {rates[cell].percents}, n = {rates[cell].n}") for cell in in_order(rates)]
+    )
+    st.caption(
+        "How many of its answers are right before training, by kind of task: 2 on 9×9 are boards of 9×9 cells on which it plans for two "
+        f"agents at once. {len(table)} tasks outside the training."
+    )
+    left, right = st.columns([1.2, 1], gap="large")
+    failed = table[~table["valid"]]
+    with left:
+        if len(failed):
+            worst = min(rates, key=lambda cell: rates[cell].value)
+            names = [cell for cell in in_order(rates) if (failed["config_cell"] == cell).any()]
+            of = st.segmented_control(
+                "A task it failed, of", names, key=f"contest-failed-{contest.id}", default=worst if worst in names else names[0],
+                required=True, format_func=cell_label,
+            )  # fmt: skip
+            row = failed[failed["config_cell"] == of].iloc[0]
+            view_of(base.spec.tasks).show(Shown(row, "before training"), None, key="contest-failed-board", height=300)
+    with right:
+        st.markdown("**The evidence**, the same that the engineer reads. Click an id to see the tasks behind a line.")
+        lines = markup.evidence_sections(context, ())
+        with st.container(height=360, border=False):
+            cited("".join(lines.values()), key="contest-evidence", on_pick=evidence.follow)
+    with st.expander("The rates with their intervals"):
+        theme.chart(rates_by_cell(None, Series("before training", table)), "contest-base-rates")
+    evidence.open_boards(base, None, context)
 
 
 def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
@@ -148,17 +246,9 @@ def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
         )
         nav.show_address(nav.address(**{ASKED: contest.id}))
         if watching:
-            st.button("Take part on this screen", key="contest-play", on_click=take_part)
+            st.button("Take part on this screen", key="contest-play", on_click=nav.put, args=(WATCH, None))
         elif not committed:
             st.button(
-                "Only watch on this screen", key="contest-watch", icon=":material/tv:", on_click=only_watch,
+                "Only watch on this screen", key="contest-watch", icon=":material/tv:", on_click=nav.put, args=(WATCH, "1"),
                 help="For a projector: it shows the training and the scoreboard, and no form. It shows what the engineer wrote.",
             )  # fmt: skip
-
-
-def take_part() -> None:
-    st.query_params.pop(WATCH, None)
-
-
-def only_watch() -> None:
-    st.query_params[WATCH] = "1"

@@ -16,7 +16,8 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import percent, share, signed
 from frozenlab.experiments.contests.scores import Score, between, by_cell, label_of, scores, table_of
-from frozenlab.experiments.contests.store import Contest, Numbered
+from frozenlab.experiments.contests.store import Contest
+from frozenlab.experiments.contests.task import Entry
 from frozenlab.session.state import PHASE_WORDS
 from frozenlab.tasks.families import cell_label
 
@@ -32,9 +33,9 @@ def race(contest: Contest, own: Sequence[int]) -> None:
     """The newest own entry (of a screen that only watches: the newest of anybody) against the engineer's; the scores
     first, once both have theirs."""
     entries = contest.entries
-    person = next((one for one in reversed(entries) if one.number in own), None)
-    person = person or next((one for one in reversed(entries) if one.entry.kind == "person"), None)
-    engineer = next((one for one in entries if one.entry.kind == "engineer"), None)
+    people = [one for one in reversed(entries) if one.kind == "person"]
+    person = next((one for one in people if one.number in own), next(iter(people), None))
+    engineer = next((one for one in entries if one.kind == "engineer"), None)
     if person is None or engineer is None:
         st.info("No entries yet.")
         return
@@ -42,7 +43,7 @@ def race(contest: Contest, own: Sequence[int]) -> None:
     standing = {one.number: contest.standing(one.number) for one in entries}
     if all(standing[one.number] == "done" for one in pair):
         verdict(contest, person, engineer)
-        scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.entry.kind == "oracle"))
+        scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.kind == "oracle"))
     st.subheader("Side by side", anchor=False)
     theme.chart(curves(contest, pair), "contest-curves")
     st.caption("Each side trains on tasks of its own choice, so these curves are no score: hard tasks begin low.")
@@ -52,32 +53,29 @@ def race(contest: Contest, own: Sequence[int]) -> None:
     queue(contest)
 
 
-def verdict(contest: Contest, person: Numbered, engineer: Numbered) -> None:
+def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
     """Who won, with the interval of the difference."""
     found = between(contest, person.number, engineer.number)
     if found is None:
         return
     name = markup.plain(label_of(person, contest.entries))
+    note = "That is more than chance explains on these boards." if found.clear else "Chance could explain the difference."
     if not found.clear:
         words = f"<b>Level.</b> {escape(name)} and the engineer differ by {found.points}."
-        note = "Chance could explain the difference."
     elif found.value > 0:
-        words, note = f"<b>{escape(name)} beat the engineer</b> by {found.points}.", "That is more than chance explains on these boards."
+        words = f"<b>{escape(name)} beat the engineer</b> by {found.points}."
     else:
-        words, note = (
-            f"<b>The engineer won</b>: {escape(name)} is behind by {(-found).points}.",
-            "That is more than chance explains on these boards.",
-        )
+        words = f"<b>The engineer won</b>: {escape(name)} is behind by {(-found).points}."
     st.html(
         f'<p class="fl-answer">{words}</p><p class="fl-note">{note} Points are per cent of valid plans on the same {found.n} boards, '
         f"which no side trained on; 95 % intervals. {AA_NOISE}</p>"
     )
 
 
-def side_view(contest: Contest, one: Numbered) -> None:
+def side_view(contest: Contest, one: Entry) -> None:
     """One side: where it is, what it trains on, and a task that it tried last."""
     side, name = contest.side(one.number), label_of(one, contest.entries)
-    st.markdown(f"**{markup.plain(name)}**" + (f": {markup.plain(one.entry.why)}" if one.entry.why else ""))
+    st.markdown(f"**{markup.plain(name)}**" + (f": {markup.plain(one.why)}" if one.why else ""))
     if side is None:
         st.progress(0.0, text="waits for its turn")
         return
@@ -98,18 +96,18 @@ def side_view(contest: Contest, one: Numbered) -> None:
         chosen = view.showcase(before, after)
         if chosen is not None:
             row = after[after["board_id"] == chosen].iloc[0]
-            view.play([Shown(row, "failed before, solved now")], key=f"contest-board-{one.entry.kind}", height=240)
+            view.play([Shown(row, "failed before, solved now")], key=f"contest-board-{one.kind}", height=240)
     elif (sampled := side.completions(0)) is not None and len(sampled):
         row = sampled.iloc[-1]
         shown = Shown(row, f"step {int(row['training_step'])}")
-        view_of(side.spec.tasks).play([shown], key=f"contest-board-{one.entry.kind}", height=240, autoplay=True)
-    if one.entry.kind == "engineer" and record is not None and record.proposal is not None:
+        view_of(side.spec.tasks).play([shown], key=f"contest-board-{one.kind}", height=240, autoplay=True)
+    if one.kind == "engineer" and record is not None and record.proposal is not None:
         with st.expander("Why the engineer chose this"):
             for claim in record.proposal.claims:
                 st.html(f'<p class="fl-said">{escape(claim.text)}</p>')
 
 
-def curves(contest: Contest, pair: Sequence[Numbered]) -> Chart:
+def curves(contest: Contest, pair: Sequence[Entry]) -> Chart:
     """The valid rate of the sampled plans of each side while it trains. What a side trains on differs, so the curves are no score."""
     figure, words = go.Figure(), []
     steps = contest.spec.session.training.steps
@@ -121,7 +119,7 @@ def curves(contest: Contest, pair: Sequence[Numbered]) -> Chart:
         rate = metrics["valid"].rolling(SMOOTH, min_periods=1).mean()
         figure.add_trace(
             go.Scatter(
-                x=metrics["step"], y=rate, mode="lines", name=name, line=dict(color=COLORS[one.entry.kind], width=2.6),
+                x=metrics["step"], y=rate, mode="lines", name=name, line=dict(color=COLORS[one.kind], width=2.6),
                 hovertemplate=f"{escape(name)}, step %{{x}}<br>%{{y:.0%}} of sampled plans valid<extra></extra>",
             )
         )  # fmt: skip
@@ -137,19 +135,16 @@ def curves(contest: Contest, pair: Sequence[Numbered]) -> Chart:
 def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     """All entries by points, and the gain of each on each kind of task."""
     st.subheader("Scoreboard", anchor=False)
-    found = [score for score in scores(contest) if not (score.kind == "oracle" and hide_oracle)]
-    before, entries = by_cell(contest, None), {one.number: one.entry for one in contest.entries}
+    found = [score for score in scores(contest) if not (score.entry.kind == "oracle" and hide_oracle)]
+    before = by_cell(contest, None)
     cells = in_order(before)
     head = [
-        ("", ""),
-        ("gain", "Points of valid plans on the same boards, after training less before"),
-        ("against the best", ""),
-        ("why", ""),
-    ]
-    head[3:3] = [(cell_label(name), "Points gained on these boards alone") for name in cells]
-    rows = [score_row(score, entries[score.number].why, by_cell(contest, score.number), before) for score in found]
+        ("", ""), ("gain", "Points of valid plans on the same boards, after training less before"), ("against the best", ""),
+        *((cell_label(name), "Points gained on these boards alone") for name in cells), ("why", ""),
+    ]  # fmt: skip
+    rows = [score_row(score, by_cell(contest, score.entry.number), before) for score in found]
     st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(cell_label, cells))))
-    oracle = next((score for score in found if score.kind == "oracle"), None)
+    oracle = next((score for score in found if score.entry.kind == "oracle"), None)
     if oracle is not None:
         note(
             "What was possible: the oracle knew the planted weakness, gave it nearly all of the practice, and gained "
@@ -164,14 +159,14 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     )  # fmt: skip
 
 
-def score_row(score: Score, why: str, after: dict[str, float], before: dict[str, float]) -> list[str]:
+def score_row(score: Score, after: dict[str, float], before: dict[str, float]) -> list[str]:
     gain = f"<b>{score.gain.signed}</b> <small>({score.gain.bounds})</small>"
     by_cell = (signed(after[name] - before[name]) for name in in_order(before))
-    return [escape(score.label), gain, escape(score.place), *by_cell, escape(why)]
+    return [escape(score.label), gain, escape(score.place), *by_cell, escape(score.entry.why)]
 
 
 def queue(contest: Contest) -> None:
     """Who waits, in the order of their turns, for a class."""
-    waiting = [label_of(one, contest.entries) for one in contest.waiting() if one.entry.kind != "oracle"]
+    waiting = [label_of(one, contest.entries) for one in contest.waiting() if one.kind != "oracle"]
     if waiting:
         st.caption(f"In the queue: {', '.join(map(markup.plain, waiting))}.")

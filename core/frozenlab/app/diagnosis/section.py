@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -9,16 +10,17 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.ui import markup, refusals, sessions, theme
+from frozenlab.app.studies.figures import Ink
+from frozenlab.app.studies.views import ink
+from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.base.errors import LabError
-from frozenlab.base.numbers import Interval, counted, percent, percents
+from frozenlab.base.numbers import counted, percent
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
-from frozenlab.experiments.students.secret import candidates
-from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.students.store import Student, candidates
 
 ERROR = experiment.error_of("diagnosis")
 HELP = (
@@ -33,16 +35,19 @@ LANE, FEW = 18, 4
 def diagnosis_section() -> None:
     """The newest diagnosis, or the recorded one, and the button that starts one."""
     store = sessions.store()
-    found, planted = Diagnosis.all(store), candidates(store)
+    found, planted = {one.id: one for one in Diagnosis.all(store)}, candidates(store)
     with st.container(key="diagnosis"):
         st.subheader("Who finds a planted weakness?", anchor=False, help=HELP)
         refusals.show_reason(ERROR)
-        undo_line("diagnosis", ERROR, go_to)
-        live = next((diagnosis for diagnosis in found if diagnosis.state().live), None)
+        undo_line("diagnosis", ERROR, partial(nav.put, "diagnosis"))
+        live = next((diagnosis for diagnosis in found.values() if diagnosis.state().live), None)
         if live is not None:
             experiment.watch(live)
             return
-        shown = choose(found) if found else None
+        shown = None
+        if found:
+            name = experiment.choose(Diagnosis, found, st.container(), lambda name: f"{experiment.label(name, found[name])} · {name}")
+            shown = found[name]
         report = own_report(str(shown.dir), shown.state().progress) if shown else recorded()
         if report is not None:
             show(report)
@@ -52,23 +57,12 @@ def diagnosis_section() -> None:
             if shown is not None and shown.state().status != "done":
                 experiment.go_on(shown)
             if shown is not None:
-                delete_button(shown, "diagnosis-delete", ERROR, lambda: go_to(None))
+                delete_button(shown, "diagnosis-delete", ERROR, partial(nav.put, "diagnosis", None))
             if planted:
                 st.button(
                     f"Ask engineers about {counted(len(planted), 'student')}", key="diagnosis-start",
                     icon=":material/troubleshoot:", on_click=start, args=(planted,), **refusals.changes(),
                 )  # fmt: skip
-
-
-def choose(found: list[Diagnosis]) -> Diagnosis:
-    """The newest diagnosis, or the one that is picked if there are several."""
-    if len(found) == 1:
-        return found[0]
-    by_id = {diagnosis.id: diagnosis for diagnosis in found}
-    label = {name: f"{one.title} · {one.state().status} · {name}" for name, one in by_id.items()}
-    return by_id[
-        st.selectbox("Diagnosis", list(by_id), key="diagnosis-picker", format_func=label.__getitem__, label_visibility="collapsed")
-    ]
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
@@ -84,8 +78,7 @@ def show(report: DiagnosisReport) -> None:
     """The figure, and what it says."""
     left, right = st.columns([1.5, 1], gap="large")
     with left:
-        size = 19 if st.session_state.get("presenter") else 14
-        theme.chart(diagnosis_figure(report, theme.palette().text, size), "diagnosis-rates")
+        theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
     with right:
         st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
         with st.expander("All rates"):
@@ -106,7 +99,7 @@ def rates_table(report: DiagnosisReport) -> pd.DataFrame:
             "engineer": found.engineer,
             "shown": shown_words(found.shown),
             "finds it": found.words,
-            "naive": percents(found.rate.naive_low, found.rate.naive_high, found.rate.n),
+            "naive": found.rate.naive.percents,
             "aim": "" if found.aim is None else percent(found.aim),
             "answers": found.rate.n,
             "unusable": found.unusable,
@@ -117,53 +110,41 @@ def rates_table(report: DiagnosisReport) -> pd.DataFrame:
 
 def start(planted: list[Student]) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        Diagnosis.start(task_for(planted), sessions.store())
+        nav.put("diagnosis", Diagnosis.start(task_for(planted), sessions.store()).id)
 
 
-def go_to(name: str | None) -> None:
-    """Shows a diagnosis, the newest for None; for callbacks."""
-    st.session_state.pop("diagnosis-picker", None)
-    if name is not None:
-        st.session_state["diagnosis-picker"] = name
-
-
-def diagnosis_figure(report: DiagnosisReport, color: str, size: int) -> Chart:
-    """A group of dots for each engineer, one for each choice of sections, with intervals clustered by student.
-
-    Args:
-        color, size: of names and numbers.
-    """
+def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
+    """A group of dots for each engineer, one for each choice of sections, with intervals clustered by student."""
     engineers, choices = report.engineers, report.choices
+    names, smaller = dict(size=ink.size, color=ink.color), dict(size=ink.size - 1, color=ink.color)
     figure = go.Figure()
     for lane, choice in enumerate(choices):
         own = [found for found in report.found if found.shown == choice]
-        rates = [Interval(rate.mean, rate.low, rate.high, rate.n) for rate in (found.rate for found in own)]
         offset = (lane - (len(choices) - 1) / 2) * 0.7 / max(len(choices), 1)
-        ink = ARM_COLORS[lane % len(ARM_COLORS)] if lane < len(choices) - 1 or len(choices) == 1 else BEFORE_COLOR
+        color = ARM_COLORS[lane % len(ARM_COLORS)] if lane < len(choices) - 1 or len(choices) == 1 else BEFORE_COLOR
         figure.add_trace(
             go.Scatter(
                 x=[found.rate.mean for found in own],
                 y=[engineers.index(found.engineer) + offset for found in own],
                 mode="markers",
                 name=shown_words(choice),
-                marker=dict(size=10, color=ink, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=ink)),
-                error_x=whiskers(rates, ink, thickness=1.5, width=0),
+                marker=dict(size=10, color=color, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=color)),
+                error_x=whiskers([found.rate.interval for found in own], color, thickness=1.5, width=0),
                 customdata=[[found.engineer, found.words, found.rate.students, found.rate.n] for found in own],
-                hovertemplate="%{customdata[0]}, "
-                + shown_words(choice)
-                + "<br><b>%{customdata[1]}</b><br>%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
+                hovertemplate=f"%{{customdata[0]}}, {shown_words(choice)}<br><b>%{{customdata[1]}}</b><br>"
+                "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
             )
         )
     figure.add_vline(
         x=report.chance, line=dict(dash="dash", width=1.5, color=BEFORE_COLOR), annotation_text=f"chance {percent(report.chance)}",
-        annotation_position="bottom right", annotation_font=dict(size=size - 1, color=color),
+        annotation_position="bottom right", annotation_font=smaller,
     )  # fmt: skip
     common_layout(figure, height=LANE * max(FEW, len(choices)) * len(engineers) + 90, top=46)
-    figure.update_layout(legend=dict(y=1.02, font=dict(size=size - 1, color=color)))
-    figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=size, color=color))
+    figure.update_layout(legend=dict(y=1.02, font=smaller))
+    figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names)
     figure.update_yaxes(
         tickvals=list(range(len(engineers))), ticktext=engineers, range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,
-        ticklabelstandoff=8, tickfont=dict(size=size, color=color),
+        ticklabelstandoff=8, tickfont=names,
     )  # fmt: skip
     said = "; ".join(f"{found.engineer}, {shown_words(found.shown)}, {found.words}" for found in report.found)
     return Chart(figure, f"How often engineers find the planted weakness; chance is {percent(report.chance)}: {said}.")

@@ -7,14 +7,15 @@ from html import escape
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.headroom.form import start_form
 from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.app.ui import markup, sessions
 from frozenlab.app.ui.glossary import explained
+from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted, typeset
-from frozenlab.experiments.headroom.report import REPORT, read_report
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
-from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.headroom.spec import HeadroomSpec
+from frozenlab.experiments.headroom.store import REPORT, Headroom
+from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.kept import Kept
 
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
@@ -23,6 +24,35 @@ LEAD = "Before one asks who decides best what a model practises next: how much c
 def page() -> None:
     """One measurement: its progress if it runs, and its report."""
     experiment.page(Headroom, "What can be won here?", LEAD, "Measure", start_form, show, everything())
+
+
+@st.dialog("Measure headroom", width="medium")
+def start_form() -> None:
+    presets = {measurement.id: measurement.spec for measurement in Headroom.shipped()}
+    name = st.selectbox("What is measured", list(presets), format_func=lambda one: f"{one} · {presets[one].title}", key="headroom-preset")
+    made = [student.name for student in Student.all(sessions.store()) if student.ready]
+    offered = list(dict.fromkeys([*presets[name].students, "lab-model", *made]))
+    chosen = st.multiselect(
+        "Students", offered, ["lab-model"], key="headroom-students",
+        help="Whose training is tried. With two or more, the value of information is measured too.",
+    )  # fmt: skip
+    if not chosen:
+        st.info("Choose a student or more.")
+        return
+    prediction = st.text_area(
+        "What do you expect?", key="headroom-prediction", max_chars=4000, help="Appears in the report above the result."
+    )
+    try:
+        changes = {"students": tuple(chosen), "prediction": prediction}
+        spec = HeadroomSpec.model_validate(presets[name].model_dump() | changes)
+    except ValueError as error:
+        st.error(f"This cannot be measured: {markup.plain(one_line(error))}.")
+        return
+    forks = f": {len(spec.forks.menu)} configs × {spec.forks.replicates} replicates a student" if spec.forks else ""
+    st.markdown(f"**{spec.total} parts**{forks}. It runs in the background and can be stopped and resumed.")
+    experiment.start_button(Headroom, spec)
+    students_option = "" if tuple(chosen) == presets[name].students else f" --students {','.join(chosen)}"
+    st.code(f"frozenlab headroom --preset {name}{students_option}", language="bash")
 
 
 def show(measurement: Headroom) -> None:
@@ -34,7 +64,7 @@ def show(measurement: Headroom) -> None:
         st.caption(f"Prediction: {markup.plain(typeset(measurement.spec.prediction))}")
 
 
-_read = Kept(lambda path: read_report(path.parent.parent), 20)
+_read = Kept(lambda path: Headroom(path.parents[1]).report, 20)
 
 
 def everything() -> dict[str, Headroom]:
@@ -66,18 +96,7 @@ def show_report(report: HeadroomReport) -> None:
         st.caption(f"Prediction: {markup.plain(typeset(spec.prediction))}")
     if report.forks is not None:
         show_checks(report)
-    offered = views(report)
-    if len(offered) > 1:
-        asked = st.query_params.get("view")
-        if st.session_state.get("headroom-view") not in offered:
-            st.session_state["headroom-view"] = asked if asked in offered else offered[0]
-        view = st.segmented_control(
-            "What to look at", offered, required=True, key="headroom-view", format_func=VIEW_WORDS.__getitem__, label_visibility="collapsed"
-        )
-    else:
-        view = offered[0]
-    assert view is not None  # it is required
-    st.query_params["view"] = view
+    view = experiment.chosen(Headroom, "view", views(report), "What to look at", VIEW_WORDS)
     VIEWS[view](report)
     if report.forks is None:
         show_checks(report)

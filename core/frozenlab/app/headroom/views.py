@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.app.headroom.figures import configs_figure, dose_figure, matrix_figure, replicates_figure
-from frozenlab.app.studies.figures import Ink
+from frozenlab.app.studies.views import ink
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.glossary import explained, note
 from frozenlab.base.numbers import MANY, percent, signed
@@ -24,10 +24,6 @@ def views(report: HeadroomReport) -> list[str]:
     """The views that the report has data for. Without forks there is always the first."""
     skills = report.forks is None or any(any(matrix.seen) for matrix in report.matrices)
     return [view for view in VIEW_WORDS if (skills if view == "skills" else report.forks is not None)]
-
-
-def ink() -> Ink:
-    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 13)
 
 
 def show_checks(report: HeadroomReport) -> None:
@@ -50,7 +46,7 @@ def show_skills(report: HeadroomReport) -> None:
             "practice in itself would, 0 that they are separate skills, below 0 that one harms the other.",
         )  # fmt: skip
         if any(matrix.seen):
-            theme.chart(matrix_figure(matrix, ink()), "headroom-matrix")
+            theme.chart(matrix_figure(matrix, ink(13)), "headroom-matrix")
             st.caption(
                 "The larger and fuller a square, the more two cells are one skill. A hollow one would mean that they harm each other."
             )
@@ -79,7 +75,7 @@ def show_configs(report: HeadroomReport) -> None:
         st.subheader(
             "Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates."
         )
-        theme.chart(configs_figure(forks, place, ink()), "headroom-configs")
+        theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")
     with right:
         st.subheader("Best for each student", anchor=False)
         st.dataframe(students_table(report, forks), hide_index=True, width="stretch", key="headroom-best")
@@ -104,10 +100,9 @@ def show_noise(report: HeadroomReport) -> None:
 
 
 def chosen_student(matrices: tuple[Matrix, ...]) -> Matrix:
-    names = [matrix.student for matrix in matrices]
-    if len(names) == 1:
+    if len(matrices) == 1:
         return matrices[0]
-    return matrices[names.index(st.selectbox("Student", names, key="headroom-student"))]
+    return st.selectbox("Student", matrices, format_func=lambda matrix: matrix.student, key="headroom-student")
 
 
 def cells_table(matrix: Matrix) -> pd.DataFrame:
@@ -123,20 +118,11 @@ def cells_table(matrix: Matrix) -> pd.DataFrame:
 
 
 def students_table(report: HeadroomReport, forks: ForksReport) -> pd.DataFrame:
-    rows = []
-    for student, name in enumerate(report.students):
-        best, worst = forks.best[student], forks.worst[student]
-        gain = {config: sum(values) / len(values) for config, values in zip(forks.configs, forks.gains[student], strict=True)}
-        before = percent(forks.before[student], MANY)
-        rows.append(
-            {
-                "student": name,
-                "before": before,
-                "best": f"{best} {signed(gain[best], MANY)}",
-                "worst": f"{worst} {signed(gain[worst], MANY)}",
-            }
-        )
-    return pd.DataFrame(rows)
+    table = pd.DataFrame({"student": report.students, "before": [percent(rate, MANY) for rate in forks.before]})
+    for column, configs in (("best", forks.best), ("worst", forks.worst)):
+        gains = (of_student[forks.configs.index(config)] for of_student, config in zip(forks.gains, configs, strict=True))
+        table[column] = [f"{config} {signed(sum(own) / len(own), MANY)}" for config, own in zip(configs, gains, strict=True)]
+    return table
 
 
 VIEWS = {"skills": show_skills, "configs": show_configs, "noise": show_noise}

@@ -27,7 +27,6 @@ SAME = 0.005
 class Panel:
     """One knob of one cell."""
 
-    knob: str
     label: str
     """Of the knob."""
     cell: str
@@ -87,7 +86,7 @@ def panels_of(table: pd.DataFrame, before: Config, knob: str) -> dict[str, Panel
     means = rows.groupby(["cell", "arm"])["value"].mean()
     label = family_of(before.family).knobs[knob].label
     return {
-        cell: Panel(knob, label, cell, float(own.settings()[knob]), means[cell], groups[groups["cell"] == cell])
+        cell: Panel(label, cell, float(own.settings()[knob]), means[cell], groups[groups["cell"] == cell])
         for cell, own in before.cells.items()
         if knob in own.settings()
     }

@@ -8,7 +8,8 @@ from html import escape
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.replays.known import start
+from frozenlab.app import experiment
+from frozenlab.app.session import evidence
 from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.app.ui.components.timeline import marks, timeline
 from frozenlab.base.errors import one_line
@@ -18,6 +19,7 @@ from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, help_of
 from frozenlab.experiments.replays.arms import KINDS, TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
 from frozenlab.experiments.replays.cost import estimate
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import (
     MOST_SAMPLES,
     ReplayError,
@@ -39,6 +41,20 @@ KIND_WORDS = {
     "engineers": "engineers",
     TWO_BY_TWO: "two by two: checkpoint and base, with failures and behaviour and without",
 }
+ERROR = experiment.error_of("replay")
+
+
+def go_to(name: str) -> None:
+    """Shows a replay; for callbacks."""
+    for part in ("session", "stage", "arm", "answer", evidence.ASKED):
+        st.query_params.pop(part, None)
+    st.query_params["replay"] = name
+
+
+def start(task: ReplayTask) -> None:
+    """Starts a replay and goes to it, or keeps the reason why not."""
+    with refusals.keeping_reason(ERROR, "Not started"):
+        go_to(Replay.start(task, sessions.store()).id)
 
 
 def show_form(session: Session) -> None:

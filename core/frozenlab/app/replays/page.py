@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import experiment
-from frozenlab.app.replays.form import show_form
-from frozenlab.app.replays.known import ERROR, compose, go_to, label, start, suitable
-from frozenlab.app.replays.results import show_replay
+from frozenlab.app.replays.form import ERROR, go_to, show_form, start
+from frozenlab.app.replays.results import leave, show_replay
 from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.app.ui.deleting import undo_line
 from frozenlab.experiments.replays.arms import arms_of_sections, varied_sections
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import askable, servers, task_for, validated_stages
+from frozenlab.session.session import Session
+from frozenlab.session.store import OFFERED
 
 LEAD = (
     "After a stage an engineer reads how the model did, and decides what it practises next. Here others read the same and "
@@ -30,12 +29,12 @@ def page() -> None:
         theme.question("What would others have proposed from the same evidence?")
     markup.styles()
     refusals.show_reason(ERROR)
-    found = experiment.everything(Replay)
-    asked = st.query_params.get("replay")
-    composing = asked is None and "session" in st.query_params
-    if asked is not None and asked not in found:
-        st.warning("There is no such replay here." + (" This is another one instead." if found else ""))
-    current = None if composing or not found else asked if asked in found else next(iter(found))
+    found, asked = experiment.everything(Replay), "replay" in st.query_params
+    composing, current = not asked and "session" in st.query_params, None
+    if found and not composing:
+        current = experiment.choose(Replay, found, picker, lambda name: experiment.label(name, found[name]), go_to)
+    elif asked:
+        st.warning("There is no such replay here.")
     action.button(
         "New replay", type="secondary" if composing else "primary", key="replay-new", width="stretch", disabled=composing,
         on_click=compose, args=(found[current] if current else None,),
@@ -47,8 +46,22 @@ def page() -> None:
     elif current is None:
         nothing_yet()
     else:
-        choose_replay(picker, found, current)
         show_replay(current, found[current])
+
+
+def compose(like: Replay | None) -> None:
+    """Shows the form, for the stage that a replay was about; for callbacks."""
+    leave()
+    known = [session.id for session in suitable()]
+    if like is not None and like.spec.session in known:
+        st.query_params["session"], st.query_params["stage"] = like.spec.session, str(like.spec.stage + 1)
+    elif known:
+        st.query_params["session"] = known[0]
+
+
+def suitable() -> list[Session]:
+    """The sessions that something can be asked about, newest first."""
+    return [session for session in sessions.store().sessions(OFFERED) if validated_stages(session)]
 
 
 def new_replay(picker: DeltaGenerator) -> None:
@@ -59,14 +72,6 @@ def new_replay(picker: DeltaGenerator) -> None:
     with picker:
         session = sessions.session_picker(able, validated_stages)
     show_form(session)
-
-
-def choose_replay(picker: DeltaGenerator, found: Mapping[str, Replay], current: str) -> None:
-    st.query_params["replay"] = st.session_state["replay-picker"] = current
-    picker.selectbox(
-        "Replay", list(found), key="replay-picker", format_func=lambda name: label(name, found[name]),
-        on_change=lambda: go_to(st.session_state["replay-picker"]),
-    )  # fmt: skip
 
 
 def nothing_yet() -> None:

@@ -8,16 +8,15 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.train.preview import obstacles
-from frozenlab.app.ui import api_form, markup, refusals, sessions
+from frozenlab.app.ui import api_form, markup, sessions
 from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.headroom.known import measured_before
+from frozenlab.experiments.headroom.report import measured_before
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
-from frozenlab.experiments.students.secret import candidates
-from frozenlab.experiments.students.store import id_of
+from frozenlab.experiments.students.store import candidates, id_of
 from frozenlab.experiments.studies.arms import CONTROLS
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import (
@@ -164,15 +163,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
             "that cannot be used is asked for once more."
         )
     may = api_form.may_ask(spec.servers, "study")
-    asked = st.button(
-        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=experiment.start,
-        args=(Study, spec, RunSettings(jobs=jobs)),
-        **refusals.changes(disabled=not may),
-    )  # fmt: skip
-    if asked and experiment.error_of("study") not in st.session_state:
-        st.rerun()
-    refusals.show_reason(experiment.error_of("study"))
-    st.caption("The same from the command line:")
+    experiment.start_button(Study, spec, RunSettings(jobs=jobs), may)
     if base in (BASE, ON_STUDENTS) and not spec.requests and not spec.prediction and spec.smallest_effect == usual_margin(kind):
         st.code(f"frozenlab study {kind}{options_of(spec)} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
     else:

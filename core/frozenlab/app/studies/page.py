@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -32,7 +32,6 @@ LEAD = (
     "An engineer decides what a model practises next. A study lets several of them decide for the same model, and compares "
     "what it has learned."
 )
-Choice = TypeVar("Choice", bound=str)
 
 
 def page() -> None:
@@ -86,8 +85,8 @@ def show_report(report: StudyReport) -> None:
     """The verdict, and the chosen view of one measure."""
     answer, controls, body, foot = st.container(), st.container(horizontal=True), st.container(), st.container()
     with controls:
-        view = chosen("view", views(report), "What to look at", VIEW_WORDS)
-        measure = chosen("measure", MEASURES, "Rate", {})
+        view = experiment.chosen(Study, "view", views(report), "What to look at", VIEW_WORDS)
+        measure = experiment.chosen(Study, "measure", MEASURES, "Rate", {})
     with foot:
         downloads(report, view)
     with answer:
@@ -162,16 +161,3 @@ def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
             shown: Sequence[Difference] = found.effects if view == "effects" else found.sizes
             rows += [of | flat for row in shown for flat in row.rows]
     return pd.DataFrame(rows)
-
-
-def chosen(name: str, options: Sequence[Choice], label: str, words: dict[str, str]) -> Choice:
-    """A choice that stands in the address."""
-    key, asked = f"study-{name}", st.query_params.get(name)
-    if st.session_state.get(key) not in options:  # another study had other options
-        st.session_state[key] = asked if asked in options else options[0]
-    choice = st.segmented_control(
-        label, options, required=True, key=key, format_func=lambda option: words.get(option, option), label_visibility="collapsed",
-    )  # fmt: skip
-    assert choice is not None  # it is required
-    st.query_params[name] = choice
-    return choice

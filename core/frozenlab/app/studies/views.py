@@ -10,7 +10,7 @@ from frozenlab.app.session.ledger import HELP
 from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, main_figure, sizes_figure
 from frozenlab.app.ui import markup, sessions, theme
 from frozenlab.base.numbers import MANY, number, points
-from frozenlab.experiments.headroom.known import Finding, measured_before
+from frozenlab.experiments.headroom.report import Finding, measured_before
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import as_latex, by_arm
@@ -38,8 +38,8 @@ def views(report: StudyReport) -> list[str]:
     return [view for view in VIEW_WORDS if has.get(view, True)]
 
 
-def ink() -> Ink:
-    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 14)
+def ink(usual: int = 14) -> Ink:
+    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else usual)
 
 
 def show_main(report: StudyReport, measure: Measure) -> None:

@@ -7,11 +7,10 @@ import streamlit as st
 
 from frozenlab.app.session.proposals import config_list
 from frozenlab.app.ui import markup, refusals, sessions
-from frozenlab.base.cells import Config
+from frozenlab.base.cells import Config, evenly
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.students.certificate import Certificate
-from frozenlab.experiments.students.secret import TITLE, candidates, hide, is_secret
-from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.students.store import SECRET_TITLE, Student, candidates, hide, is_secret
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -41,7 +40,7 @@ def pick_config(found: list[Session], begun: SessionSpec, student: Student | Non
     config: Config | None = begun.initial_config
     try:
         if source == FROM_STUDENT:
-            config = config_of(student) if student else None
+            config = evenly(student.recipe.config) if student else None
         elif source == FROM_DESIGN:
             config = family.config_of((designed or "").encode(), "design.json")
         elif source == FROM_FILE:
@@ -80,7 +79,7 @@ def pick_student(begun: SessionSpec) -> Student | None:
     )
     if len(candidates(store)) > 1:
         st.button(
-            TITLE, key="student-secret", icon=":material/help:", on_click=hide_one,
+            SECRET_TITLE, key="student-secret", icon=":material/help:", on_click=hide_one,
             **refusals.changes("A game for a class: find out what it cannot do."),
         )  # fmt: skip
     refusals.show_reason(ERROR)
@@ -115,13 +114,6 @@ def hide_one() -> None:
 def with_student(spec: SessionSpec, student: Student | None) -> SessionSpec:
     """The spec with a student as the model."""
     return spec if student is None else spec.model_copy(update={"policy": student.name})
-
-
-def config_of(student: Student) -> Config:
-    """The config that a student's weakness is about, every cell as often."""
-    config = student.recipe.config
-    share = 1 / len(config.cells)
-    return config.with_cells({name: own.model_copy(update={"share": share}) for name, own in config.cells.items()})
 
 
 def about_student(session: Session) -> None:

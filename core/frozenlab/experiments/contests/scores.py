@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from frozenlab.base.numbers import Interval, paired_change
-from frozenlab.experiments.contests.store import Contest, Numbered
+from frozenlab.experiments.contests.store import Contest
+from frozenlab.experiments.contests.task import Entry
 
 
 class Score(NamedTuple):
     """What one entry won."""
 
-    number: int
+    entry: Entry
     label: str
-    kind: Literal["person", "engineer", "oracle"]
     gain: Interval
     """Of the valid rate on the same boards, over pairs of answers."""
     behind: Interval | None
@@ -30,10 +30,10 @@ class Score(NamedTuple):
         return "behind, by more than chance explains" if self.behind.clear else "level with the best: chance could explain it"
 
 
-def label_of(numbered: Numbered, entries: Sequence[Numbered]) -> str:
-    """The name of an entry; who enters again is told apart by a number."""
-    same = [other.number for other in entries if other.entry.name == numbered.entry.name and other.entry.kind == numbered.entry.kind]
-    return numbered.entry.name + (f" ({same.index(numbered.number) + 1})" if len(same) > 1 else "")
+def label_of(entry: Entry, entries: Sequence[Entry]) -> str:
+    """The name of an entry, with a number if the same name has several."""
+    same = [other.number for other in entries if (other.name, other.kind) == (entry.name, entry.kind)]
+    return entry.name + (f" ({same.index(entry.number) + 1})" if len(same) > 1 else "")
 
 
 def answers(contest: Contest, number: int | None) -> pd.DataFrame | None:
@@ -44,22 +44,16 @@ def answers(contest: Contest, number: int | None) -> pd.DataFrame | None:
 
 def scores(contest: Contest) -> list[Score]:
     """Of all entries that are done, most points first."""
-    before = answers(contest, None)
-    entries = contest.entries
-    done = [numbered for numbered in entries if contest.standing(numbered.number) == "done"]
-    tables = {numbered.number: table for numbered in done if (table := answers(contest, numbered.number)) is not None}
+    before, entries = answers(contest, None), contest.entries
+    done = [entry for entry in entries if contest.standing(entry.number) == "done"]
+    tables = {entry.number: table for entry in done if (table := answers(contest, entry.number)) is not None}
     if before is None or not tables:
         return []
     gains = {number: paired_change(before, table) for number, table in tables.items()}
-    order = sorted(gains, key=lambda number: (-gains[number].value, number))
-    by_number = {numbered.number: numbered for numbered in done}
-    return [
-        Score(
-            number, label_of(by_number[number], entries), by_number[number].entry.kind, gains[number],
-            None if number == order[0] else paired_change(tables[number], tables[order[0]]),
-        )
-        for number in order
-    ]  # fmt: skip
+    order = sorted((entry for entry in done if entry.number in gains), key=lambda entry: (-gains[entry.number].value, entry.number))
+    best = order[0]
+    behind = {entry.number: paired_change(tables[entry.number], tables[best.number]) for entry in order[1:]}
+    return [Score(entry, label_of(entry, entries), gains[entry.number], behind.get(entry.number)) for entry in order]
 
 
 def between(contest: Contest, one: int, other: int) -> Interval | None:
@@ -77,15 +71,14 @@ def by_cell(contest: Contest, number: int | None) -> dict[str, float]:
 def table_of(contest: Contest) -> pd.DataFrame:
     """The scoreboard as a table, one row per entry that is done."""
     before = by_cell(contest, None)
-    entries = {numbered.number: numbered.entry for numbered in contest.entries}
     rows = []
     for score in scores(contest):
-        after = by_cell(contest, score.number)
-        side = contest.side(score.number)
+        entry, gain = score.entry, score.gain
+        after, side = by_cell(contest, entry.number), contest.side(entry.number)
         record = side.proposal(None) if side else None
         row: dict[str, object] = {
-            "entry": score.number, "name": score.label, "kind": score.kind, "gain": score.gain.value, "gain_low": score.gain.low,
-            "gain_high": score.gain.high, "n": score.gain.n, "place": score.place, "why": entries[score.number].why,
+            "entry": entry.number, "name": score.label, "kind": entry.kind, "gain": gain.value, "gain_low": gain.low,
+            "gain_high": gain.high, "n": gain.n, "place": score.place, "why": entry.why,
         }  # fmt: skip
         if record is not None:
             row |= {f"share_{name}": cell.share for name, cell in record.config_after.cells.items()}

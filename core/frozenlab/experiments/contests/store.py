@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import fcntl
 from contextlib import nullcontext
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from frozenlab.base import look_only
 from frozenlab.base.files import open_to_append, write_text
@@ -24,6 +24,7 @@ from frozenlab.experiments.studies.presets import best_for
 from frozenlab.jobs.folders import read_task
 from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
+from frozenlab.jobs.state import Status
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
@@ -33,13 +34,8 @@ MOST_ENTRIES, MOST_OF_ONE = 300, 12
 """Entries of a contest, and those among them of one visitor."""
 Standing = Literal["waits", "trains", "done", "failed"]
 """Of an entry: it waits for its turn, it trains or is measured, it has a score, or it could not be trained."""
-
-
-class Numbered(NamedTuple):
-    """An entry with its place in the queue, from 1."""
-
-    number: int
-    entry: Entry
+STANDINGS: dict[Status, Standing] = {"queued": "trains", "running": "trains", "stalled": "trains", "done": "done", "failed": "failed"}
+"""By the status of its session. One that was stopped waits again."""
 
 
 class Contest(Experiment[ContestTask]):
@@ -98,10 +94,16 @@ class Contest(Experiment[ContestTask]):
         return base is not None and base.context(None) is not None
 
     @property
-    def entries(self) -> list[Numbered]:
+    def entries(self) -> list[Entry]:
         """In the order in which they came."""
         files = sorted((self.dir / "entries").glob("[0-9]*.json"))
-        return [Numbered(int(file.stem), read_task(file, Entry, kind="entry", error=ContestError)) for file in files]
+        read = ((file, read_task(file, Entry, kind="entry", error=ContestError)) for file in files)
+        return [entry.model_copy(update={"number": int(file.stem)}) for file, entry in read]
+
+    @property
+    def finished(self) -> int:
+        """Entries whose training has ended, well or not."""
+        return sum(self.standing(entry.number) in ("done", "failed") for entry in self.entries)
 
     def side(self, number: int) -> Session | None:
         """The session of an entry; None before its turn."""
@@ -110,15 +112,12 @@ class Contest(Experiment[ContestTask]):
     def standing(self, number: int) -> Standing:
         """What became of an entry."""
         side = self.side(number)
-        status = None if side is None else side.state().status
-        if status in ("done", "failed"):
-            return "done" if status == "done" else "failed"
-        return "trains" if status in ("queued", "running", "stalled") else "waits"
+        return STANDINGS.get(side.state().status, "waits") if side else "waits"
 
-    def waiting(self) -> list[Numbered]:
+    def waiting(self) -> list[Entry]:
         """The entries that wait, in the order of their turns: the oracle comes last."""
-        found = [numbered for numbered in self.entries if self.standing(numbered.number) == "waits"]
-        return sorted(found, key=lambda numbered: (numbered.entry.kind == "oracle", numbered.number))
+        found = [entry for entry in self.entries if self.standing(entry.number) == "waits"]
+        return sorted(found, key=lambda entry: (entry.kind == "oracle", entry.number))
 
     @property
     def unfinished(self) -> bool:
@@ -143,11 +142,11 @@ class Contest(Experiment[ContestTask]):
             known = self.entries
             if len(known) >= MOST_ENTRIES:
                 raise ContestError(f"this contest has {MOST_ENTRIES} entries, which is as many as it takes; begin another one")
-            if entry.by and sum(numbered.entry.by == entry.by for numbered in known) >= MOST_OF_ONE:
+            if entry.by and sum(other.by == entry.by for other in known) >= MOST_OF_ONE:
                 raise ContestError(f"you have {MOST_OF_ONE} entries in this contest, which is as many as one person gets")
-            number = 1 + max((numbered.number for numbered in known), default=0)
+            number = 1 + max((other.number for other in known), default=0)
             added = [entry]
-            if entry.kind == "person" and not any(numbered.entry.kind == "engineer" for numbered in known):
+            if entry.kind == "person" and not any(other.kind == "engineer" for other in known):
                 added.append(Entry(name="the engineer", kind="engineer"))
             for place, one in enumerate(added, start=number):
                 write_text(folder / f"{place:03d}.json", one.model_dump_json(indent=1))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from frozenlab.base.cells import CellName
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.engineers import PolicyEngineer
+from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import id_of
@@ -19,7 +20,7 @@ from frozenlab.tasks.families import AnyConfig
 
 LAB_MODEL = "lab-model"
 SEED = 1
-"""Of everything that a contest draws, unless it is given another one."""
+"""Of everything that a contest draws."""
 TEST = 120
 """Boards of each cell that score a contest: twice as many as in a study, because here a single stage has to tell."""
 
@@ -28,10 +29,8 @@ class ContestError(LabError, ValueError):
     """A contest cannot be held, read or entered; the message says why."""
 
 
-class ContestTask(BaseModel):
+class ContestTask(Strict):
     """``task.json``: written once, so that every side trains and is scored alike."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]
@@ -44,16 +43,16 @@ class ContestTask(BaseModel):
     """Of a student that is made first if it is not there."""
 
 
-class Entry(BaseModel):
-    """``entries/<number>.json``: somebody's config."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Entry(Strict):
+    """``entries/<number>.json``: a config, and who wrote it."""
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
     kind: Literal["person", "engineer", "oracle"] = "person"
     config: AnyConfig | None = None
     """None: the engineer writes it when its turn comes."""
     why: Annotated[str, Field(max_length=300)] = ""
+    number: Annotated[int, Field(exclude=True)] = 0
+    """Its place in the queue, from 1: the name of its file."""
     by: Annotated[str, Field(max_length=64)] = ""
     """The browser of the visitor who made it; empty: it was made on a server that does not only look."""
 
@@ -63,7 +62,7 @@ def opponents() -> dict[str, Recipe]:
     return {id_of(recipe.title): recipe for recipe in recipes(usual_config()) if recipe.misled and len(recipe.weak) == 1}
 
 
-def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", seed: int = SEED, **changes: object) -> ContestTask:
+def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", **changes: object) -> ContestTask:
     """A contest about a student, or about the shipped lab model where there is no recipe.
 
     Args:
@@ -77,14 +76,9 @@ def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", s
     try:
         stage = short_stage(config)
         policy = LAB_MODEL if recipe is None else f"{STUDENT}{student_id}"
-        begun = {
-            "policy": policy,
-            "engineer": PolicyEngineer(),
-            "seed": seed,
-            "test": stage.suite.model_copy(update={"boards_per_cell": TEST}),
-        }
-        session = stage.changed(**begun | changes)
-    except (ValidationError, ValueError) as error:
+        test = stage.suite.model_copy(update={"boards_per_cell": TEST})
+        session = stage.changed(**{"policy": policy, "engineer": PolicyEngineer(), "seed": SEED, "test": test} | changes)
+    except ValueError as error:
         raise ContestError(one_line(error)) from None
     tasks = session.tasks
     if tasks.lab is None or (wrong := tasks.lab.obstacles(config, True)):

@@ -12,14 +12,17 @@ from contextlib import suppress
 from frozenlab.base.errors import Stopped
 from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers.human import proposal_of
-from frozenlab.experiments.contests.store import Contest, Numbered, side_id
-from frozenlab.experiments.contests.task import ContestError
+from frozenlab.engineer.sections import describe
+from frozenlab.experiments.contests.store import BASE, Contest, side_id
+from frozenlab.experiments.contests.task import ContestError, Entry
 from frozenlab.experiments.students.store import Student
+from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError, held, stop, submit
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.forks import sibling
+from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import GIVEN_FILE, Session
 
 TRAINED_AT_ONCE = 2
@@ -34,22 +37,18 @@ def work(recorder: JobRecorder[Contest]) -> None:
     contest = recorder.job
     make_student(contest, recorder)
     if not contest.is_open:
-        from frozenlab.experiments.contests.base import (
-            measure_base,  # imports torch, which takes seconds: the contest is seen running before
-        )
-
         measure_base(contest, recorder)
     starts: dict[int, int] = {}
     while True:
-        live = [side for numbered in contest.entries if (side := contest.side(numbered.number)) and held(side)]
-        turn = [numbered for numbered in contest.waiting() if side_id(numbered.number) not in {side.id for side in live}]
+        live = [side for entry in contest.entries if (side := contest.side(entry.number)) and held(side)]
+        turn = [entry for entry in contest.waiting() if side_id(entry.number) not in {side.id for side in live}]
         if not live and not turn:
             return
         tell(recorder, contest, live)
-        for numbered in turn[: max(0, TRAINED_AT_ONCE - len(live))]:
-            starts[numbered.number] = starts.get(numbered.number, 0) + 1
-            side = contest.side(numbered.number) or create_side(contest, numbered)
-            if starts[numbered.number] > TRIES:
+        for entry in turn[: max(0, TRAINED_AT_ONCE - len(live))]:
+            starts[entry.number] = starts.get(entry.number, 0) + 1
+            side = contest.side(entry.number) or create_side(contest, entry)
+            if starts[entry.number] > TRIES:
                 give_up(side)
             else:
                 submit(side, parent=contest)
@@ -75,11 +74,36 @@ def make_student(contest: Contest, recorder: JobRecorder[Contest]) -> None:
         raise ContestError(f"the student could not be made: {student.state().error or student.state().status}")
 
 
-def create_side(contest: Contest, numbered: Numbered) -> Session:
+def measure_base(contest: Contest, worker: JobRecorder[Contest]) -> None:
+    """Write ``sides/base``, once for all sides: greedy answers to all boards, and the evidence as its engineer would read it. Raises
+    Stopped and LabError."""
+    import torch  # which takes seconds: the contest is seen running before
+
+    from frozenlab.models.loading import load_policy
+    from frozenlab.session.loop import draw_boards, measure, suites_of, validate
+
+    torch.set_num_threads(THREADS)
+    spec = contest.spec.session
+    base = contest.base or contest.sides.create(spec, BASE)
+    recorder = Recorder(base)
+    recorder.begin()
+    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
+    worker.stop_if_asked()
+    suite, test = suites_of(spec)
+    validate(policy, suite, None, base, recorder)
+    worker.stop_if_asked()
+    measure(policy, test, None, base, recorder)
+    worker.stop_if_asked()
+    draw_boards(spec.initial_config, suite + test, None, base, recorder)
+    recorder.write_model(None, "context.json", describe(base.measurements(None), spec.sections, spec.layouts))
+    recorder.end("stopped")
+
+
+def create_side(contest: Contest, entry: Entry) -> Session:
     """The session of an entry, which shares every measurement of the base and draws by the same seed."""
-    base, entry = contest.base, numbered.entry
+    base = contest.base
     assert base is not None, "a queue begins when the base is measured"
-    side = sibling(base, contest.sides, side_id(numbered.number), contest.spec.session.changed(title=entry.name))
+    side = sibling(base, contest.sides, side_id(entry.number), contest.spec.session.changed(title=entry.name))
     if entry.config is not None:
         given = proposal_of(contest.spec.session.initial_config, entry.config, why=entry.why)
         write_text(side.stage_dir(None) / GIVEN_FILE, given.model_dump_json(indent=2))
@@ -94,11 +118,9 @@ def give_up(side: Session) -> None:
 
 def tell(recorder: JobRecorder[Contest], contest: Contest, at_work: Sequence[Job]) -> None:
     """Record how far the queue is. Raises Stopped, after those at work have been asked to stop and have stopped."""
-    entries = contest.entries
-    done = sum(contest.standing(numbered.number) in ("done", "failed") for numbered in entries)
-    part = sum(job.state().progress for job in at_work)
+    done = contest.finished + sum(job.state().progress for job in at_work)
     try:
-        recorder.tell(min(1.0, (done + part) / max(1, len(entries))))
+        recorder.tell(min(1.0, done / max(1, len(contest.entries))))
     except Stopped:
         stop_all(at_work)
         raise

@@ -18,8 +18,8 @@ from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.sections import describe
 from frozenlab.experiments.diagnosis.scoring import score
-from frozenlab.experiments.diagnosis.store import Answer, Diagnosis, Key, write_answers
-from frozenlab.experiments.diagnosis.task import WIDE_OPEN, DiagnosisTask
+from frozenlab.experiments.diagnosis.store import Answer, Diagnosis, write_answers
+from frozenlab.experiments.diagnosis.task import WIDE_OPEN, DiagnosisTask, Key
 from frozenlab.experiments.students.making import certified_tasks, practised_tasks
 from frozenlab.experiments.students.recipe import UNTRAINED, Recipe
 from frozenlab.experiments.students.store import Student, chosen
@@ -39,7 +39,7 @@ def work(recorder: JobRecorder[Diagnosis]) -> None:
     job = recorder.job
     answers, students = job.answers(), chosen(job.spec.students, job.store)
     new = diagnose(job.spec, students, job.dir / "evidence", {known.key for known in answers})
-    keep_all(new, answers, job.spec.total, partial(write_answers, job.dir), recorder)
+    keep_all(new, answers, job.total, partial(write_answers, job.dir), recorder)
 
 
 def diagnose(task: DiagnosisTask, students: list[Student], folder: Path, known: Collection[Key] = ()) -> Iterator[Answer]:
@@ -54,31 +54,22 @@ def diagnose(task: DiagnosisTask, students: list[Student], folder: Path, known: 
     """
     torch.set_num_threads(THREADS)
     for student in students:
-        if all(key in known for key in keys(task, student)):
+        missing = [key for key in task.keys_of(student.id) if key not in known]
+        if not missing:
             continue
         policy = load_policy(str(student.policy), family=student.recipe.family)
         measured = measurements(task, student, policy, folder)
         base = "lab-model" if student.recipe.base == UNTRAINED else student.recipe.base
-        for engineer_spec in task.engineers:
-            engineer = engineer_spec.build(Models(base, None, policy, measured.config))
-            for shown in task.shown:
-                context = describe(measured, shown.sections)
-                for sample in range(task.samples):
-                    key = (student.id, engineer_spec.kind, shown.name, sample)
-                    if key in known:
-                        continue
-                    draw = seeds.derive(task.seed, "diagnosis/proposal", sample)
-                    record = ask(engineer, context, measured.config, WIDE_OPEN, seed=draw)
-                    found = score(shares(record.config_before), shares(record.config_after), student.recipe.weak)
-                    hit = found.hit if record.proposal is not None else 0.0  # who gives no usable answer has found nothing
-                    yield Answer(*key, hit, found.aim, record)
-
-
-def keys(task: DiagnosisTask, student: Student) -> Iterator[Key]:
-    """All answers about a student."""
-    for engineer in task.engineers:
-        for shown in task.shown:
-            yield from ((student.id, engineer.kind, shown.name, sample) for sample in range(task.samples))
+        models = Models(base, None, policy, measured.config)
+        engineers = {engineer.kind: engineer.build(models) for engineer in task.engineers}
+        contexts = {shown.name: describe(measured, shown.sections) for shown in task.shown}
+        for key in missing:
+            _, engineer, shown, sample = key
+            draw = seeds.derive(task.seed, "diagnosis/proposal", sample)
+            record = ask(engineers[engineer], contexts[shown], measured.config, WIDE_OPEN, seed=draw)
+            found = score(shares(record.config_before), shares(record.config_after), student.recipe.weak)
+            hit = found.hit if record.proposal is not None else 0.0  # who gives no usable answer has found nothing
+            yield Answer(*key, hit, found.aim, record)
 
 
 def shares(config: Config) -> dict[str, float]:

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from frozenlab.base.files import write_text
-from frozenlab.base.numbers import UNKNOWN, counted, percent, percents
+from frozenlab.base.numbers import UNKNOWN, counted, percent
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.diagnosis.scoring import Rate, rate
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis
@@ -40,7 +40,7 @@ class Found(BaseModel):
     @property
     def words(self) -> str:
         """``71 % (44 to 88 %)``"""
-        return f"{percent(self.rate.mean, n := self.rate.n)} ({percents(self.rate.low, self.rate.high, n)})"
+        return f"{self.rate.interval.percent} ({self.rate.interval.percents})"
 
 
 class DiagnosisReport(BaseModel):
@@ -52,7 +52,7 @@ class DiagnosisReport(BaseModel):
     students: tuple[str, ...]
     """Ids of the students that have all their answers."""
     chance: float
-    """The rate of somebody who picks a cell at random."""
+    """The rate of picking a cell at random."""
     found: tuple[Found, ...]
 
     @property
@@ -99,8 +99,8 @@ def shown_words(name: str) -> str:
 def report_of(diagnosis: Diagnosis) -> DiagnosisReport:
     """The report on the students that have all their answers. Raises DiagnosisError if no student has."""
     task, answers = diagnosis.spec, diagnosis.answers()
-    each = task.total // len(task.students)
-    done = [name for name in task.students if sum(answer.student == name for answer in answers) == each]
+    asked = {answer.key for answer in answers}
+    done = [name for name in task.students if asked.issuperset(task.keys_of(name))]
     if not done:
         raise DiagnosisError("no student has all its answers yet")
     students = [Student.open(name, diagnosis.store) for name in done]
@@ -152,7 +152,7 @@ def lines(report: DiagnosisReport) -> list[str]:
     """The report as text, for a terminal."""
     head = f"{'engineer':<14} {'shown':<24} {'finds it':<20} {'naive interval':<16} {'aim':>6} {'moved':>6} {'answers':>8}"
     body = [
-        f"{one.engineer:<14} {one.shown:<24} {one.words:<20} {percents(one.rate.naive_low, one.rate.naive_high, one.rate.n):<16} "
+        f"{one.engineer:<14} {one.shown:<24} {one.words:<20} {one.rate.naive.percents:<16} "
         f"{UNKNOWN if one.aim is None else percent(one.aim):>6} {one.moved:>6} {one.rate.n:>8}"
         for one in report.found
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from frozenlab.base.numbers import Z95, wilson
+from frozenlab.base.numbers import Z95, Interval, wilson
 
 TIE = 1e-6
 """Shares that grew by amounts closer than this grew by the same."""
@@ -58,6 +58,14 @@ class Rate(NamedTuple):
     naive_low: float
     """Wilson's, as if all answers were independent."""
     naive_high: float
+
+    @property
+    def interval(self) -> Interval:
+        return Interval(self.mean, self.low, self.high, self.n)
+
+    @property
+    def naive(self) -> Interval:
+        return Interval(self.mean, self.naive_low, self.naive_high, self.n)
 
 
 def rate(scores: Sequence[Sequence[float]]) -> Rate:

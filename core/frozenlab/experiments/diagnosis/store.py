@@ -10,22 +10,18 @@ diagnoses/<id>/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from frozenlab.base.errors import one_line
-from frozenlab.base.files import regular, write_parquet
+from frozenlab.base.files import write_parquet
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.experiments.diagnosis.task import DiagnosisError, DiagnosisTask
+from frozenlab.experiments.diagnosis.task import DiagnosisError, DiagnosisTask, Key
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.session.store import SessionStore
-
-Key = tuple[str, str, str, int]
-"""Student, engineer, name of the choice of sections, sample."""
 
 
 class Answer(NamedTuple):
@@ -56,30 +52,18 @@ class Diagnosis(Experiment[DiagnosisTask]):
         hosts.check([engineer.server for engineer in spec.engineers])
 
     @property
-    def total(self) -> int:
-        return self.spec.total
-
-    @property
     def slow(self) -> bool:
         return any(engineer.slow(None) for engineer in self.spec.engineers)
 
     def answers(self) -> list[Answer]:
         """The answers so far. Raises DiagnosisError if they cannot be read."""
-        path = self.dir / "answers.parquet"
-        if not path.exists():
-            return []
-        try:
-            rows = pd.read_parquet(regular(path))[list(Answer._fields)]
-            return [
-                Answer(str(student), str(engineer), str(shown), int(sample), float(hit), None if pd.isna(aim) else float(aim), read(record))
-                for student, engineer, shown, sample, hit, aim, record in rows.itertuples(index=False)
-            ]
-        except Exception as error:  # a damaged table can make its reader raise anything
-            raise DiagnosisError(f"diagnosis {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
+        return self.read("answers.parquet", lambda path: list(map(_answer, pd.read_parquet(path).to_dict("records")))) or []
 
 
-def read(record: str) -> ProposalRecord:
-    return ProposalRecord.model_validate_json(record)
+def _answer(row: Mapping[Any, Any]) -> Answer:
+    key, aim = (str(row["student"]), str(row["engineer"]), str(row["shown"]), int(row["sample"])), row["aim"]
+    record = ProposalRecord.model_validate_json(row["record"])
+    return Answer(*key, float(row["hit"]), None if pd.isna(aim) else float(aim), record)
 
 
 def write_answers(folder: Path, answers: Sequence[Answer]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import counted
@@ -13,6 +14,7 @@ from frozenlab.engineer.engineers import BY_NAME, AnyEngineer, EngineerError, en
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import SectionName
+from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import section_arms
 
@@ -23,23 +25,23 @@ WIDE_OPEN = GuardSettings(max_step=1.0)
 """The guard of a diagnosis: an engineer may move as far as it likes."""
 
 
+Key = tuple[str, str, str, int]
+"""Of an answer: student, engineer, name of the choice of sections, sample."""
+
+
 class DiagnosisError(LabError, ValueError):
     """A diagnosis cannot be made, read or thrown away; the message says why."""
 
 
-class Shown(BaseModel):
+class Shown(Strict):
     """One choice of the sections that an engineer sees."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
     sections: tuple[SectionName, ...]
 
 
-class DiagnosisTask(BaseModel):
+class DiagnosisTask(Strict):
     """``task.json``: the students, the engineers, what they are shown, and how often each is asked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=200)]
@@ -71,7 +73,12 @@ class DiagnosisTask(BaseModel):
     @property
     def total(self) -> int:
         """Answers in all."""
-        return len(self.students) * len(self.engineers) * len(self.shown) * self.samples
+        return sum(len(self.keys_of(student)) for student in self.students)
+
+    def keys_of(self, student: str) -> list[Key]:
+        """All answers about a student, in the order in which they are asked for."""
+        asked = product(self.engineers, self.shown, range(self.samples))
+        return [(student, engineer.kind, shown.name, sample) for engineer, shown, sample in asked]
 
 
 def task_for(

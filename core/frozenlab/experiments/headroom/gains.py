@@ -8,9 +8,11 @@ maximum of noisy numbers is larger than the number of the best config, even if a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ from frozenlab.base.numbers import ComparisonError, Interval
 from frozenlab.experiments.studies.statistics import CLEAR, over_seeds, smallest_visible
 
 Floats = NDArray[np.float64]
+best, worst = partial(np.argmax, axis=1), partial(np.argmin, axis=1)
+"""The config with the highest mean of each student, and that with the lowest."""
 MOST_SEEDS = 1000
 """More pairs than anybody runs: beyond this, an effect counts as out of reach."""
 
@@ -32,11 +36,9 @@ class Spread:
     """A/A: standard deviation of a config's gain over seeds, after removing what all configs of a replicate share."""
     configs: float
     """Standard deviation of configs' true gains within students; 0 where the estimate of its square is negative."""
-    icc: float
-    """Intraclass correlation of one measurement: the part of the variance within students that comes from the config."""
-    low: float
-    high: float
-    """95 % bounds of ``icc``, by the F distribution."""
+    icc: Interval
+    """Intraclass correlation of one measurement: the part of the variance within students that comes from the config. Its bounds are by the
+    F distribution. NaN without any variance."""
 
 
 def spread(gains: Floats) -> Spread:
@@ -55,7 +57,8 @@ def spread(gains: Floats) -> Spread:
     freedom = students * (configs - 1), students * (configs - 1) * (replicates - 1)
     between = replicates * float((means**2).sum()) / freedom[0]
     within = float(((centred - means) ** 2).sum()) / freedom[1]
-    return Spread(sqrt(within), sqrt(max(0.0, between - within) / replicates), *intraclass(between, within, freedom, replicates))
+    icc = Interval(*intraclass(between, within, freedom, replicates), freedom[0], "config")
+    return Spread(sqrt(within), sqrt(max(0.0, between - within) / replicates), icc)
 
 
 def intraclass(between: float, within: float, freedom: tuple[int, int], replicates: int) -> tuple[float, float, float]:
@@ -75,12 +78,12 @@ def intraclass(between: float, within: float, freedom: tuple[int, int], replicat
 def headroom(gains: Floats, uniform: int) -> Floats:
     """Oracle less uniform, (students, replicates): the gain of the config that was best on the other replicates of the same student, less
     the gain of the config ``uniform``. Raises ComparisonError if there is one replicate only."""
-    return chosen_elsewhere(gains) - gains[:, uniform]
+    return chosen_elsewhere(gains, best) - gains[:, uniform]
 
 
 def best_less_worst(gains: Floats) -> Floats:
     """The gain of the best config less that of the worst, (students, replicates), both chosen on the other replicates."""
-    return chosen_elsewhere(gains) - chosen_elsewhere(gains, worst=True)
+    return chosen_elsewhere(gains, best) - chosen_elsewhere(gains, worst)
 
 
 def information_value(gains: Floats) -> Floats:
@@ -94,29 +97,28 @@ def information_value(gains: Floats) -> Floats:
     Raises:
         ComparisonError: there is one student or one replicate only.
     """
-    students, _, replicates = gains.shape
-    if students < 2:
+    if len(gains) < 2:
         raise ComparisonError("the value of information compares students: the best config of one student is always the same")
-    oracle = chosen_elsewhere(gains)
-    constant = np.empty_like(oracle)
-    for replicate in range(replicates):
-        means = np.delete(gains, replicate, axis=2).mean(axis=2)
-        choice = (means.sum(axis=0) - means).argmax(axis=1)  # the mean over the other students, but for a factor
-        constant[:, replicate] = gains[range(students), choice, replicate]
-    return oracle - constant
+    return chosen_elsewhere(gains, best) - chosen_elsewhere(gains, best_of_others)
 
 
-def chosen_elsewhere(gains: Floats, worst: bool = False) -> Floats:
-    """The gain, (students, replicates), of the config that is best (or worst) by the mean over the other replicates."""
+def best_of_others(means: Floats) -> NDArray[np.intp]:
+    """The config with the highest mean over the other students."""
+    return (means.sum(axis=0) - means).argmax(axis=1)  # that mean but for a factor
+
+
+def chosen_elsewhere(gains: Floats, choose: Callable[[Floats], Any]) -> Floats:
+    """The gain, (students, replicates), of the config that is chosen by the means over the other replicates.
+
+    Args:
+        choose: the configs' means, (students, configs), in, and the number of each student's config out.
+    """
     students, _, replicates = gains.shape
     if replicates < 2:
         raise ComparisonError("a choice is scored on another replicate than it was made on: measure every config under two seeds or more")
-    scored = np.empty((students, replicates))
-    for replicate in range(replicates):
-        others = np.delete(gains, replicate, axis=2).mean(axis=2)
-        choice = others.argmin(axis=1) if worst else others.argmax(axis=1)
-        scored[:, replicate] = gains[range(students), choice, replicate]
-    return scored
+    means = (np.delete(gains, replicate, axis=2).mean(axis=2) for replicate in range(replicates))
+    scored = [gains[range(students), choose(others), replicate] for replicate, others in enumerate(means)]
+    return np.stack(scored, axis=1)
 
 
 def clustered(values: Floats) -> Interval:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from frozenlab.base.cells import Config
-from frozenlab.experiments.headroom.menu import KEPT
-from frozenlab.experiments.headroom.spec import HeadroomSpec
+from frozenlab.experiments.headroom.spec import KEPT, HeadroomSpec
 from frozenlab.tasks.families import between
 
 Part = Literal["before", "menu", "dose"]
-PARTS: tuple[Part, ...] = ("before", "menu", "dose")
+"""``before``: the student as it is; ``menu``: it trained on a config; ``dose``: so far towards the best config."""
+PARTS: tuple[Part, ...] = get_args(Part)
 Floats = NDArray[np.float64]
 
 
@@ -23,10 +23,12 @@ class Fork(NamedTuple):
     """One fork, named by the key columns of ``outcomes.parquet``."""
 
     student: int
+    """Its number in the spec."""
     part: Part
     config: str
     """Its name in the menu; empty for the student before any fork, whose held-out answers are measured as they are."""
     dose: float
+    """1 but for the dose curve."""
     replicate: int
 
     @classmethod
@@ -43,9 +45,9 @@ class Fork(NamedTuple):
         """Numbers that its random draws are derived from. Students and configs that are added at the end leave those of others as they
         are."""
         assert spec.forks is not None
-        number = (
-            {"before": 0, "menu": menu_names(spec).index(self.config), "dose": round(1000 * self.dose)}[self.part] if self.config else 0
-        )
+        number = 0
+        if self.part != "before":
+            number = menu_names(spec).index(self.config) if self.part == "menu" else round(1000 * self.dose)
         return self.student, PARTS.index(self.part), number, self.replicate
 
 
@@ -64,7 +66,7 @@ def dose_forks(spec: HeadroomSpec, rows: Sequence[Mapping[str, Any]]) -> Iterato
     """The doses of each student's best config of the menu. Their draws are others than those that chose it, so that it has no advantage by
     luck."""
     assert spec.forks is not None
-    gains = gains_of(spec, rows)
+    gains = cell_gains(spec, rows).mean(axis=3)
     for student in range(len(spec.students)):
         best = menu_names(spec)[int(gains[student].mean(axis=1).argmax())]
         for replicate in range(spec.forks.replicates):
@@ -76,47 +78,36 @@ def menu_names(spec: HeadroomSpec) -> list[str]:
     return list(spec.forks.menu) if spec.forks else []
 
 
-def rates_of(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, measure: str = "valid") -> pd.Series[float]:
-    """The rate of every fork in every cell, 0..1, by (student, part, config, dose, replicate, cell).
+def rates_of(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, part: Part, measure: str = "valid") -> pd.Series[float]:
+    """The rate of every fork of a part in every cell, 0..1, by (student, replicate, cell, config, dose).
 
     Args:
         measure: ``valid`` or ``optimal`` greedy answers, or ``plans_valid``, valid sampled ones.
     """
     table = pd.DataFrame(rows)
-    of = table["plans"] if measure == "plans_valid" else table["n"]
-    table = table.assign(rate=table[measure] / of)
-    return table.set_index(["student", "part", "config", "dose", "replicate", "cell"])["rate"].sort_index()
+    table = table.assign(rate=table[measure] / table["plans" if measure == "plans_valid" else "n"])[table["part"] == part]
+    return table.set_index(["student", "replicate", "cell", "config", "dose"])["rate"]
 
 
 def cells_of(rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> list[str]:
     """The cells of the held-out tasks, in the order of the table."""
-    return list(dict.fromkeys(pd.DataFrame(rows)["cell"]))
+    return list(pd.DataFrame(rows)["cell"].unique())
 
 
 def cell_gains(spec: HeadroomSpec, rows: Sequence[Mapping[str, Any]] | pd.DataFrame, measure: str = "valid") -> Floats:
     """(students, configs, replicates, cells): the change of the rate of each cell of the held-out tasks; NaN where a fork is missing."""
     assert spec.forks is not None
-    rates = rates_of(rows, measure)
-    shape = (len(spec.students), len(spec.forks.menu), spec.forks.replicates, len(cells_of(rows)))
-    gains = np.full(shape, np.nan)
-    cells, names = cells_of(rows), menu_names(spec)
-    before = rates.xs("before", level="part").droplevel(["config", "dose"]).to_dict()
-    for (student, config, _, replicate, cell), rate in rates.xs("menu", level="part").items() if "menu" in rates.index.levels[1] else ():
-        was = before.get((student, replicate, cell), np.nan)
-        gains[student, names.index(config), replicate, cells.index(cell)] = rate - was
-    return gains
+    after = rates_of(rows, "menu", measure).droplevel("dose").unstack("config")
+    before = rates_of(rows, "before", measure).droplevel(["config", "dose"])
+    sizes = {"student": range(len(spec.students)), "replicate": range(spec.forks.replicates), "cell": cells_of(rows)}
+    forks = pd.MultiIndex.from_product(sizes.values(), names=sizes)
+    gains = after.sub(before, axis=0).reindex(index=forks, columns=menu_names(spec)).to_numpy(float)
+    return np.ascontiguousarray(gains.reshape(*map(len, sizes.values()), -1).transpose(0, 3, 1, 2))
 
 
-def gains_of(spec: HeadroomSpec, rows: Sequence[Mapping[str, Any]] | pd.DataFrame, measure: str = "valid") -> Floats:
-    """(students, configs, replicates): the mean over the cells of :func:`cell_gains`."""
-    return np.asarray(cell_gains(spec, rows, measure).mean(axis=3))
-
-
-def dose_gains(spec: HeadroomSpec, rows: Sequence[Mapping[str, Any]] | pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
-    """Columns student, config, dose, replicate and gain, one row per fork of the dose curve."""
-    rates = rates_of(rows, measure)
-    levels = ["student", "part", "config", "dose", "replicate"]
-    means = rates.groupby(level=levels).mean().reset_index(name="rate")
-    before = means[means["part"] == "before"].set_index(["student", "replicate"])["rate"]
-    doses = means[means["part"] == "dose"].join(before.rename("was"), on=["student", "replicate"])
-    return doses.assign(gain=doses["rate"] - doses["was"])[["student", "config", "dose", "replicate", "gain"]].reset_index(drop=True)
+def dose_gains(rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> pd.DataFrame:
+    """The change of the valid rate, mean over cells, of each fork of the dose curve: a row per dose and student, a column per replicate."""
+    fork = ["student", "replicate"]
+    before = rates_of(rows, "before").groupby(fork).mean()
+    after = rates_of(rows, "dose").groupby(["dose", *fork]).mean()
+    return (after - before).unstack("replicate")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isfinite, sqrt
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from frozenlab.base.errors import one_line
-from frozenlab.base.files import regular, write_text
+from frozenlab.base.cells import with_shares
 from frozenlab.base.numbers import Interval
 from frozenlab.experiments.headroom.alignment import alignment, value_of_mixture
 from frozenlab.experiments.headroom.gains import (
@@ -23,15 +22,14 @@ from frozenlab.experiments.headroom.gains import (
     rank_correlation,
     spread,
 )
-from frozenlab.experiments.headroom.menu import KEPT, UNIFORM
 from frozenlab.experiments.headroom.plan import cell_gains, cells_of, dose_gains, menu_names
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
-from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
+from frozenlab.experiments.headroom.spec import KEPT, UNIFORM, HeadroomError, HeadroomSpec
 from frozenlab.experiments.headroom.store import Headroom, Influence
 from frozenlab.experiments.headroom.verdict import checks_of, sentences_of, verdict_of
 from frozenlab.models.folders import student_label
-
-REPORT = "report/report.json"
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 
 
 def report_of(measurement: Headroom) -> HeadroomReport:
@@ -59,11 +57,7 @@ def report_of(measurement: Headroom) -> HeadroomReport:
 def matrix_of(spec: HeadroomSpec, student: int, measured: Influence) -> Matrix:
     assert spec.probes is not None
     found = alignment(measured.products)
-    batches = measured.products.shape[1]
-
-    def ranked(rank: Interval) -> Interval | None:
-        return rank if isfinite(rank.value) else None
-
+    valid, mixed, tokens = (tuple(measured.figures[name].mean(axis=1).tolist()) for name in ("valid", "mixed", "tokens"))
     return Matrix(
         student=student_label(spec.students[student]),
         cells=tuple(spec.probes.configs),
@@ -72,14 +66,18 @@ def matrix_of(spec: HeadroomSpec, student: int, measured: Influence) -> Matrix:
         error=gaps(found.error),
         p=tuple(found.p.tolist()),
         seen=tuple(found.seen.tolist()),
-        participation=ranked(found.participation),
-        entropy=ranked(found.entropy),
+        participation=if_known(found.participation),
+        entropy=if_known(found.entropy),
         naive=naive_rank(measured.products[found.seen][:, :, found.seen]),
-        valid=tuple(measured.figures["valid"].mean(axis=1).tolist()),
-        mixed=tuple(measured.figures["mixed"].mean(axis=1).tolist()),
-        tokens=tuple(measured.figures["tokens"].mean(axis=1).tolist()),
-        tasks=batches * spec.probes.tasks,
+        valid=valid,
+        mixed=mixed,
+        tokens=tokens,
+        tasks=measured.products.shape[1] * spec.probes.tasks,
     )
+
+
+def if_known(found: Interval) -> Interval | None:
+    return found if isfinite(found.value) else None
 
 
 def naive_rank(products: Floats) -> float | None:
@@ -105,7 +103,6 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
     means = gains.mean(axis=2)
     before = table[table["part"] == "before"]
     pair = sqrt(2) * found.noise
-    within = gains.shape[0] * (gains.shape[1] - 1)
     return ForksReport(
         configs=tuple(names),
         cells=tuple(cells_of(table)),
@@ -116,7 +113,7 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
         noise=found.noise,
         noise_sampled=None if sampled is None else spread(sampled).noise,
         config_sd=found.configs,
-        icc=Interval(found.icc, found.low, found.high, within, "config") if isfinite(found.icc) else None,
+        icc=if_known(found.icc),
         headroom=room,
         headroom_sampled=None if sampled is None else clustered(headroom(sampled, uniform)),
         information=information,
@@ -125,22 +122,18 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
         worst=tuple(names[choice] for choice in means.argmin(axis=1)),
         pairs_for_headroom=pairs_needed(room.value / 3, pair),
         pairs_for_information=pairs_needed(information.value / 3, pair) if information else None,
-        doses=dose_curve(spec, measurement),
+        doses=dose_curve(table),
         predicted=tuple(predicted(spec, matrix, means[student]) for student, matrix in enumerate(matrices)),
         boards=int(before.groupby(["student", "replicate"])["n"].sum().iloc[0]),
     )
 
 
-def dose_curve(spec: HeadroomSpec, measurement: Headroom) -> tuple[DosePoint, ...]:
-    table = measurement.outcomes()
-    if table is None or "dose" not in set(table["part"]):
-        return ()
-    gains = dose_gains(spec, table)
+def dose_curve(outcomes: pd.DataFrame) -> tuple[DosePoint, ...]:
     points = []
-    for dose, of_dose in gains.groupby("dose"):
-        values = of_dose.pivot(index="student", columns="replicate", values="gain").dropna().to_numpy()
-        if len(values):
-            points.append(DosePoint(dose=float(dose), gain=clustered(values)))
+    for dose, gains in dose_gains(outcomes).groupby("dose"):
+        whole = gains.dropna().to_numpy()
+        if len(whole):
+            points.append(DosePoint(dose=float(dose), gain=clustered(whole)))
     return tuple(points)
 
 
@@ -158,8 +151,7 @@ def predicted(spec: HeadroomSpec, matrix: Matrix, gains: Floats) -> float | None
     values, measured = [], []
     for place, (name, config) in enumerate(spec.forks.menu.items()):
         shares = {cell: own.share for cell, own in config.cells.items()}
-        same = kept.with_cells({cell: own.model_copy(update={"share": shares.get(cell, 0.0)}) for cell, own in kept.cells.items()})
-        if name == KEPT or same.cells == dict(config.cells):
+        if name == KEPT or (shares.keys() == kept.cells.keys() and with_shares(kept, shares).cells == dict(config.cells)):
             weights = np.array([shares[cell] for cell in cells]) * np.array(matrix.tokens)
             values.append(value_of_mixture(influence, weights / weights.sum(), target))
             measured.append(float(gains[place]))
@@ -180,19 +172,33 @@ def gain_table(report: HeadroomReport) -> pd.DataFrame:
     )
 
 
-def save_report(measurement: Headroom, report: HeadroomReport) -> None:
-    write_text(measurement.dir / REPORT, report.model_dump_json(indent=1))
+class Finding(NamedTuple):
+    """The verdict of a measurement."""
+
+    title: str
+    verdict: str
+    something: bool
+    """Whether headroom or value of information was found, with an interval above zero."""
+    headroom: Interval
 
 
-def read_report(folder: Path) -> HeadroomReport | None:
-    """The report in a folder; None if there is none yet. Raises HeadroomError if it cannot be read."""
-    path = folder / REPORT
-    if not path.exists():
-        return None
-    try:
-        return HeadroomReport.model_validate_json(regular(path).read_bytes())
-    except (OSError, ValueError) as error:
-        raise HeadroomError(f"{folder.name}: {REPORT} cannot be read: {one_line(error)}") from None
+def measured_before(session: SessionSpec, store: SessionStore, students: Collection[str] = ()) -> Finding | None:
+    """The newest measurement of forks that began with the session's config and its policy (or all of ``students``), one's own before
+    shipped ones; None if there is none."""
+    policies = {*students} or {session.policy}
+    for measurement in [*Headroom.all(store), *Headroom.shipped()]:
+        spec = measurement.spec
+        if spec.forks is None or not policies <= {*spec.students} or spec.forks.kept != session.initial_config:
+            continue
+        try:
+            report = measurement.report
+        except HeadroomError:
+            continue
+        if report is not None and report.forks is not None:
+            found = (report.forks.headroom, report.forks.information)
+            clear = any(one is not None and one.low > 0 for one in found)
+            return Finding(report.spec.title, report.verdict, clear, report.forks.headroom)
+    return None
 
 
 def rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from math import nan
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BeforeValidator
 
 from frozenlab.base.numbers import Interval, typeset
+from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 
 Row = tuple[float, ...]
 Gaps = tuple[float | None, ...]
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def unknown_bounds(stored: Any) -> Any:
@@ -27,7 +24,7 @@ Estimate = Annotated[Interval, BeforeValidator(unknown_bounds)]
 Words = Annotated[str, AfterValidator(typeset)]
 
 
-class Matrix(Table):
+class Matrix(Strict):
     """The influence matrix of one student; rows and columns are ``cells``."""
 
     student: str
@@ -53,12 +50,12 @@ class Matrix(Table):
     """Tasks behind each gradient."""
 
 
-class DosePoint(Table):
+class DosePoint(Strict):
     dose: float
     gain: Estimate
 
 
-class ForksReport(Table):
+class ForksReport(Strict):
     """What the configs of the menu changed."""
 
     configs: tuple[str, ...]
@@ -94,7 +91,7 @@ class ForksReport(Table):
     """Held-out tasks of a fork."""
 
 
-class Check(Table):
+class Check(Strict):
     """One target that was written down before, and what was found."""
 
     name: str
@@ -103,7 +100,7 @@ class Check(Table):
     passed: Literal["pass", "fail", "not measured"]
 
 
-class HeadroomReport(Table):
+class HeadroomReport(Strict):
     schema_version: Literal[1] = 1
     spec: HeadroomSpec
     students: tuple[str, ...]

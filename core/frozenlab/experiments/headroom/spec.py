@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from frozenlab.base.cells import Config, with_shares
 from frozenlab.base.errors import LabError
+from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.headroom.alignment import LEAST_BATCHES
-from frozenlab.experiments.headroom.menu import KEPT, UNIFORM, alone, menu_of, same_cells
+from frozenlab.experiments.students.menu import axes
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
 from frozenlab.tasks.family import Family
@@ -16,13 +19,15 @@ from frozenlab.tasks.family import Family
 FORK = TrainingSettings(steps=8, boards_per_step=16, learning_rate=2e-4, schedule="per-stage", temperature=0.7)
 """A stage in which configs were seen to differ (8 to 14 seconds of one core): short, with few boards, so that what they are matters."""
 
+KEPT, UNIFORM = "kept", "uniform"
+STEP = 0.25
+"""How far a ratio is moved, as a part of its range."""
+SMALLER_STEPS = (1.0, 0.6, 0.3)
+"""Parts of the step that are tried for a cell, until its tasks can be drawn."""
+
 
 class HeadroomError(LabError, ValueError):
     """A headroom measurement cannot be made, read or thrown away; the message says why."""
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Probes(Strict):
@@ -64,7 +69,7 @@ class Forks(Strict):
     def _check(self) -> Self:
         if missing := [name for name in (KEPT, UNIFORM) if name not in self.menu]:
             raise ValueError(f"the menu lacks the config {missing[0]!r}")
-        if self.doses and not same_cells(list(self.menu.values())):
+        if self.doses and len({tuple(config.cells) for config in self.menu.values()}) > 1:
             raise ValueError("a dose curve needs a menu of configs with the same cells")
         return self
 
@@ -124,7 +129,7 @@ class HeadroomSpec(Strict):
         return family_of(self.configs[0].family)
 
     @property
-    def units(self) -> int:
+    def total(self) -> int:
         """Parts of the work: an influence matrix a student, forks, and the measurement of each student before its forks."""
         forks = self.forks
         each = forks.replicates * (1 + len(forks.menu) + len(forks.doses)) if forks else 0
@@ -134,3 +139,54 @@ class HeadroomSpec(Strict):
 def probes_of(config: Any) -> dict[str, Any]:
     """The cells of a config as probes: each alone."""
     return {cell: alone(config, [cell]) for cell in config.cells}
+
+
+def menu_of(config: Config) -> dict[str, Config]:
+    """Name -> config: the config itself, uniform, everything easier and harder, each ratio lower and higher, and each axis alone.
+
+    An axis is what some cells have in common, such as a team; where cells have nothing in common, each is an axis of its own.
+
+    Configs that equal an earlier one are left out.
+    """
+    family = family_of(config.family)
+    knobs = [family.knobs[name] for name in family.ratios]
+    made = {KEPT: config, UNIFORM: family.even(config)}
+    if any(knob.harder for knob in knobs):
+        made["easy"] = moved(config, {knob.name: -knob.harder for knob in knobs}, family)
+        made["hard"] = moved(config, {knob.name: knob.harder for knob in knobs}, family)
+    for knob in knobs:
+        made[f"{knob.label} lower"] = moved(config, {knob.name: -1}, family)
+        made[f"{knob.label} higher"] = moved(config, {knob.name: 1}, family)
+    for axis, cells in axes(config):
+        made[f"only {axis if len(cells) > 1 else cells[0]}"] = alone(config, cells)
+    menu: dict[str, Config] = {}
+    for name, tried in made.items():
+        if name in (KEPT, UNIFORM) or tried not in menu.values():
+            menu[name] = tried
+    return menu
+
+
+def alone(config: Config, cells: Sequence[str]) -> Config:
+    """The config with all tasks in some of its cells, in equal parts; the others stay in it with a share of 0."""
+    return with_shares(config, {name: (name in cells) / len(cells) for name in config.cells})
+
+
+def moved(config: Config, directions: Mapping[str, int], family: Family) -> Config:
+    """The config with ratios moved a step up (1) or down (-1) in every cell, or a smaller one where the tasks could not be drawn."""
+    current = config
+    for cell in config.cells:
+        for part in SMALLER_STEPS:
+            tried = current.with_cells({**current.cells, cell: _moved_cell(config.cells[cell], directions, part * STEP, family)})
+            if family.undrawable(tried, cell) is None:
+                current = tried
+                break
+    return current
+
+
+def _moved_cell(own: Any, directions: Mapping[str, int], step: float, family: Family) -> Any:
+    changes = {}
+    for name in family.ratios_of(own):
+        knob = family.knobs[name]
+        value = own.settings()[name] + directions.get(name, 0) * step * (knob.high - knob.low)
+        changes[name] = round(min(max(value, knob.low), knob.high), 6)
+    return own.model_copy(update=changes)

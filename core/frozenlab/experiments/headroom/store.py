@@ -21,24 +21,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from frozenlab.base.errors import one_line
-from frozenlab.base.files import regular, replacing, write_parquet
+from frozenlab.base.files import replacing, write_parquet, write_text
 from frozenlab.base.numbers import counted
 from frozenlab.experiments.experiment import Experiment, Words
+from frozenlab.experiments.headroom.plan import PARTS, Fork
+from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.share import cores
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.store import SessionStore
 
-FIGURES = ("valid", "reward", "mixed", "tokens")
-"""What is kept of a batch of gradients besides the gradient: see :class:`frozenlab.experiments.headroom.gradients.Batch`."""
-KEY = ("student", "part", "config", "dose", "replicate")
-"""The columns of ``outcomes.parquet`` that identify a fork. ``student`` is its number in the spec; ``part`` is ``before`` for the student
-as it is, ``menu`` or ``dose``; ``dose`` is 1 but for the dose curve."""
-
-
-PARTS = ("before", "menu", "dose")
+REPORT = "report/report.json"
+FIGURES = ("valid", "mixed", "tokens")
+"""What is kept of a batch of gradients besides the gradient: see :class:`frozenlab.experiments.headroom.measuring.Batch`."""
+KEY = Fork._fields
+"""The columns of ``outcomes.parquet`` that identify a fork."""
 COUNTS = ("n", "valid", "optimal", "plans", "plans_valid")
 """The columns with the numbers of held-out tasks, of sampled answers, and of those that are right."""
 
@@ -72,10 +70,6 @@ class Headroom(Experiment[HeadroomSpec]):
         return counted(len(self.spec.students), "student")
 
     @property
-    def total(self) -> int:
-        return self.spec.units
-
-    @property
     def needs(self) -> Needs:
         """It measures as many parts at a time as there are cores."""
         return Needs(cores())
@@ -83,31 +77,33 @@ class Headroom(Experiment[HeadroomSpec]):
     def influence(self, student: int) -> Influence | None:
         """What was measured of the gradients of a student, by its number; None if nothing yet. Raises HeadroomError if the file is
         damaged."""
-        path = self.influence_file(student)
-        if not path.exists():
-            return None
-        try:
-            with np.load(regular(path), allow_pickle=False) as file:
+
+        def read(path: Path) -> Influence:
+            with np.load(path, allow_pickle=False) as file:
                 influence = Influence(file["products"], {name: file[name] for name in FIGURES})
             check_influence(influence, self.spec)
             return influence
-        except Exception as error:  # a damaged archive can make its reader raise anything
-            raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
 
-    def influence_file(self, student: int) -> Path:
-        return self.dir / f"influence-{student}.npz"
+        return self.read(influence_file(student), read)
 
     def outcomes(self) -> pd.DataFrame | None:
         """The rows of ``outcomes.parquet``; None before the first fork. Raises HeadroomError if it is damaged."""
-        path = self.dir / "outcomes.parquet"
-        if not path.exists():
-            return None
-        try:
-            table = pd.read_parquet(regular(path))
+
+        def read(path: Path) -> pd.DataFrame:
+            table = pd.read_parquet(path)
             check_outcomes(table, self.spec)
             return table
-        except Exception as error:  # a damaged table can make its reader raise anything
-            raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
+
+        return self.read("outcomes.parquet", read)
+
+    @property
+    def report(self) -> HeadroomReport | None:
+        """None before all is measured. Raises HeadroomError if it cannot be read."""
+        return self.read(REPORT, lambda path: HeadroomReport.model_validate_json(path.read_bytes()))
+
+
+def influence_file(student: int) -> str:
+    return f"influence-{student}.npz"
 
 
 def check_influence(influence: Influence, spec: HeadroomSpec) -> None:
@@ -140,10 +136,14 @@ def check_outcomes(table: pd.DataFrame, spec: HeadroomSpec) -> None:
 
 
 def write_influence(measurement: Headroom, student: int, influence: Influence) -> None:
-    with replacing(measurement.influence_file(student)) as temporary, temporary.open("wb") as file:
+    with replacing(measurement.dir / influence_file(student)) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, products=influence.products, **influence.figures)
 
 
 def write_outcomes(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Replace ``outcomes.parquet``; the rows' order does not depend on which fork ended first."""
     write_parquet(folder / "outcomes.parquet", pd.DataFrame(rows).sort_values([*KEY, "cell"], ignore_index=True))
+
+
+def write_report(measurement: Headroom, report: HeadroomReport) -> None:
+    write_text(measurement.dir / REPORT, report.model_dump_json(indent=1))

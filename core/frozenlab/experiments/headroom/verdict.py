@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
-from typing import Literal
+from typing import TypeVar
 
 from frozenlab.base.numbers import MANY, Interval, counted, number, points
 from frozenlab.experiments.headroom.report_tables import Check, ForksReport, Matrix
 
 BEST_LESS_WORST, HEADROOM, INFORMATION, NOISE, ICC, RANK = 0.08, 0.03, 0.02, 0.025, 0.6, 2.0
 """Targets, written down before any gate ran."""
+Found = TypeVar("Found", Interval, float)
 
 
 def with_bounds(found: Interval) -> str:
@@ -28,45 +29,34 @@ def rank_words(rank: Interval, decimals: int = 1) -> str:
 def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Check, ...]:
     """The targets, one by one."""
     ranks = [matrix.participation for matrix in matrices if matrix.participation is not None]
-    checks = [
-        check("best - worst", "at least 8 points", forks.best_less_worst if forks else None, BEST_LESS_WORST),
-        check("headroom (oracle - uniform)", "at least 3 points", forks.headroom if forks else None, HEADROOM),
-        check("value of information", "at least 2 points, interval above 0", forks.information if forks else None, INFORMATION, clear=True),
-    ]
-    if forks is None:
-        checks += [missing("noise (A/A)", "at most 2.5 points"), missing("ICC of configs", "at least 0.60")]
-    else:
-        noise = f"{number(100 * forks.noise, 1)} points"
-        checks.append(Check(name="noise (A/A)", target="at most 2.5 points", found=noise, passed=passed(forks.noise <= NOISE)))
-        alike = forks.icc
-        if alike is None:
-            checks.append(missing("ICC of configs", "at least 0.60"))
-        else:
-            checks.append(
-                Check(name="ICC of configs", target="at least 0.60", found=rank_words(alike, 2), passed=passed(alike.value >= ICC))
-            )
-    if ranks:
-        middle = median(rank.value for rank in ranks)
-        text = rank_words(ranks[0]) if len(ranks) == 1 else f"{number(middle)} (median of {len(ranks)} students)"
-        checks.append(Check(name="effective rank", target="at least 2", found=text, passed=passed(middle >= RANK)))
-    else:
-        checks.append(missing("effective rank", "at least 2"))
-    return tuple(checks)
+    noise = forks.noise if forks else None
+    best, room, information, icc = (
+        (forks.best_less_worst, forks.headroom, forks.information, forks.icc) if forks else (None, None, None, None)
+    )
+
+    def rank_found(middle: float) -> str:
+        return rank_words(ranks[0]) if len(ranks) == 1 else f"{number(middle)} (median of {len(ranks)} students)"
+
+    return (
+        check("best - worst", "at least 8 points", best, with_bounds, lambda found: found.value >= BEST_LESS_WORST),
+        check("headroom (oracle - uniform)", "at least 3 points", room, with_bounds, lambda found: found.value >= HEADROOM),
+        check(
+            "value of information", "at least 2 points, interval above 0", information, with_bounds,
+            lambda found: found.value >= INFORMATION and found.low > 0,
+        ),
+        check("noise (A/A)", "at most 2.5 points", noise, lambda found: f"{number(100 * found, 1)} points", lambda found: found <= NOISE),
+        check("ICC of configs", "at least 0.60", icc, lambda found: rank_words(found, 2), lambda found: found.value >= ICC),
+        check(
+            "effective rank", "at least 2", median(rank.value for rank in ranks) if ranks else None, rank_found,
+            lambda middle: middle >= RANK,
+        ),
+    )  # fmt: skip
 
 
-def check(name: str, target: str, found: Interval | None, least: float, clear: bool = False) -> Check:
+def check(name: str, target: str, found: Found | None, words: Callable[[Found], str], good: Callable[[Found], bool]) -> Check:
     if found is None:
-        return missing(name, target)
-    good = found.value >= least and (not clear or found.low > 0)
-    return Check(name=name, target=target, found=with_bounds(found), passed=passed(good))
-
-
-def missing(name: str, target: str) -> Check:
-    return Check(name=name, target=target, found="not measured", passed="not measured")
-
-
-def passed(good: bool) -> Literal["pass", "fail"]:
-    return "pass" if good else "fail"
+        return Check(name=name, target=target, found="not measured", passed="not measured")
+    return Check(name=name, target=target, found=words(found), passed="pass" if good(found) else "fail")
 
 
 def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: float) -> str:
@@ -89,17 +79,13 @@ def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: 
 
 
 def rank_sentence(matrices: Sequence[Matrix]) -> str:
-    known = [matrix for matrix in matrices if matrix.participation is not None]
-    if not known:
+    matrix, rank = next(((matrix, matrix.participation) for matrix in matrices if matrix.participation is not None), (None, None))
+    if matrix is None or rank is None:
         return "No cell has a gradient that is distinguishable from noise with this many tasks."
-    matrix = known[0]
-    rank = matrix.participation
-    assert rank is not None
-    cells = sum(matrix.seen)
-    skills = (
-        "one skill" if rank.value < 1.25 else "little more than one skill" if rank.value < 2 else f"about {number(rank.value, 0)} skills"
-    )
-    return f"To {matrix.student}, {cells} cells are {skills}: effective rank {rank_words(rank)}."
+    skills = "one skill" if rank.value < 1.25 else "little more than one skill"
+    if rank.value >= 2:
+        skills = f"about {number(rank.value, 0)} skills"
+    return f"To {matrix.student}, {sum(matrix.seen)} cells are {skills}: effective rank {rank_words(rank)}."
 
 
 def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ def work(recorder: JobRecorder[Replay]) -> None:
     """Ask for the answers that are missing. However it ends, the answers so far are kept. Raises Stopped after the present answer."""
     job = recorder.job
     answers = job.answers()
-    new = replay(job.spec, job.session, {(known.arm, known.sample) for known in answers})
-    keep_all(new, answers, job.spec.total, partial(write_answers, job.dir), recorder)
+    new = replay(job.spec, job.session, {known.key for known in answers})
+    keep_all(new, answers, job.total, partial(write_answers, job.dir), recorder)
 
 
 def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base import seeds
-from frozenlab.base.numbers import ComparisonError, Interval, listed, percent
+from frozenlab.base.numbers import ComparisonError, Interval, counted, listed, percent
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.experiments.replays.store import Answer
@@ -31,7 +31,7 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
     Returns:
         ``arm, sample, cell``, the knobs of the next stage's config (NaN where the cell has no such knob), ``usable`` (whether an answer
         could be read; if not, the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs``
-        of the guard, and how many ``claims`` could be checked and are ``faithful`` (NaN if nobody counted).
+        of the guard, and how many ``claims`` could be checked and are ``faithful`` (NaN where that was not counted).
     """
     rows = []
     for arm, sample, record, checked in answers:
@@ -83,13 +83,10 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
         for ours, theirs in ((own, means.loc[own.index]), (means, of_reference))
     )
     each = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)
-    counted = each.agg(n=("usable", "size"), unusable=("usable", lambda usable: int((~usable).sum())))
+    answers = each.agg(n=("usable", "size"), unusable=("usable", lambda usable: int((~usable).sum())))
     claims = each[list(Checked._fields)].sum(min_count=1)
-    table_of_arms = (
-        counted.join(each[["changes", "repairs", "tokens"]].mean())
-        .join(claims)
-        .assign(spread=100 * spread, distance=100 * distance, p=np.nan)
-    )
+    table_of_arms = answers.join([each[["changes", "repairs", "tokens"]].mean(), claims])
+    table_of_arms = table_of_arms.assign(spread=100 * spread, distance=100 * distance, p=np.nan)
     others = [arm for arm in table_of_arms.index if arm != reference]
     table_of_arms.loc[others, "p"] = holm([sign_flips(table, arm, reference) for arm in others])
     return table_of_arms
@@ -141,7 +138,7 @@ def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
     if not distances:
         return None
     section, (without_it, others) = max(distances.items(), key=lambda item: item[1][0].mean() - item[1][1].mean())
-    hidden, shown_it = f"the {_arms(len(without_it))} without {section} lie", f"the {_arms(len(others))} with it"
+    hidden, shown_it = f"the {counted(len(without_it), 'arm')} without {section} lie", f"the {counted(len(others), 'arm')} with it"
     if len(without_it) == 1:
         hidden = f"the arm without {section} lies"
     far, near = without_it.mean(), others.mean()
@@ -169,7 +166,7 @@ def _clear(others: pd.DataFrame, reference: str) -> str:
     if not len(clear):
         return f"Chance could explain how far the other arms are from {reference} (no p < {CLEAR} after Holm's correction)."
     unclear = listed([arm for arm in others.index if arm not in clear])
-    differ = f"{len(clear)} of {_arms(len(others))} differ from {reference} by more than chance explains"
+    differ = f"{len(clear)} of {counted(len(others), 'arm')} differ from {reference} by more than chance explains"
     return f"{differ} (p < {CLEAR} after Holm's correction); not {unclear}."
 
 
@@ -203,7 +200,3 @@ def _unusable(arms: pd.DataFrame) -> str:
         return f"{rate}."
     worst = (arms["unusable"] / arms["n"]).idxmax()
     return f"{rate}, most of them from {worst}: {arms.loc[worst, 'unusable']} of {arms.loc[worst, 'n']}."
-
-
-def _arms(n: int) -> str:
-    return f"{n} arm{'s' if n != 1 else ''}"

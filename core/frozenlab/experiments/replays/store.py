@@ -10,15 +10,13 @@ The session is only read. A replay can be stopped or killed; it shows the answer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import repeat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from frozenlab.base.errors import one_line
-from frozenlab.base.files import regular, write_parquet
+from frozenlab.base.files import write_parquet
 from frozenlab.engineer import hosts
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
@@ -26,6 +24,7 @@ from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, servers, session_of, spec_of
 from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
 from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 
 
@@ -37,6 +36,10 @@ class Answer(NamedTuple):
     record: ProposalRecord
     checked: Checked | None = None
     """How many of its claims are faithful; None in replays from before that was counted."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.arm, self.sample
 
 
 class Replay(Experiment[ReplayTask]):
@@ -53,8 +56,8 @@ class Replay(Experiment[ReplayTask]):
         session.measurements(spec.stage)
 
     @property
-    def total(self) -> int:
-        return self.spec.total
+    def size_in_words(self) -> str:
+        return f"{len(self.spec.arms)} arms × {self.spec.samples}"
 
     @property
     def session(self) -> Session:
@@ -62,15 +65,19 @@ class Replay(Experiment[ReplayTask]):
         return session_of(self.spec, self.store)
 
     @property
+    def asked(self) -> list[SessionSpec]:
+        """The session's spec as each arm changes it."""
+        session = self.session
+        return [spec_of(arm, session) for arm in self.spec.arms]
+
+    @property
     def needs(self) -> Needs:
-        specs = [spec_of(arm, self.session) for arm in self.spec.arms]
-        return language_model() if any(spec.language and "model" in spec.engineer.author.needs for spec in specs) else LAB_MODEL
+        return language_model() if any(spec.language and "model" in spec.engineer.author.needs for spec in self.asked) else LAB_MODEL
 
     @property
     def slow(self) -> bool:
         """Language models take their time, here or behind an API."""
-        specs = [spec_of(arm, self.session) for arm in self.spec.arms]
-        return any(spec.engineer.author.slow(spec.language) for spec in specs)
+        return any(spec.engineer.author.slow(spec.language) for spec in self.asked)
 
     @property
     def online(self) -> bool:
@@ -78,19 +85,13 @@ class Replay(Experiment[ReplayTask]):
 
     def answers(self) -> list[Answer]:
         """The answers so far, in the order in which they came, each once. Raises ReplayError if they cannot be read."""
-        path = self.dir / "answers.parquet"
-        if not path.exists():
-            return []
-        try:
-            rows = pd.read_parquet(regular(path))
-            counted = rows[list(Checked._fields)].itertuples(index=False) if {*Checked._fields} <= {*rows} else repeat(None)
-            answers = [
-                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record), checked and _counted(*map(int, checked)))
-                for (arm, sample, record), checked in zip(rows[["arm", "sample", "record"]].itertuples(index=False), counted, strict=False)
-            ]
-            return list({(answer.arm, answer.sample): answer for answer in answers}.values())
-        except Exception as error:  # a damaged table can make its reader raise anything
-            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
+        answers = self.read("answers.parquet", lambda path: list(map(_answer, pd.read_parquet(path).to_dict("records"))))
+        return list({answer.key: answer for answer in answers or ()}.values())
+
+
+def _answer(row: Mapping[Any, Any]) -> Answer:
+    checked = _counted(int(row["faithful"]), int(row["claims"])) if {*Checked._fields} <= {*row} else None
+    return Answer(str(row["arm"]), int(row["sample"]), ProposalRecord.model_validate_json(row["record"]), checked)
 
 
 def _counted(faithful: int, claims: int) -> Checked:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
 from frozenlab.engineer.hosts import Server
+from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.models.folders import weights_file
 from frozenlab.session.session import Session
@@ -24,10 +25,8 @@ class ReplayError(LabError, ValueError):
     """A replay cannot be made, read or thrown away; the message says why."""
 
 
-class ReplayTask(BaseModel):
+class ReplayTask(Strict):
     """``task.json``: the stage, the arms, and how often each is asked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=200)]

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from frozenlab.base.cells import Config
+from frozenlab.base.cells import Config, with_shares
 from frozenlab.base.files import read_text
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.students.recipe import UNTRAINED, Recipe, StudentError
@@ -78,8 +78,7 @@ def titled(title: str, seed: int) -> str:
 def practised(config: Config, weak: Sequence[str], share: float = 0.0) -> Config:
     """The config with the weak cells at ``share`` each, and every other cell as often as the next."""
     other = (1 - share * len(weak)) / (len(config.cells) - len(weak))
-    shares = {name: share if name in weak else other for name in config.cells}
-    return config.with_cells({name: own.model_copy(update={"share": shares[name]}) for name, own in config.cells.items()})
+    return with_shares(config, {name: share if name in weak else other for name in config.cells})
 
 
 def misled(config: Config, axis: Axis, seed: int, **fields: Any) -> Recipe:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base.cells import CellName
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.experiments.experiment import Strict
 from frozenlab.tasks.families import AnyConfig, family_of
 from frozenlab.tasks.family import Family
 
@@ -19,7 +20,7 @@ class StudentError(LabError, ValueError):
     """A student cannot be made, read or thrown away; the message says why."""
 
 
-class Recipe(BaseModel):
+class Recipe(Strict):
     """``recipe.json``: everything that decides a student.
 
     The same recipe with the same base gives the same bits on the same kind of processor.
@@ -32,8 +33,6 @@ class Recipe(BaseModel):
         >>> Recipe(title="Never saw three agents", config=config.with_cells(cells), weak=("3@5", "3@6")).practised
         ('2@5', '2@6')
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]

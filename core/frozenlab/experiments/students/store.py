@@ -12,6 +12,8 @@ students/<id>/
 from __future__ import annotations
 
 import re
+import secrets
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,11 +21,12 @@ from frozenlab.base.files import write_text
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.recipe import Recipe, StudentError
-from frozenlab.jobs.folders import read_task
 from frozenlab.models.folders import STUDENT, weights_file
 from frozenlab.session.store import SessionStore
 
-TABLES = ("before", "after")
+SECRET = "secret-"
+"""What the ids begin with of students whose weakness is hidden, for a class to find out."""
+SECRET_TITLE = "A student with a secret weakness"
 
 
 class Student(Experiment[Recipe]):
@@ -64,8 +67,7 @@ class Student(Experiment[Recipe]):
     @property
     def certificate(self) -> Certificate | None:
         """None while it is being made. Raises StudentError if it cannot be read."""
-        path = self.dir / "certificate.json"
-        return read_task(path, Certificate, kind=self.kind, error=StudentError) if path.exists() else None
+        return self.read("certificate.json", lambda path: Certificate.model_validate_json(path.read_bytes()))
 
     @property
     def ready(self) -> bool:
@@ -109,3 +111,30 @@ def keep_base(student: Student, sha256: str) -> None:
     if known is None:
         student.spec = student.recipe.model_copy(update={"base_sha256": sha256})
         write_text(student.dir / "recipe.json", student.recipe.model_dump_json(indent=1))
+
+
+def is_secret(student_id: str) -> bool:
+    """Whether a student's weakness is hidden by its name."""
+    return student_id.startswith(SECRET)
+
+
+def candidates(store: SessionStore) -> list[Student]:
+    """The students that can be hidden: all that came out as planned."""
+    return [student for student in Student.all(store) if student.as_planned and not is_secret(student.id)]
+
+
+def hide(store: SessionStore) -> Student:
+    """Copy one of the students as planned, chosen by chance, under an id that does not say which. Raises StudentError if there are fewer
+    than two."""
+    found = candidates(store)
+    if len(found) < 2:
+        raise StudentError(f"a secret needs at least two students that came out as planned; there are {len(found)}")
+    chosen = secrets.choice(found)
+    folder = Student.place(store.root) / f"{SECRET}{secrets.token_hex(3)}"
+    folder.mkdir()
+    shutil.copytree(chosen.policy, folder / "policy")
+    for name in ("before.parquet", "after.parquet", "certificate.json", "state.json"):
+        shutil.copyfile(chosen.dir / name, folder / name)
+    recipe = chosen.recipe.model_copy(update={"title": f"{SECRET_TITLE} ({folder.name.removeprefix(SECRET)})"})
+    write_text(folder / "recipe.json", recipe.model_dump_json(indent=1))  # last: it makes the folder a student
+    return Student(folder)
