@@ -1,21 +1,23 @@
-"""The examples in the docstrings of the lake's public functions hold, and the package offers the few names that one needs first."""
+"""The examples in all docstrings hold, and the lake offers the few names that one needs first."""
 
 import doctest
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-MODULES = (
-    "", "board", "config", "rules", "reward", "draw.generator", "draw.feasible", "draw.hashes", "formats", "solvers.solver",
-    "words.checking",
-)  # fmt: skip
+import frozenlab.lake
+
+PACKAGE = Path(frozenlab.lake.__file__).parents[1]
+WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_hold(name: str) -> None:
-    result = doctest.testmod(import_module(f"frozenlab.lake.{name}".rstrip(".")), raise_on_error=False)
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_examples_hold(path: Path) -> None:
+    module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    result = doctest.testmod(import_module(module), raise_on_error=False)
     assert result.attempted > 0 and result.failed == 0
 
 
