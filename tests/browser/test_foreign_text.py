@@ -1,15 +1,21 @@
-"""With a stranger's folders on every page, the browser contacts only the lab's server and makes no element from their text."""
+"""With a stranger's folders on every page, and with a file of theirs that is imported, the browser contacts only the lab's server and makes
+no element from their text."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from frozenlab.experiments.bundles.found import find
+from frozenlab.experiments.bundles.writing import export
+from frozenlab.session.store import SessionStore
 from tests.browser.conftest import App
+from tests.builders import build_session, small_spec
 from tests.marked import Marker, strangers
 
 PAGES = [
@@ -58,4 +64,25 @@ def test_no_page_sends_a_request_or_makes_an_element(app: App, page: Page, trap:
         page.get_by_role("heading").first.wait_for()
         found += [f"{address}: {marker.place(html)}: {html[:400]}" for html in made(page, host)]
     assert not found, "\n".join(found)
+    assert not asked
+
+
+def test_a_strangers_file_asks_nobody(new_app: Callable[[], App], page: Page, trap: tuple[str, list[str]], tmp_path: Path) -> None:
+    app, (host, asked) = new_app(), trap
+    marker = Marker("markdown", host)
+    session = build_session(tmp_path / "theirs", small_spec(stages=1, sizes=(3,), boards_per_size=4), "stranger")
+    marker.folder(session.dir)
+    export([find("stranger", SessionStore(tmp_path / "theirs"))], tmp_path / "out.zip")
+    data = (tmp_path / "out.zip").read_bytes()
+    page.goto(f"{app.url}/runs")
+    page.get_by_role("button", name="Import").click()
+    name = f"{marker.mark('file name')[:80].replace('/', '&#47;')}.zip"
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "application/zip", "buffer": data})
+    expect(page.get_by_text("session stranger:")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("The session stranger is imported, and read-only")).to_be_visible()
+    for address in ("train?session=stranger", "story?session=stranger&stage=1&part=wrote"):
+        page.goto(f"{app.url}/{address}")
+        expect(page.get_by_role("button", name="Make it mine")).to_be_visible()
+        assert not made(page, host)
     assert not asked
