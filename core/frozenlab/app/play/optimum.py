@@ -7,11 +7,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
 from frozenlab.app.play.state import state
-from frozenlab.app.ui import theme
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track
-from frozenlab.base.numbers import percent
+from frozenlab.app.views.lake.view import MUST_WAIT
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve
@@ -27,7 +26,6 @@ WARNINGS = {
     "undecided": "The solver found no plan within its budget, and no proof that there is none. Plans are still judged.",
 }
 """By the status of a solution."""
-MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -68,32 +66,15 @@ def solver_track(board: Board, solution: Solution | None) -> list[Track]:
     return [Track(label, walk(board, solution.plan), judge(board, solution.plan, solution.makespan))]
 
 
-def show_facts(board: Board, solution: Solution | None) -> None:
-    theme.facts(
-        [
-            (f"{board.height}×{board.width}", "map", "Rows and columns"),
-            (str(board.num_agents), "agent" if board.num_agents == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
-            (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
-            *solution_facts(solution),
-        ]
-    )
-
-
-def solution_facts(solution: Solution | None) -> list[tuple[str, str, str]]:
-    """Value, name and help of three figures, the same three whatever is known: the board under them stays in its place."""
+def solution_facts(solution: Solution | None) -> tuple[str, str, str]:
+    """Best makespan, best sum of costs and whether the board must wait, whatever is known: the board under them stays in its place."""
     if solution is None:
-        makespan, costs, waits = "…", "…", "…"
-    elif solution.status == "solved":
-        makespan, costs, waits = str(solution.makespan), str(solution.sum_of_costs or "–"), MUST_WAIT[solution.needs_wait]
-    elif solution.bounds:
-        makespan, costs, waits = "{} to {}".format(*solution.bounds), "–", "–"
-    else:
-        makespan, costs, waits = "none" if solution.status == "unsolvable" else "unknown", "–", "–"
-    return [
-        (makespan, "best makespan", "The fewest steps after which all agents can be on their goals for good"),
-        (costs, "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
-        (waits, "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
-    ]
+        return "…", "…", "…"
+    if solution.status == "solved":
+        return str(solution.makespan), str(solution.sum_of_costs or "–"), MUST_WAIT[solution.needs_wait]
+    if solution.bounds:
+        return "{} to {}".format(*solution.bounds), "–", "–"
+    return "none" if solution.status == "unsolvable" else "unknown", "–", "–"
 
 
 def show_open_costs(solution: Solution | None) -> None:

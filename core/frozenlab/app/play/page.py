@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.play import choices, planner
 from frozenlab.app.play.board_controls import SOLVING, choose_board
-from frozenlab.app.play.optimum import known_solution, show_facts, show_open_costs, solve_now, solver_track, warning_of
+from frozenlab.app.play.optimum import known_solution, show_open_costs, solution_facts, solve_now, solver_track, warning_of
 from frozenlab.app.play.planner import Planned, PlannedAnswer, ask, choose_planner, your_plan
 from frozenlab.app.play.state import DESK, lay_out, load, state, take_address, take_turn, write_address
 from frozenlab.app.ui import nav, theme
@@ -23,6 +23,7 @@ from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.app.views.lake.search import COSTS, IDEA, search_player, worth_watching
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.view import board_facts
 from frozenlab.lake.board import START_LETTERS, Board, BoardError
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths, walk
@@ -47,7 +48,7 @@ def page() -> None:
     solution = known_solution(board)
     optimum = solution.makespan if solution else None
     with places.facts:
-        show_facts(board, solution)
+        board_facts(board, *solution_facts(solution))
     drawing = state.play_mode == "draw"
     if (warning := warning_of(solution)) and not drawing:
         places.stage.warning(warning)

@@ -28,7 +28,8 @@ from frozenlab.app.views.lake.pictures import board_gallery
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.preparing import optimal_paths
 from frozenlab.app.views.lake.tracks import Track, recorded
-from frozenlab.base.numbers import Interval, percent
+from frozenlab.app.views.lake.view import MUST_WAIT, board_facts
+from frozenlab.base.numbers import Interval
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults, paper_results
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.experiments.benchmark.results import Result
@@ -223,17 +224,9 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
     code = share.encode(board)
     facts, link = st.columns([4.5, 1], vertical_alignment="center")
     link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
-    figures = [
-            (size_label(board.size), "map", "Rows and columns"),
-            (str(board.num_agents), "agents", "They all move at once, one cell or a WAIT a step"),
-            (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
-            (whole(row["optimal_makespan"]), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
-            (whole(row["optimal_sum_of_costs"]), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
-            ("unknown" if pd.isna(row["needs_wait"]) else "yes" if row["needs_wait"] else "no", "must wait",
-             "Whether every plan of the best makespan makes an agent wait on its way"),
-    ]  # fmt: skip
+    waits = None if pd.isna(row["needs_wait"]) else bool(row["needs_wait"])
     with facts:
-        theme.facts(figures)
+        board_facts(board, whole(row["optimal_makespan"]), whole(row["optimal_sum_of_costs"]), MUST_WAIT[waits])
     answers = {asked.of: row}
     for name in beside:
         if (table := results[name].rows) is not None:

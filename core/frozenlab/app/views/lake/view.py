@@ -9,13 +9,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.figures import Series, size_label
 from frozenlab.app.views.lake import drawing, player, share
 from frozenlab.app.views.lake.player import board_player, played
 from frozenlab.app.views.lake.preparing import optimal_paths
 from frozenlab.app.views.lake.tracks import Track, recorded, showcase
 from frozenlab.app.views.view import Player, Shown, View, word_by_word
+from frozenlab.base.numbers import percent
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -25,6 +26,23 @@ CROSSING = read_board("F s F\nS F G\nF g F")
 CROSSING_PLANS = [("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD"))]
 BEST = 3
 """Steps of the optimal plan on CROSSING."""
+
+
+MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
+
+
+def board_facts(board: Board, makespan: str, costs: str, waits: str) -> None:
+    """Figures of a board: its size, team and holes, its best makespan and sum of costs, and whether it must wait."""
+    theme.facts(
+        [
+            (f"{board.height}×{board.width}", "map", "Rows and columns"),
+            (str(board.num_agents), "agent" if board.num_agents == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
+            (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
+            (makespan, "best makespan", "The fewest steps after which all agents can be on their goals for good"),
+            (costs, "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
+            (waits, "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
+        ]
+    )
 
 
 def cheaper_than_last(tracks: Sequence[Track]) -> bool:
