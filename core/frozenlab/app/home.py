@@ -136,10 +136,9 @@ def what_training_did(session: Session) -> None:
             nav.button("Watch the curves", "train", query={"session": session.id}, key="curves", icon=":material/show_chart:")
     with boards:
         view = view_of(session.spec.tasks)
-        board_id = view.showcase(before, after)
-        if board_id is not None:
-            rows = [table[table["board_id"] == board_id].iloc[0] for table in (before, after)]
-            shown = [Shown(row, label) for row, label in zip(rows, ("before training", f"after stage {stages[-1] + 1}"), strict=True)]
+        if (turned := view.turned(session)) is not None:
+            first, last, stage = turned
+            shown = [Shown(first, "before training"), Shown(last, f"after stage {stage}")]
             view.play(shown, key="home-board", height=330, autoplay=True)
 
 

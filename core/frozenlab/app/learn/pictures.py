@@ -15,7 +15,8 @@ from frozenlab.app.views.lake import view
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import Recorded, Track, fault_sentence, recorded, showcase
+from frozenlab.app.views.lake.tracks import Recorded, Track, fault_sentence, recorded
+from frozenlab.app.views.views import view_of
 from frozenlab.base.numbers import percent
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.lake.board import Board, Plan
@@ -176,14 +177,10 @@ def session() -> Session:
 def before_and_after() -> tuple[Recorded, Recorded]:
     """Two answers to one board: the model's before training, which collides, and its answer after the last stage, which is optimal."""
     own = session()
-    before, after = own.results(None), own.results(own.spec.stages - 1)
-    assert before is not None and after is not None
-    board_id = showcase(before, after)
-    first, last = (
-        recorded(table[table["board_id"] == board_id].iloc[0], label)
-        for table, label in ((before, "before training"), (after, f"after {own.spec.stages} stages"))
-    )
-    return first, last
+    turned = view_of(own.spec.tasks).turned(own)
+    assert turned is not None
+    before, after, stages = turned
+    return recorded(before, "before training"), recorded(after, f"after {stages} stages")
 
 
 @dataclass(frozen=True)

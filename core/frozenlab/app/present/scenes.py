@@ -83,14 +83,13 @@ def opening(moment: Moment, view: View) -> Scene:
 
 def first_failure(moment: Moment, view: View) -> Scene | None:
     """A board that the base fails on and the last checkpoint solves."""
-    first, last = ends_of(moment.session)
-    row = example(first, last, view)
-    if row is None:
+    turned = view.turned(moment.session)
+    if turned is None:
         return None
     return {
         "kind": "boards",
         "heading": "It fails here",
-        "boards": [view.plain([Shown(row, "before training")])],
+        "boards": [view.plain([Shown(turned[0], "before training")])],
         "note": "The model writes the whole plan at once, word by word. Nothing checks it while it writes.",
     }
 
@@ -206,16 +205,15 @@ def what_it_wrote(moment: Moment, view: View) -> Scene:
 
 def solved(moment: Moment, view: View) -> Scene | None:
     """The board of the first scene, before and after."""
-    first, last = ends_of(moment.session)
-    row = example(first, last, view)
-    if row is None:
+    turned = view.turned(moment.session)
+    if turned is None:
         return None
-    after = last[last["board_id"] == row["board_id"]].iloc[0]
+    before, after, _ = turned
     stages = moment.session.spec.stages
     return {
         "kind": "boards",
         "heading": "The same board, after training",
-        "boards": [view.plain([Shown(row, "before training"), Shown(after, f"after {stages} stages")])],
+        "boards": [view.plain([Shown(before, "before training"), Shown(after, f"after {stages} stages")])],
         "note": "Both plans are as they were recorded; the exact solver says what is optimal.",
     }
 
@@ -259,12 +257,6 @@ def ends_of(session: Session) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The results before training and after the last measured stage."""
     first, *rest = [table for stage in (None, *range(session.spec.stages)) if (table := session.results(stage)) is not None]
     return first, rest[-1] if rest else first
-
-
-def example(first: pd.DataFrame, last: pd.DataFrame, view: View) -> pd.Series | None:
-    """The row before training of the board that shows best what training did."""
-    board_id = view.showcase(first, last)
-    return None if board_id is None else first[first["board_id"] == board_id].iloc[0]
 
 
 def claims_of(record: ProposalRecord | None) -> list[Any]:

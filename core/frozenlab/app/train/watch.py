@@ -278,24 +278,17 @@ def clock(state: State, held_out: int) -> str:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def turned_board(folder: str) -> tuple[pd.Series, pd.Series, str] | None:
-    """The board that shows best what the training of a finished session did: its row before training and its row at the end, and when that
-    was. None if there is none."""
+def turned_board(folder: str) -> tuple[pd.Series, pd.Series, int] | None:
+    """The board that shows best what the training of a session did, as :meth:`frozenlab.app.views.view.View.turned` returns it."""
     session = Session(Path(folder))
-    last = session.spec.stages - 1
-    before, after = session.results(None), session.results(last)
-    found = None if before is None or after is None else view_of(session.spec.tasks).showcase(before, after)
-    if before is None or after is None or found is None:
-        return None
-    first, second = (table[table["board_id"] == found].iloc[0] for table in (before, after))
-    return first, second, f"after stage {last + 1}"
+    return view_of(session.spec.tasks).turned(session)
 
 
 def show_example(session: Session) -> None:
     turned = turned_board(str(session.dir))
     assert turned is not None
-    before, after, when = turned
+    before, after, stage = turned
     st.subheader("Meanwhile: what training can do", anchor=False)
-    shown = [Shown(before, "before training"), Shown(after, when)]
+    shown = [Shown(before, "before training"), Shown(after, f"after stage {stage}")]
     view_of(session.spec.tasks).play(shown, key="first-minute", height=300, autoplay=True)
     st.caption(f"A held-out board from another session, {markup.plain(session.title)}. This session's own plans are shown when it trains.")

@@ -12,6 +12,7 @@ import streamlit as st
 from frozenlab.app.ui import markup
 from frozenlab.app.ui.figures import Series
 from frozenlab.base.cells import in_order
+from frozenlab.session.session import Session
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.words import Outcome
 
@@ -84,6 +85,17 @@ class View:
         both = before[["board_id", "valid"]].merge(after[["board_id", "optimal"]], on="board_id")
         turned = both[~both["valid"] & both["optimal"]]
         return None if turned.empty else str(turned["board_id"].iloc[0])
+
+    def turned(self, session: Session) -> tuple[pd.Series, pd.Series, int] | None:
+        """The answers of a session to the task that shows best what its training did, before training and after the last measured stage,
+        and the number of that stage from 1; None if there is no such task."""
+        measured = [(table, stage) for stage in range(session.spec.stages) if (table := session.results(stage)) is not None]
+        before, (after, stage) = session.results(None), measured[-1] if measured else (None, 0)
+        task = None if before is None or after is None else self.showcase(before, after)
+        if before is None or after is None or task is None:
+            return None
+        first, last = (table[table["board_id"] == task].iloc[0] for table in (before, after))
+        return first, last, stage + 1
 
     def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
         """Answers to one task, side by side."""
