@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +90,27 @@ def build_session(
     finished_stages: int | None = None,
     broken_stage: int | None = None,
 ) -> Session:
-    """A session folder in ``root`` as a worker would have left it.
+    """A session folder in ``root`` as a worker would have left it. It is built once in a test process, and then copied.
 
     Args:
         finished_stages: stages that are complete; the one after them is in the middle of its training. Default: all.
         broken_stage: after this stage no answer of the engineer could be used.
     """
     spec = spec or small_spec()
+    asked = (spec.model_dump_json(), status, finished_stages, broken_stage)
+    if asked not in _built:
+        name = f"built-{len(_built)}"
+        _built[asked] = _build(Path(_shelf.name), spec, name, status, finished_stages, broken_stage).dir
+    return Session(Path(shutil.copytree(_built[asked], root.resolve() / session_id, copy_function=shutil.copy)))  # with a time of its own
+
+
+_shelf = tempfile.TemporaryDirectory(prefix="built-sessions-")
+_built: dict[tuple[str, Status, int | None, int | None], Path] = {}
+
+
+def _build(
+    root: Path, spec: SessionSpec, session_id: str, status: Status, finished_stages: int | None, broken_stage: int | None
+) -> Session:
     session = SessionStore(root).create(spec, session_id)
     finished = spec.stages if finished_stages is None else finished_stages
     suite, test = (
