@@ -33,8 +33,7 @@ def check(record: ProposalRecord, context: Context) -> Checked:
 
 def faults_by_claim(record: ProposalRecord, context: Context) -> list[list[str]]:
     """What is not so about each claim that can be checked, in sentences; empty where it is faithful."""
-    claims = () if record.proposal is None else record.proposal.claims
-    found = [list(checks(claim, record, context)) for claim in claims]
+    found = [list(checks(claim, record, context)) for claim in record.claims]
     return [[wrong for wrong in of_claim if wrong] for of_claim in found if of_claim]
 
 

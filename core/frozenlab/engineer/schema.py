@@ -167,3 +167,8 @@ class ProposalRecord(BaseModel):
     config_after: AnyConfig
     changes: tuple[KnobChange, ...]
     kept_because: str | None = None
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Of the proposal; none where there is none."""
+        return self.proposal.claims if self.proposal else ()

@@ -45,8 +45,8 @@ def start_fork(
     return session
 
 
-def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
-    """Give a waiting session a person's proposal, and queue it again. Raises what :func:`start` raises, and
+def propose(session: Session, proposal: Proposal, store: SessionStore) -> Session:
+    """Give a waiting session a person's proposal, queue it again and return it. Raises what :func:`start` raises, and
     LaunchError if it waits for none."""
     hosts.check([session.spec.engineer.server])
     with launching(store.root):
@@ -56,6 +56,7 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
         check_folder(session)
         write_text(session.stage_dir(state.stage) / GIVEN_FILE, proposal.model_dump_json(indent=2))
         submit(session)
+    return session
 
 
 def resume(session: Session, store: SessionStore, *, here: bool = False) -> None:

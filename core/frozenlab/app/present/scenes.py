@@ -260,7 +260,7 @@ def ends_of(session: Session) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def claims_of(record: ProposalRecord | None) -> list[Any]:
-    return [] if record is None or record.proposal is None else list(record.proposal.claims)
+    return [] if record is None else list(record.claims)
 
 
 def moves(record: ProposalRecord | None) -> dict[str, float]:

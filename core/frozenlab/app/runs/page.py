@@ -6,7 +6,7 @@ import streamlit as st
 
 from frozenlab.app.queue import queue_section
 from frozenlab.app.runs.side_by_side import side_by_side
-from frozenlab.app.runs.table import all_runs
+from frozenlab.app.runs.table import FEWEST, MOST, all_runs
 from frozenlab.app.ui import markup, sessions, theme
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
@@ -15,8 +15,6 @@ LEAD = (
     "A run is one experiment: a small language model practises guiding a team of robots across a frozen lake, and is tested on boards that "
     "it has never seen. All runs on this machine are here; tick two to six of them to see which did better."
 )
-FEWEST, MOST = 2, 6
-"""Runs side by side."""
 
 
 def page() -> None:

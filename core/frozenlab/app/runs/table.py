@@ -34,7 +34,8 @@ WORDS: dict[Deed, str] = {
 }
 DONE = "runs_done"
 """Session-state entry: a :class:`Done`."""
-MOST_COMPARED = 6
+FEWEST, MOST = 2, 6
+"""Runs side by side."""
 ROWS = 200
 """Rows that the browser gets at a time."""
 USUAL = ("before", "after", "95 % interval", "n", "status", "engineer", "method", "began", "tags")
@@ -172,7 +173,7 @@ def actions(ticked: Sequence[Session], store: SessionStore) -> None:
         return
     every_archived = all(session.labels.archived for session in ticked)
     with st.container(horizontal=True):
-        few = not 2 <= len(ticked) <= MOST_COMPARED
+        few = not FEWEST <= len(ticked) <= MOST
         if st.button(
             "Compare", key="compare", type="primary", icon=":material/compare_arrows:", disabled=few,
             help="Two to six runs side by side." if few else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,10 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.session.proposals import repairs_table
 from frozenlab.app.story.moment import Moment
-from frozenlab.app.ui import api_form, markup, nav, refusals, sessions
+from frozenlab.app.ui import api_form, refusals, sessions
 from frozenlab.app.ui.figures import overall, overall_by_cell
 from frozenlab.base.cells import Config, Settings, diff
-from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, who_is
 from frozenlab.engineer.engineers.human import decided, proposal_of
@@ -50,7 +49,7 @@ def your_turn(moment: Moment, stage: int, context: Context) -> None:
     may = api_form.may_ask([session.spec.engineer.server], "turn")
     allowed = refusals.changes(disabled=not may)
     if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", **allowed):
-        go_to_train(lambda: launch.propose(session, proposal, sessions.store()), session.id)
+        sessions.go_to_train(lambda: launch.propose(session, proposal, sessions.store()))
 
 
 def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord) -> None:
@@ -81,18 +80,8 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
             st.caption(f"{times} trained again on the same boards: this session came without what training needs to go on from there.")
         if asked and (differs or engineer is not None):
             changes: dict[str, Any] = {"title": name} | ({"engineer": engineer} if engineer else {})
-            go_to_train(lambda: launch.start_fork(session, stage, sessions.store(), given=proposal if differs else None, **changes).id)
-
-
-def go_to_train(begin: Callable[[], str | None], session_id: str | None = None) -> None:
-    """Begins something in the background and shows it on Train, or says why not."""
-    try:
-        begun = begin() or session_id
-    except LabError as error:
-        st.error(f"Not started: {markup.plain(str(error))}.")
-        return
-    sessions.choose(str(begun))
-    st.switch_page(nav.path("train"), query_params={"session": str(begun)})
+            given = proposal if differs else None
+            sessions.go_to_train(lambda: launch.start_fork(session, stage, sessions.store(), given=given, **changes))
 
 
 @dataclass(frozen=True)
@@ -165,8 +154,7 @@ def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = Fa
             state[desk.widget(name, knob.name)] = round(100 * getattr(desk.cell(name, verdict), knob.name), 1)
     if again:
         return
-    claims = desk.proposed.proposal.claims if desk.proposed and desk.proposed.proposal else ()
-    own = [claim for claim in claims if claim.cell == name]
+    own = [claim for claim in (desk.proposed.claims if desk.proposed else ()) if claim.cell == name]
     state.setdefault(desk.widget(name, "expected"), next((100 * c.expected for c in own if c.expected is not None), None))
     known = [line.id for line in lines_of(desk, name)]
     state.setdefault(desk.widget(name, "cites"), [line for line in dict.fromkeys(n for c in own for n in c.evidence) if line in known])

@@ -82,7 +82,7 @@ def moment_of(session: Session, stage: int | None) -> Moment | None:
     last = stage is not None and stage + 1 == session.spec.stages
     following = None if last else session.results(0 if stage is None else stage + 1)
     record = session.proposal(stage)
-    claims = record.proposal.claims if record is not None and record.proposal is not None else ()
+    claims = record.claims if record is not None else ()
     outcomes = once(lambda: claim_outcomes(claims, after, following, read), "story claims", revision, stage)
     return Moment(session, revision, stage, after, read, before, session.context(stage), record, outcomes)
 

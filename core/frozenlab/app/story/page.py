@@ -8,9 +8,8 @@ from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.session import evidence
 from frozenlab.app.session.ledger import own_predictions, show_ledger
 from frozenlab.app.story.decide import what_if, your_turn
-from frozenlab.app.story.headline import headline, was_right
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
-from frozenlab.app.story.parts import boards, results, what_it_changed, what_it_said, what_it_saw
+from frozenlab.app.story.parts import boards, headline, results, was_right, what_it_changed, what_it_said, what_it_saw
 from frozenlab.app.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts

@@ -25,7 +25,7 @@ from frozenlab.base.cells import Config, Settings, in_order
 from frozenlab.base.numbers import number, percent, share
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.experiments.replays.task import validated_stages
-from frozenlab.session.session import Session, SessionError
+from frozenlab.session.session import Session
 from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
@@ -65,9 +65,10 @@ def show_branches(session: Session) -> None:
             parts = "the first session" if branch.stage is None else f"parts after {stage_name(branch.stage).lower()}"
             here = " · shown here" if branch.session.id == session.id else ""
             address = {"session": branch.session.id} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
-            st.page_link(nav.path("story"), label=f"{markup.plain(branch.name)} · {parts}{here}", query_params=address)
-            if branch.stage is not None:
-                compare_branch(branch, next(known.session for known in branches if known.session.id == branch.parent))
+            st.page_link(nav.path("story"), label=f"{markup.plain(branch.session.title)} · {parts}{here}", query_params=address)
+            if branch.session.spec.parent is not None and branch.stage is not None:
+                parent = branch.session.spec.parent.session
+                compare_branch(branch, next(known.session for known in branches if known.session.id == parent))
 
 
 def compare_branch(branch: Branch, parent: Session) -> None:
@@ -136,22 +137,13 @@ class Branch:
     stage: int | None
     """The last stage that it has in common with its parent, 0-based; None for the first session."""
 
-    @property
-    def parent(self) -> str | None:
-        """The id of the session that it was forked from."""
-        return self.session.spec.parent.session if self.session.spec.parent else None
-
-    @property
-    def name(self) -> str:
-        return self.session.title
-
 
 def family(session: Session, store: SessionStore) -> list[Branch]:
     """The first session and all that was forked from it or from its forks, in that order; the session alone if it has no relatives."""
     trunk = session
-    while trunk.spec.parent is not None and (parent := readable(trunk.spec.parent.session, store)) is not None:
+    while trunk.spec.parent is not None and (parent := sessions.readable(trunk.spec.parent.session, store)) is not None:
         trunk = parent
-    found = [session if name == session.id else readable(name, store) for name in offspring(trunk.id, store.forked())]
+    found = [session if name == session.id else sessions.readable(name, store) for name in offspring(trunk.id, store.forked())]
     return [Branch(trunk, trunk.state(), None)] + [
         Branch(fork, fork.state(), fork.spec.parent.stage) for fork in found if fork is not None and fork.spec.parent is not None
     ]
@@ -164,13 +156,6 @@ def offspring(trunk: str, parents: Mapping[str, str]) -> Iterator[str]:
         forks = [name for name, parent in parents.items() if parent in generation and name != trunk]
         yield from forks
         generation = set(forks)
-
-
-def readable(session_id: str, store: SessionStore) -> Session | None:
-    try:
-        return store.open(session_id)
-    except SessionError:
-        return None
 
 
 def parted(branch: Branch, parent: Session) -> list[str]:
@@ -200,13 +185,14 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
         measured = {-1 if stage is None else stage: rate for stage, rate in rates_by_stage(branch.state).items()}
         stages = [stage for stage in sorted(measured) if branch.stage is None or thick or stage >= branch.stage]
         rates = [measured[stage] for stage in stages]
+        name = branch.session.title
         trace = dots(
-            (stage + 1 for stage in stages), rates, branch.name, error_y=whiskers(rates, color, thickness=1.4),
-            mode="lines+markers", name=branch.name, marker=dict(size=11 if thick else 8, symbol="circle" if thick else "diamond-open"),
+            (stage + 1 for stage in stages), rates, name, error_y=whiskers(rates, color, thickness=1.4),
+            mode="lines+markers", name=name, marker=dict(size=11 if thick else 8, symbol="circle" if thick else "diamond-open"),
             line=dict(color=color, width=4 if thick else 2, dash="solid" if branch.stage is None or thick else "dash"),
         )  # fmt: skip
         figure.add_trace(trace)
-        spoken.append(f"{branch.name}: " + ", ".join(rate.percent for rate in rates))
+        spoken.append(f"{name}: " + ", ".join(rate.percent for rate in rates))
     last = max(branch.session.spec.stages for branch in branches)
     figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)
     common_layout(figure, height=320)

@@ -7,17 +7,18 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.train import language_form
 from frozenlab.app.train.preview import chosen_name, chosen_preset, preview
-from frozenlab.app.train.student import pick_config, pick_student, with_student
+from frozenlab.app.train.student import pick_config, pick_student
 from frozenlab.app.ui import api_form, markup
-from frozenlab.app.ui.form import fields
+from frozenlab.app.ui.form import field, fields
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import one_line
 from frozenlab.engineer import engineers
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of
+from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
+from frozenlab.models.settings import LanguageSettings, Launcher, Lora, Vllm
 from frozenlab.models.training.methods import titled
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_settings import SCHEDULES, Schedule
@@ -28,7 +29,8 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.family import Family
 
 SCHEDULE_WORDS: dict[Schedule, str] = {"linear": "over the session", "per-stage": "in every stage", "constant": "not at all"}
-
+VLLM_HERE, VLLM_SERVER, TRANSFORMERS = "vLLM, in the training process", "vLLM, a server on other GPUs", "transformers, slow"
+WRITERS: dict[str, Vllm | None] = {VLLM_HERE: Vllm(), VLLM_SERVER: Vllm(mode="server"), TRANSFORMERS: None}
 
 LOOP = ("stages", "seed")
 SUITE = ("boards_per_cell",)
@@ -45,7 +47,7 @@ def fill_form() -> None:
     values |= {name: getattr(spec.suite, name) for name in SUITE}
     values["stop_if"] = list(spec.stop_if)
     values |= {name: getattr(spec.training, name) for name in (*TRAINING, "schedule")}
-    values |= language_form.values(spec)
+    values |= language_values(spec)
     st.session_state.update({f"form_{name}": value for name, value in values.items()})
 
 
@@ -64,7 +66,7 @@ def new_session_form(found: list[Session]) -> None:
         language = None
         if begun.language:
             with st.expander("The language model", expanded=True):
-                language = language_form.fields(begun.language)
+                language = language_fields(begun.language)
         with st.expander("The first environment config", expanded="design_config" in st.session_state):
             config = pick_config(found, begun, student)
         with st.expander("The engineer and what it sees"):
@@ -81,11 +83,66 @@ def new_session_form(found: list[Session]) -> None:
             st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
         try:
-            spec = with_student(spec_of(title, begun, config, language, chosen, numbers), student)
+            policy = student.name if student else language["policy"] if language else begun.policy
+            spec = spec_of(title, policy, begun, config, language, chosen, numbers)
         except ValidationError as error:
             st.error(markup.plain(one_line(error)))
             return
         preview(spec, found)
+
+
+def language_values(spec: SessionSpec) -> dict[str, Any]:
+    """What a spec puts into the widgets, by their keys without ``form_``."""
+    language = spec.language
+    if language is None:
+        return {}
+    mode = language.vllm and language.vllm.mode
+    return {
+        "policy": spec.policy,
+        "rank": language.lora.rank if language.lora else 0,
+        "max_tokens": language.max_tokens,
+        "thinking": language.thinking,
+        "guidance": getattr(spec.engineer, "guidance", False),
+        "processes": language.launcher.processes,
+        "writer": next(name for name, vllm in WRITERS.items() if (vllm and vllm.mode) == mode),
+    }
+
+
+def language_fields(begun: LanguageSettings) -> dict[str, Any]:
+    """The language model and how it is trained: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. Everything
+    else is as in the preset."""
+    st.caption("The preset's numbers are starting points: they are not tuned at this size yet.")
+    which, writes = st.columns([1.4, 1])
+    policy = which.text_input(
+        "Model", key="form_policy", max_chars=300, help="Its name on the Hugging Face hub, or a folder on this machine."
+    )
+    writer = writes.selectbox("Plans are written by", list(WRITERS), key="form_writer")
+    rank, longest, gpus, choices = st.columns(4, vertical_alignment="bottom")
+    lora = field(
+        Lora, "rank", key="form_rank", place=rank, min_value=0, help="Size of the adapters that are trained; 0 trains all weights."
+    )
+    max_tokens = field(LanguageSettings, "max_tokens", key="form_max_tokens", place=longest)
+    processes = field(Launcher, "processes", key="form_processes", place=gpus)
+    thinks = field(LanguageSettings, "thinking", key="form_thinking", place=choices)
+    lessons = field(PolicyEngineer, "guidance", key="form_guidance", place=choices)
+    vllm = WRITERS[writer]
+    language = begun.model_copy(
+        update={
+            "lora": (begun.lora or Lora()).model_copy(update={"rank": lora, "alpha": 2 * lora}) if lora else None,
+            "max_tokens": max_tokens,
+            "context": max(begun.context, 2 * max_tokens),
+            "thinking": thinks,
+            "launcher": begun.launcher.model_copy(update={"processes": processes}),
+            "vllm": begun.vllm if vllm and begun.vllm and vllm.mode == begun.vllm.mode else vllm,
+        }
+    )
+    return {"policy": policy.strip(), "language": language, "guidance": lessons}
+
+
+def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
+    """The same settings with the most rows, but no more than before, that divide the ``plans`` of a step evenly."""
+    own = max(1, plans // language.launcher.processes)
+    return language.model_copy(update={"rows": max(rows for rows in range(1, language.rows + 1) if own % rows == 0)})
 
 
 def preset_and_method() -> None:
@@ -132,7 +189,7 @@ def number_fields(begun: SessionSpec) -> Numbers:
 
 
 def spec_of(
-    title: str, begun: SessionSpec, config: Config, language: dict[str, Any] | None, chosen: ChosenEngineer, numbers: Numbers
+    title: str, policy: str, begun: SessionSpec, config: Config, language: dict[str, Any] | None, chosen: ChosenEngineer, numbers: Numbers
 ) -> SessionSpec:
     """The spec that the form holds. Raises pydantic's ValidationError."""
     cells = {} if config == begun.initial_config else begun.tasks.suite_cells(config)
@@ -140,8 +197,8 @@ def spec_of(
     plans = training["boards_per_step"] * training["completions_per_board"]
     return SessionSpec(
         title=title,
-        policy=language["policy"] if language else begun.policy,
-        language=language_form.in_even_passes(language["language"], plans) if language else None,
+        policy=policy,
+        language=in_even_passes(language["language"], plans) if language else None,
         engineer=chosen.spec(begun, language),
         sections=chosen.sections,
         layouts=chosen.layouts,

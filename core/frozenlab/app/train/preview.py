@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.train import language_form
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import who_is
+from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.methods import title_of
-from frozenlab.session.footprint import shape_of, shortfalls
+from frozenlab.session.footprint import GIB, Shape, footprint, shape_of, shortfalls
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
@@ -20,6 +20,8 @@ from frozenlab.session.spec import SessionSpec
 
 NEW = "train_new"
 """Session-state entry: the form is open."""
+EXAMPLE_GPUS = (Gpu("an NVIDIA H100", 80 * GIB), Gpu("an A100", 80 * GIB))
+"""Examples for estimates on a machine without a GPU."""
 
 
 def preview(spec: SessionSpec, found: list[Session]) -> None:
@@ -40,7 +42,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     elif shape is None:
         st.caption("No session on this machine shows yet how long that takes.")
     if shape is not None:
-        language_form.memory_and_time(spec, shape, timed=guess is not None)
+        memory_and_time(spec, shape, timed=guess is not None)
     wrong = obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
@@ -59,6 +61,32 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.code(line or "frozenlab run spec.json", language="bash")
         st.download_button("Download spec.json", lambda: text, "spec.json", "application/json", on_click="ignore", key="form_spec")
         st.code(text, language="json", height=320)
+
+
+def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:
+    """What a language model's session takes, before anything is loaded; no word on time where a session has been ``timed``."""
+    taken = footprint(spec, shape, min(gpus(), key=lambda gpu: gpu.memory, default=None))
+    parts = ", ".join(f"{what} {size / GIB:.1f}" for what, size in taken.parts.items())
+    st.markdown(f"**{shape.parameters / 1e9:.2g} billion weights**; on each GPU at least **{taken.total / GIB:.0f} GiB** of memory.")
+    st.caption(f"GiB: {parts}. Estimated from the model's shape; memory of the libraries comes on top.")
+    if not timed:
+        here = gpus()[:1] or EXAMPLE_GPUS
+        steps = spec.training.steps * spec.stages
+        times = [
+            f"{rough(seconds * steps)} on {gpu.name}"
+            for gpu in here
+            if (seconds := footprint(spec, shape, gpu).step_seconds(gpu)) is not None
+        ]
+        if times:
+            st.caption(f"Training about {' or '.join(times)}, by published speeds: right to a factor of two or three.")
+
+
+def rough(seconds: float) -> str:
+    """A time that is not known better than to a factor: ``20 min``, ``35 h``, ``3 days``."""
+    hours = seconds / 3600
+    if hours < 1.5:
+        return f"{max(10, round(seconds / 600) * 10)} min"
+    return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} days"
 
 
 def choose_turn(spec: SessionSpec) -> bool:

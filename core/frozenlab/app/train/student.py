@@ -111,11 +111,6 @@ def hide_one() -> None:
         follow()
 
 
-def with_student(spec: SessionSpec, student: Student | None) -> SessionSpec:
-    """The spec with a student as the model."""
-    return spec if student is None else spec.model_copy(update={"policy": student.name})
-
-
 def about_student(session: Session) -> None:
     """What is known about the student that a session trains; of a secret one, only when somebody asks."""
     name = session.spec.policy

@@ -48,7 +48,7 @@ def session_picker(sessions: Sequence[Session], suits: Callable[[Session], objec
     """
     by_id = {session.id: session for session in sessions}
     asked = st.query_params.get("session") or st.session_state.get(CHOSEN)
-    if asked is not None and asked not in by_id and (older := _older(asked)) is not None and suits(older):
+    if asked is not None and asked not in by_id and (older := readable(asked, store())) is not None and suits(older):
         by_id[asked] = older
     if asked is not None and asked not in by_id:
         named = f"`{asked}`" if JOB_ID.fullmatch(asked) else "of that name"
@@ -72,9 +72,10 @@ def session_picker(sessions: Sequence[Session], suits: Callable[[Session], objec
     return by_id[current]
 
 
-def _older(session_id: str) -> Session | None:
+def readable(session_id: str, known: SessionStore) -> Session | None:
+    """The session of this id; None where there is none, or it cannot be read."""
     try:
-        return store().open(session_id)
+        return known.open(session_id)
     except SessionError:
         return None
 
@@ -130,9 +131,13 @@ def store() -> SessionStore:
 
 
 def start(spec: SessionSpec, urgent: bool = False) -> None:
-    """Queue a session and go to Train, or show why that failed."""
+    go_to_train(lambda: launch.start(spec, store(), urgent=urgent))
+
+
+def go_to_train(begin: Callable[[], Session]) -> None:
+    """Begin something in the background and show it on Train, or say why not."""
     try:
-        session = launch.start(spec, store(), urgent=urgent)
+        session = begin()
     except LabError as error:
         st.error(markup.plain(f"Not started: {error}."))
         return
