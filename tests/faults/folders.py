@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from unittest.mock import patch
@@ -190,14 +191,7 @@ def show(mutants: Mutants, found: Found, what: str) -> None:
 
     for page, query in PAGES[mutants.kind]:
         found.pages += 1
-
-        def call(page: str = page, query: dict[str, str] = query) -> None:
-            app = open_page(page, **query)
-            if app.exception:
-                told = app.exception[0]
-                raise AssertionError(f"page {page}: {told.message}\n" + "".join(told.stack_trace[-6:]))
-
-        tried(found, f"page {page}: {what}", call)
+        tried(found, f"page {page}: {what}", partial(open_page, page, **query))
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from frozenlab.app.ui import nav
 from frozenlab.app.ui.markup import JOINER
@@ -17,9 +18,19 @@ TIMEOUT = 600.0
 """Seconds: only a page that hangs fails."""
 
 
-def open_page(name: str, **query: str) -> AppTest:
+class Page(AppTest):
+    """A page of which no run may end with an exception, neither the first nor one after a click."""
+
+    def _run(self, *given: Any, **named: Any) -> AppTest:
+        super()._run(*given, **named)
+        for error in self.exception:
+            raise AssertionError(f"{error.message}\n" + "".join(error.stack_trace[-6:]))
+        return self
+
+
+def open_page(name: str, **query: str | list[str]) -> AppTest:
     """The page as a fresh visitor with this address sees it."""
-    app = AppTest.from_file(str(places.ROOT / "streamlit_app.py"), default_timeout=TIMEOUT)
+    app = Page(places.ROOT / "streamlit_app.py", default_timeout=TIMEOUT)
     if name != "home":
         app.switch_page(nav.path(name))
     for key, value in query.items():
@@ -29,9 +40,13 @@ def open_page(name: str, **query: str) -> AppTest:
 
 def bare_page(name: str) -> AppTest:
     """The page by itself, without navigation, before its first run. Its sessions are those of ``FROZENLAB_SESSIONS``."""
-    app = AppTest.from_file(str(places.ROOT / "pages" / f"{name}.py"), default_timeout=TIMEOUT)
+    app = Page(places.ROOT / "pages" / f"{name}.py", default_timeout=TIMEOUT)
     app.session_state["_nav"] = True
     return app
+
+
+def button(app: AppTest, label: str) -> Button:
+    return next(found for found in app.button if found.label == label)
 
 
 def components(app: AppTest, entry: str) -> list[dict[str, Any]]:

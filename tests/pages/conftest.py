@@ -14,16 +14,29 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The sessions folder that pages show, empty; a module whose tests share a folder replaces this fixture."""
+    return tmp_path
+
+
 @pytest.fixture(autouse=True)
-def no_planning_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Planner, "warm_up", lambda self, checkpoint: None)
+def own_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
+    monkeypatch.setattr(Planner, "warm_up", lambda self, checkpoint: None)  # no process that plans
 
 
 @pytest.fixture
-def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty sessions folder, and no recorded ones beside it."""
+def sessions_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The sessions folder, and no recorded sessions beside it."""
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", folder / "recorded")
+    return folder
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty sessions folder in place of the one that the tests of a module share."""
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("frozenlab.base.places.SESSIONS", tmp_path / "recorded")
     return tmp_path
 
 

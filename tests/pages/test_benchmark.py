@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import socket
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,7 @@ from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.base.files import write_text
 from frozenlab.experiments.benchmark.lake.paper_results import paper_results
 from frozenlab.experiments.benchmark.results import Result, results_folder
-from frozenlab.experiments.benchmark.task import Evaluation, Task, task_for
-from frozenlab.jobs import launcher
-from frozenlab.jobs.state import WorkerState
+from frozenlab.experiments.benchmark.task import Task
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.session.store import SessionStore
@@ -39,32 +35,34 @@ def suite() -> list[Instance]:
 def folder(tmp_path_factory: pytest.TempPathFactory, suite: list[Instance]) -> Path:
     root = tmp_path_factory.mktemp("benchmark")
     build_result(root, "base", suite, 0.0, title="lab model")
-    for stage, skill in enumerate((0.5, 1.0)):
-        build_result(
-            root, f"stage-{stage + 1}", suite, skill, title=f"long, after stage {stage + 1}", method="grpo", session="long", stage=stage
-        )
+    for stage in range(2):
+        about = {"title": f"long, after stage {stage + 1}", "method": "grpo", "session": "long", "stage": stage}
+        build_result(root, f"stage-{stage + 1}", suite, (stage + 1) / 2, **about)
     build_result(root, "pairs", build_suite(SPEC.model_copy(update={"agents": (2,)})), 0.5, title="lab model", suite="train-shape")
     return root
 
 
 @pytest.fixture(autouse=True)
-def only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The results of this module, none that ship with the project, and no recorded session."""
-    use(folder, monkeypatch)
+def none_shipped(sessions_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.experiments.benchmark.results.SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr("frozenlab.base.places.SESSIONS", tmp_path / "recorded")
 
 
-def use(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(root))
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The measurements that a page started; no worker runs."""
+    asked: list[Task] = []
+    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", lambda task, store: asked.append(task))
+    return asked
 
 
-def result(folder: Path, name: str) -> Result:
-    return Result(results_folder(SessionStore(folder)) / name)
+def result(name: str) -> Result:
+    return Result(results_folder(SessionStore()) / name)
 
 
-def lines_of(folder: Path) -> list[Any]:
-    reports = [result(folder, name).report for name in ("base", "stage-1", "stage-2")]
+@pytest.fixture
+def lines() -> list[Any]:
+    """The three results and the rows of the paper."""
+    reports = [result(name).report for name in ("base", "stage-1", "stage-2")]
     ours = [line_of(report, look) for report, look in zip(reports, looks(reports, "#10233F").values(), strict=True)]
     return [*ours, *(paper_line(name, paper_results()) for name in paper_models(paper_results()))]
 
@@ -80,7 +78,6 @@ def asked(app: AppTest, name: str) -> list[str]:
 
 def test_results_are_shown_next_to_the_paper_with_the_difference() -> None:
     app = open_page("benchmark")
-    assert not app.exception
     said = words(app)
     assert "Long, after stage 2 solves" in said
     assert "Not the same test." in said and "generator drew in the same shape" in said and "trained on plans of the exact solver" in said
@@ -92,12 +89,10 @@ def test_results_are_shown_next_to_the_paper_with_the_difference() -> None:
 
 def test_another_suite_has_no_rows_of_the_paper() -> None:
     app = open_page("benchmark", suite="train-shape")
-    assert not app.exception
     assert "Not the same test." not in words(app)
     assert "paper" not in app.query_params
     assert "with 2 agents" in words(app)
     app.selectbox(key="bench-suite").set_value("paper").run()
-    assert not app.exception
     assert "Not the same test." in words(app)
     assert asked(app, "result") == ["base", "stage-1", "stage-2"]
 
@@ -108,7 +103,6 @@ def test_choices_are_kept_in_the_address() -> None:
     app.multiselect(key="bench-paper").set_value([]).run()
     app.segmented_control(key="bench-metric").set_value("optimal").run()
     app.segmented_control(key="bench-agents").set_value(4).run()
-    assert not app.exception
     chosen = {name: asked(app, name) for name in ("result", "paper", "metric", "agents", "before", "after")}
     assert chosen == {
         "result": ["base", "stage-1"], "paper": [EMPTIED], "metric": ["optimal"], "agents": ["4"], "before": ["base"], "after": ["stage-1"],
@@ -119,21 +113,20 @@ def test_choices_are_kept_in_the_address() -> None:
     assert "optimally solves" in words(again)
 
 
-def test_a_leaderboard_is_sorted_and_says_its_method_n_and_interval(folder: Path) -> None:
-    lines = lines_of(folder)
+def test_a_leaderboard_is_sorted_and_says_its_method_n_and_interval(lines: list[Any]) -> None:
     table = leaderboard(lines, 4, "valid")
     shown = [float(row.cells[0].text.removesuffix(" %")) for row in table.rows]
     assert shown == sorted(shown, reverse=True)
     assert {row.tag for row in table.rows} == {"base", "grpo", "paper"}
     ours = next(row for row in table.rows if row.name == "long, after stage 1")
-    team = result(folder, "stage-1").report.teams[1]
+    team = result("stage-1").report.teams[1]
     low, high = team.mean_valid_interval
     assert ours.cells[0].small == f"{100 * low:.0f}–{100 * high:.0f}"
     assert [head.text for head in table.heads] == ["", "valid", "optimal", "n"], "ours and the paper's differ in their numbers of boards"
     assert {row.cells[2].text for row in table.rows} == {"20", "1,050"}
 
 
-def test_the_papers_rows_are_the_printed_ones(folder: Path) -> None:
+def test_the_papers_rows_are_the_printed_ones() -> None:
     line = paper_line("Qwen3-4B + GRPO + Ours", paper_results())
     assert line.means[3, "valid"].value == pytest.approx(0.5167, abs=1e-4)
     assert line.cells[3, 3, "valid"].value == pytest.approx(0.6867)
@@ -141,10 +134,9 @@ def test_the_papers_rows_are_the_printed_ones(folder: Path) -> None:
     assert line.means[5, "optimal"].n == 900
 
 
-def test_every_number_of_ours_leads_to_the_boards_it_counts(folder: Path) -> None:
-    lines = lines_of(folder)
-    here = {name: result(folder, name).report for name in ("base", "stage-1", "stage-2")}
-    tables = {name: result(folder, name).rows for name in here}
+def test_every_number_of_ours_leads_to_the_boards_it_counts(lines: list[Any]) -> None:
+    here = {name: result(name).report for name in ("base", "stage-1", "stage-2")}
+    tables = {name: result(name).rows for name in here}
 
     def boards(code: str) -> Any:
         way = Boards.of_code(code, here)
@@ -172,9 +164,9 @@ def test_every_number_of_ours_leads_to_the_boards_it_counts(folder: Path) -> Non
         assert [len(boards(row.cells[i].leads)) for i in (3, 4)] == [change.gained, change.lost]
 
 
-def test_points_of_the_plot_lead_to_their_cells_and_the_papers_are_hollow(folder: Path) -> None:
-    traces = rates_figure(lines_of(folder), "valid").figure.data
-    here = {"base": result(folder, "base").report}
+def test_points_of_the_plot_lead_to_their_cells_and_the_papers_are_hollow(lines: list[Any]) -> None:
+    traces = rates_figure(lines, "valid").figure.data
+    here = {"base": result("base").report}
     base = next(trace for trace in traces if trace.name == "lab model")
     assert [Boards.of_code(point[0], here).size for point in base.customdata] == [3, 4, 5]
     paper = [trace for trace in traces if trace.name in paper_models(paper_results())]
@@ -183,8 +175,8 @@ def test_points_of_the_plot_lead_to_their_cells_and_the_papers_are_hollow(folder
     assert len({trace.marker.symbol for trace in traces}) == 3 + 7, "readable without colour"
 
 
-def test_the_change_is_paired_and_in_plain_words(folder: Path) -> None:
-    before, after = (result(folder, name).rows for name in ("base", "stage-2"))
+def test_the_change_is_paired_and_in_plain_words() -> None:
+    before, after = (result(name).rows for name in ("base", "stage-2"))
     change = changes(before, after, "valid")[0]
     net = int(after[after["agents"] == 3]["valid"].sum() - before[before["agents"] == 3]["valid"].sum())
     assert change.gained - change.lost == net > 0
@@ -193,15 +185,10 @@ def test_the_change_is_paired_and_in_plain_words(folder: Path) -> None:
     assert f"solves {net} more of 30 boards than lab model" in words(open_page("benchmark"))
 
 
-def test_results_on_other_boards_are_not_paired(
-    folder: Path, suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use(tmp_path, monkeypatch)
-    build_result(tmp_path, "one", suite, 0.5)
-    build_result(tmp_path, "two", suite[:-1], 0.5)
-    app = open_page("benchmark")
-    assert not app.exception
-    assert any("different boards" in info.value for info in app.info)
+def test_results_on_other_boards_are_not_paired(suite: list[Instance], elsewhere: Path) -> None:
+    build_result(elsewhere, "one", suite, 0.5)
+    build_result(elsewhere, "two", suite[:-1], 0.5)
+    assert any("different boards" in info.value for info in open_page("benchmark").info)
 
 
 def test_what_is_shown_first_are_bases_and_ends_and_all_of_a_session_that_is_alone(suite: list[Instance], tmp_path: Path) -> None:
@@ -222,8 +209,7 @@ def test_stages_of_a_session_are_one_ramp_that_stays_visible(colors: Palette, su
     assert seen == sorted(seen) and seen[0] >= 3 and len(set(seen)) == 4
 
 
-def test_the_csv_has_all_cells_of_all_rows(folder: Path) -> None:
-    lines = lines_of(folder)
+def test_the_csv_has_all_cells_of_all_rows(lines: list[Any]) -> None:
     table = as_table(lines, "paper")
     assert len(table) == 3 * 5 + 7 * 21
     assert set(table["method"]) == {"base", "grpo", "paper"}
@@ -234,10 +220,9 @@ def test_the_csv_has_all_cells_of_all_rows(folder: Path) -> None:
 # --- the boards ------------------------------------------------------------------------------------------------------
 
 
-def test_a_link_opens_the_boards_of_a_cell(folder: Path) -> None:
+def test_a_link_opens_the_boards_of_a_cell() -> None:
     app = open_page("benchmark", boards="stage-1~4~5~failed~~~")
-    assert not app.exception
-    rows = result(folder, "stage-1").rows
+    rows = result("stage-1").rows
     cell = rows[(rows["agents"] == 4) & (rows["size"] == 5)]
     said = words(app)
     assert f"Long, after stage 1 solves <b>{cell['valid'].sum()} of 10</b> boards with 4 agents on 5×5." in said
@@ -248,13 +233,12 @@ def test_a_link_opens_the_boards_of_a_cell(folder: Path) -> None:
     assert f"<b>{first['optimal_makespan']}</b><span>best makespan</span>" in said
 
 
-def test_filters_narrow_the_boards_and_are_kept_in_the_address(folder: Path) -> None:
+def test_filters_narrow_the_boards_and_are_kept_in_the_address() -> None:
     app = open_page("benchmark", boards="base~3~3~all~~~")
     app.selectbox(key="bench-boards-size").set_value("all").run()
     app.selectbox(key="bench-boards-outcome").set_value("valid").run()
     app.selectbox(key="bench-boards-of").set_value("stage-2").run()
-    assert not app.exception
-    rows = result(folder, "stage-2").rows
+    rows = result("stage-2").rows
     assert asked(app, "boards") == ["stage-2~3~all~valid~~~"]
     assert f"{rows[rows['agents'] == 3]['valid'].sum()} boards" in words(app)
     app.multiselect(key="bench-beside").set_value([]).run()
@@ -265,10 +249,9 @@ def test_filters_narrow_the_boards_and_are_kept_in_the_address(folder: Path) -> 
     assert app.title[0].value == "How good is a checkpoint?"
 
 
-def test_a_board_in_the_address_is_the_one_that_is_shown(folder: Path) -> None:
-    row = result(folder, "base").rows.iloc[-1]
+def test_a_board_in_the_address_is_the_one_that_is_shown() -> None:
+    row = result("base").rows.iloc[-1]
     app = open_page("benchmark", boards=f"base~{row['agents']}~{row['size']}~all~~stage-1.stage-2~{row['board_id']}")
-    assert not app.exception
     assert f"board {row['board_id']}" in shown(app.expander[0].label)
     assert len(app.code) == 3
 
@@ -277,13 +260,11 @@ def test_a_board_in_the_address_is_the_one_that_is_shown(folder: Path) -> None:
     "code", ["", "~", "base", "nobody~3~3~all~~~", "base~9~99~all~~~", "base~3~3~gained~~~", "base~3~3~gained~base~~", "base~3~3~x~..~!~`"]
 )  # fmt: skip
 def test_a_damaged_link_shows_what_it_can(code: str) -> None:
-    app = open_page("benchmark", boards=code, agents="77", metric="x", suite="y", before="z")
-    assert not app.exception
-    assert not app.error
+    assert not open_page("benchmark", boards=code, agents="77", metric="x", suite="y", before="z").error
 
 
-def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
-    rows, other = result(folder, "stage-1").rows, result(folder, "base").rows
+def test_each_outcome_finds_its_own_boards() -> None:
+    rows, other = result("stage-1").rows, result("base").rows
     found = {outcome: behind(rows, 3, None, outcome, "valid", other) for outcome in FILTERS}
     assert len(found[ALL]) == 30 == len(found["valid"]) + len(found["failed"])
     right, right_before = set(rows.loc[rows["valid"], "board_id"]), set(other.loc[other["valid"], "board_id"])
@@ -302,44 +283,33 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
 # --- what is not there or broken -------------------------------------------------------------------------------------
 
 
-def test_an_empty_lab_offers_to_measure_the_lab_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use(tmp_path, monkeypatch)
-    started: list[Task] = []
-    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", lambda task, store: started.append(task))
+def test_an_empty_lab_offers_to_measure_the_lab_model(elsewhere: Path, started: list[Task]) -> None:
     app = open_page("benchmark")
-    assert not app.exception
     assert any("No checkpoint has been measured yet" in info.value for info in app.info)
     app.button(key="measure-first").click().run()
     assert [(task.policy, task.suite) for task in started] == [("lab-model", "quick")]
 
 
-def test_damaged_results_are_named_and_the_rest_is_shown(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use(tmp_path, monkeypatch)
-    build_result(tmp_path, "whole", suite, 0.5, title="whole one")
-    (build_result(tmp_path, "torn", suite, 0.5).dir / "report.json").write_text("{")
-    (build_result(tmp_path, "hollow", suite, 0.5).dir / "boards.parquet").write_bytes(b"PAR1")
+def test_damaged_results_are_named_and_the_rest_is_shown(suite: list[Instance], elsewhere: Path) -> None:
+    build_result(elsewhere, "whole", suite, 0.5, title="whole one")
+    (build_result(elsewhere, "torn", suite, 0.5).dir / "report.json").write_text("{")
+    (build_result(elsewhere, "hollow", suite, 0.5).dir / "boards.parquet").write_bytes(b"PAR1")
     app = open_page("benchmark")
-    assert not app.exception
     assert "hole one solves" in words(app)
     warned = "\n".join(warning.value for warning in app.warning)
     assert "torn" in warned and "hollow" in warned
-    app = open_page("benchmark", boards="hollow~3~3~all~~~")
-    assert not app.exception
-    assert "cannot be read" in app.error[0].value
+    assert "cannot be read" in open_page("benchmark", boards="hollow~3~3~all~~~").error[0].value
 
 
 def test_a_missing_result_in_the_address_is_reported() -> None:
-    app = open_page("benchmark", result="![x](http://example.com/x)")
-    assert not app.exception
-    assert any("Not on this machine" in warning.value and "![x](" not in warning.value for warning in app.warning)
+    warned = [warning.value for warning in open_page("benchmark", result="![x](http://example.com/x)").warning]
+    assert any("Not on this machine" in warning and "![x](" not in warning for warning in warned)
 
 
-def test_titles_are_text(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use(tmp_path, monkeypatch)
+def test_titles_are_text(suite: list[Instance], elsewhere: Path) -> None:
     for name in ("one", "two"):
-        build_result(tmp_path, name, suite, 0.5, title="<img src=x> ![x](http://example.com/x)")
+        build_result(elsewhere, name, suite, 0.5, title="<img src=x> ![x](http://example.com/x)")
     app = open_page("benchmark")
-    assert not app.exception
     assert not any("![x](" in element.value or "<img" in element.value.replace("\\<", "") for element in [*app.markdown, *app.caption])
     assert not any("<img" in element.proto.body for element in app.get("html"))
 
@@ -347,60 +317,11 @@ def test_titles_are_text(suite: list[Instance], tmp_path: Path, monkeypatch: pyt
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def lab(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    """A lab of its own with one result and one session."""
-    use(tmp_path, monkeypatch)
-    build_result(tmp_path, "base", suite, 0.0)
-    session = build_session(tmp_path, session_id="told")
-    write_text(session.stage_dir(1) / "policy" / "model.safetensors", "")
-    return SessionStore(tmp_path)
-
-
-def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[Task] = []
-    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", lambda task, store: started.append(task))
+def test_a_checkpoint_of_a_session_can_be_measured(suite: list[Instance], elsewhere: Path, started: list[Task]) -> None:
+    build_result(elsewhere, "base", suite, 0.0)
+    write_text(build_session(elsewhere, session_id="told").stage_dir(1) / "policy" / "model.safetensors", "")
     app = open_page("benchmark")
     app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
     app.button(key="measure").click().run()
     app.button(key="measure-start").click().run()
-    assert not app.exception
     assert [(task.session, task.stage, task.suite, task.method) for task in started] == [("told", 1, "quick", "grpo")]
-
-
-def test_a_refusal_is_shown(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(task: Task, store: SessionStore) -> Evaluation:
-        raise launcher.LaunchError("a session is running")
-
-    monkeypatch.setattr("frozenlab.experiments.benchmark.task.Evaluation.start", refuse)
-    app = open_page("benchmark").button(key="measure").click().run()
-    app.button(key="measure-start").click().run()
-    assert "a session is running" in app.error[0].value
-
-
-def under_way(store: SessionStore, **state: Any) -> Evaluation:
-    evaluation = Evaluation.create(task_for("lab-model", "quick", store), store)
-    write_text(evaluation.dir / "state.json", WorkerState(heartbeat=time.time(), host=socket.gethostname(), **state).model_dump_json())
-    return evaluation
-
-
-def test_an_evaluation_that_waits_is_shown_and_can_be_cancelled(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluation = under_way(lab, status="queued")
-    stopped: list[str] = []
-    monkeypatch.setattr(launcher, "stop", lambda job: stopped.append(job.id))
-    app = open_page("benchmark")
-    assert not app.exception
-    assert "waits to start" in app.get("progress")[0].proto.text
-    app.button(key=f"cancel-{evaluation.id}").click().run()
-    assert stopped == [evaluation.id]
-
-
-def test_an_evaluation_that_failed_says_why_and_can_be_removed(lab: SessionStore) -> None:
-    evaluation = under_way(lab, status="failed", error="OSError: no space")
-    app: AppTest = open_page("benchmark")
-    assert "OSError" in words(app)
-    app.button(key=f"delete-{evaluation.id}").click().run()
-    assert not app.exception
-    assert Evaluation.all(lab) == []
-    app.button(key="undo-evaluation").click().run()
-    assert not app.exception and [found.id for found in Evaluation.all(lab)] == [evaluation.id]

@@ -23,7 +23,7 @@ from tests.builders import build_session, small_spec
 from tests.bundles.archives import Part, archive, bundle, job, manifest, parts_of, sound
 from tests.marked import Marker, strangers
 from tests.pages.apptest import TIMEOUT, open_page, words
-from tests.pages.test_foreign_text import TRAP, is_made_of, texts
+from tests.pages.test_foreign_text import TRAP, made_of
 
 
 def dialog() -> None:
@@ -36,7 +36,9 @@ def dialog() -> None:
 
 def upload(data: bytes, name: str = "talk.zip") -> AppTest:
     app = AppTest.from_function(dialog, default_timeout=TIMEOUT).run()
-    return app.file_uploader(key="import-file").set_value((name, data, "application/zip")).run()
+    app.file_uploader(key="import-file").set_value((name, data, "application/zip")).run()
+    assert not app.exception
+    return app
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -46,7 +48,6 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def test_a_file_is_looked_into_then_imported_and_then_shown(sessions_folder: Path) -> None:
     app = upload(bundle(sound()))
-    assert not app.exception
     assert "session demo: 1 kB in 2 files, without weights" in words(app)
     assert not (sessions_folder / "demo").exists(), "nothing is written before somebody says so"
     press(app, "import-now")
@@ -70,7 +71,6 @@ def test_what_is_refused_is_said_and_cannot_be_imported(sessions_folder: Path) -
 def test_a_session_is_exported_from_its_story(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = build_session(sessions_folder, small_spec(stages=1, sizes=(3,), boards_per_size=4), "mine")
     app = open_page("story", session="mine", stage="1", part="session")
-    assert not app.exception
     assert [button.proto.label for button in app.get("download_button") if "story-export" in button.proto.id] == ["Download, up to 51 kB"]
     data = exporting.packed((Found("session", session.dir),), False)
     assert "sessions/mine/session.json" in zipfile.ZipFile(io.BytesIO(data)).namelist()
@@ -79,16 +79,14 @@ def test_a_session_is_exported_from_its_story(sessions_folder: Path, monkeypatch
     assert any("frozenlab jobs export session:mine --out bundle.zip" in code.value for code in app.code)
 
 
-def test_imported_words_of_a_stranger_stay_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imported_words_of_a_stranger_stay_words(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Every string of a session, a study and a replay is marked, and so is every name that a report shows."""
     marker = Marker("markdown", TRAP)
-    theirs = SessionStore(strangers(tmp_path / "theirs", marker))
+    outside = tmp_path_factory.mktemp("outside")
+    theirs, ours = SessionStore(strangers(outside / "theirs", marker)), SessionStore()
     names = ("lab", "language", "study:mine", "replay:mine", "theirs")
-    export([find(name, theirs) for name in names], tmp_path / "out.zip")
-    ours = SessionStore(tmp_path / "ours")
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(ours.root))
-    monkeypatch.setattr("frozenlab.base.places.SESSIONS", ours.root / "recorded")
-    with opened(tmp_path / "out.zip", ours, marker.mark("file")[:150]) as found:
+    export([find(name, theirs) for name in names], outside / "out.zip")
+    with opened(outside / "out.zip", ours, marker.mark("file")[:150]) as found:
         assert len(take_in(found, ours)) == len(names)
     mark = marker.mark("report")
     hostile = archive([manifest(job(sound(), title=mark), frozenlab=mark[:40]), *parts_of(sound()), Part(mark[:90] + ".json", b"{}")])
@@ -105,9 +103,7 @@ def test_imported_words_of_a_stranger_stay_words(tmp_path: Path, monkeypatch: py
         open_page("replay", replay="mine"),
     ]
     for app in visits:
-        assert not app.exception, app.exception
-        made = {f"{where}: {marker.place(text)}: {text[:200]}" for where, text in texts(app) if is_made_of(where, text)}
-        assert not made, "\n".join(sorted(made))
+        assert not (found := made_of(app, marker)), found
 
 
 def test_the_bound_of_an_upload_is_that_of_the_server() -> None:

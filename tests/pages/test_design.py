@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,17 +14,20 @@ from frozenlab.app.design.controls import slider
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS
 from frozenlab.session.store import SessionStore
-from tests.pages.apptest import bare_page, shown
+from tests.pages.apptest import bare_page, button, components, shown
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def went(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pages that the page leads to, which are not opened."""
+    there: list[str] = []
+    monkeypatch.setattr(st, "switch_page", there.append)
+    return there
+
+
+@pytest.fixture
+def page(went: list[str]) -> AppTest:
     return bare_page("design")
-
-
-def button(at: AppTest, label: str):
-    return next(found for found in at.button if found.label == label)
 
 
 def group(at: AppTest, key: str):
@@ -34,6 +36,21 @@ def group(at: AppTest, key: str):
 
 def table(at: AppTest) -> pd.DataFrame:
     return at.dataframe[0].value
+
+
+TRAIN = "Train with this config"
+
+
+def sent(at: AppTest) -> EnvironmentConfig:
+    """The config that goes to Train."""
+    button(at, TRAIN).click().run()
+    return EnvironmentConfig.from_json(at.session_state["design_config"])
+
+
+def take(at: AppTest, name: str) -> AppTest:
+    """Takes a saved config from the shelf, in place of another one."""
+    choose(at, 5)
+    return at.selectbox(key="design_saved").set_value(name).run()
 
 
 def choose(at: AppTest, *sizes: int, agents: int = 2) -> None:
@@ -52,11 +69,11 @@ def choose(at: AppTest, *sizes: int, agents: int = 2) -> None:
 
 def test_it_opens_on_the_config_of_the_quick_session_with_boards_drawn_from_it(page: AppTest) -> None:
     page.run()
-    assert not page.exception and not page.error
+    assert not page.error
     expected = drafts.offered(drafts.QUICK, ())
     assert list(table(page)["map"]) == [f"{size}×{size}" for size in expected.sizes]
     assert table(page)["boards"].sum() == 48
-    (player,) = [data for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if "tracks" in data]
+    (player,) = components(page, "tracks")
     assert player["tracks"][0]["outcome"] == "optimal"
 
 
@@ -71,32 +88,23 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
 
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
     choose(page, 4, 5, 6)
+    assert page.slider(key="design_2@4_share").value == 33 and not button(page, TRAIN).disabled, "thirds stay thirds"
     page.slider(key="design_2@6_share").set_value(100).run()
-    assert button(page, "Train with this config").disabled and any("sum to 166.7 %" in text.value for text in page.markdown)
+    assert button(page, TRAIN).disabled and any("sum to 166.7 %" in text.value for text in page.markdown)
     button(page, "Normalise").click().run()
-    assert not button(page, "Train with this config").disabled
+    assert not button(page, TRAIN).disabled
     assert [page.slider(key=f"design_2@{size}_share").value for size in (4, 5, 6)] == [20, 20, 60]
     drawn = table(page).set_index("map")
     assert drawn.loc["6×6", "boards"] == round(48 * 0.6)
 
 
-def test_thirds_stay_thirds(page: AppTest) -> None:
-    choose(page, 4, 5, 6)
-    assert page.slider(key="design_2@4_share").value == 33 and not button(page, "Train with this config").disabled
-
-
 def test_what_cannot_be_drawn_is_refused_with_the_reason(page: AppTest) -> None:
     choose(page, 3, agents=4)
     page.slider(key="design_4@3_hole_ratio").set_value(60).run()
-    assert "8" in page.error[0].value and button(page, "Train with this config").disabled
+    assert "8" in page.error[0].value and button(page, TRAIN).disabled
     assert not page.dataframe
-
-
-def test_no_size_is_no_config(page: AppTest) -> None:
-    choose(page, 4)
     page.session_state["design_sizes"] = []
-    page.run()
-    assert not page.exception and button(page, "Train with this config").disabled
+    assert button(page.run(), TRAIN).disabled, "no size is no config"
 
 
 @pytest.mark.parametrize("name", drafts.OFFERED)
@@ -104,89 +112,74 @@ def test_whatever_is_offered_can_be_drawn(page: AppTest, name: str) -> None:
     page.run()
     page.session_state["design_n"] = 12
     group(page, "design_preset").set_value(name).run()
-    assert not page.exception and not page.error
+    assert not page.error
     assert table(page)["boards"].sum() == 12
 
 
-def test_the_config_goes_to_the_train_page(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    went: list[str] = []
-    monkeypatch.setattr(st, "switch_page", went.append)
+def test_the_config_goes_to_the_train_page(page: AppTest, went: list[str]) -> None:
     choose(page, 4, 6)
-    button(page, "Train with this config").click().run()
-    assert went == ["pages/train.py"]
-    assert EnvironmentConfig.from_json(page.session_state["design_config"]) == EnvironmentConfig.uniform((4, 6))
+    assert sent(page) == EnvironmentConfig.uniform((4, 6)) and went == ["pages/train.py"]
 
 
-def test_a_config_is_saved_and_comes_back(page: AppTest, tmp_path: Path) -> None:
+def test_a_config_is_saved_and_comes_back(page: AppTest) -> None:
     choose(page, 4, 6)
     page.text_input(key="design_name").set_value("../evil").run()
     page.button(key="design_keep").click().run()
-    assert any("no name" in caption.value for caption in page.caption) and not drafts.shelf(SessionStore(tmp_path))
+    assert any("no name" in caption.value for caption in page.caption) and not drafts.shelf(SessionStore())
     page.text_input(key="design_name").set_value("two-sizes").run()
     page.button(key="design_keep").click().run()
-    assert drafts.shelf(SessionStore(tmp_path)).keys() == {"two-sizes"}
-    choose(page, 5)
-    page.selectbox(key="design_saved").set_value("two-sizes").run()
-    assert page.session_state["design_sizes"] == [4, 6]
+    assert drafts.shelf(SessionStore()).keys() == {"two-sizes"}
+    take(page, "two-sizes")
+    assert page.session_state["design_sizes"] == [4, 6] and not page.error
+    (SessionStore().root / drafts.SHELF / "broken.json").write_text('{"agents": 9, "sizes": {"4": {"share": 1}}}')
+    take(page, "broken")
+    assert "agents" in page.error[0].value and page.session_state["design_sizes"] == [5]
 
 
-def test_a_bad_file_is_refused_in_one_line(page: AppTest, tmp_path: Path) -> None:
-    (tmp_path / drafts.SHELF).mkdir()
-    (tmp_path / drafts.SHELF / "broken.json").write_text('{"agents": 9, "sizes": {"4": {"share": 1}}}')
-    choose(page, 5)
-    page.selectbox(key="design_saved").set_value("broken").run()
-    assert not page.exception and "agents" in page.error[0].value and page.session_state["design_sizes"] == [5]
-
-
-def test_a_config_beyond_the_paper_is_taken_as_it_is(page: AppTest, tmp_path: Path) -> None:
-    config = EnvironmentConfig.from_json(
-        '{"agents": 2, "sizes": {"5": {"share": 0.125, "hole_ratio": 0.75}, "12": {"share": 0.875, "hole_ratio": 0.1}}}'
-    )
-    drafts.save(SessionStore(tmp_path), "wide", config)
-    choose(page, 5)
-    page.selectbox(key="design_saved").set_value("wide").run()
-    assert not page.exception and page.session_state["design_sizes"] == [5, 12]
+def test_a_config_beyond_the_paper_is_taken_as_it_is(page: AppTest) -> None:
+    sizes = '{"5": {"share": 0.125, "hole_ratio": 0.75}, "12": {"share": 0.875, "hole_ratio": 0.1}}'
+    config = EnvironmentConfig.from_json(f'{{"agents": 2, "sizes": {sizes}}}')
+    drafts.save(SessionStore(), "wide", config)
+    take(page, "wide")
+    assert page.session_state["design_sizes"] == [5, 12]
     assert drafts.config_of(page.session_state["design_exact"]) == config
 
 
-def test_layouts_are_chosen_by_size_and_mixed_in_equal_parts(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "switch_page", lambda page: None)
+def test_layouts_are_chosen_by_size_and_mixed_in_equal_parts(page: AppTest) -> None:
     choose(page, 6, 8)
     group(page, "design_2@8_layouts").set_value(["maze", "rooms"]).run()
-    button(page, "Train with this config").click().run()
-    config = EnvironmentConfig.from_json(page.session_state["design_config"])
+    config = sent(page)
     assert config.cells["6"].layouts == {"scatter": 1.0} and config.cells["8"].layouts == {"rooms": 0.5, "maze": 0.5}
     group(page, "design_2@8_layouts").set_value([]).run()
-    button(page, "Train with this config").click().run()
-    assert EnvironmentConfig.from_json(page.session_state["design_config"]) == EnvironmentConfig.uniform((6, 8))
+    assert sent(page) == EnvironmentConfig.uniform((6, 8))
 
 
 def test_one_choice_of_layouts_for_all_sizes(page: AppTest) -> None:
     page.session_state["design_layout_menu"] = True
     choose(page, 6, 8)
+    galleries = (data["items"] for data in components(page, "items"))
+    (pictures,) = [items for items in galleries if items[0]["caption"].startswith("scatter: ")]
+    assert [item["caption"].split(":")[0] for item in pictures] == list(LAYOUTS)
+    assert len({json.dumps(item["board"]) for item in pictures}) == len(LAYOUTS), "each has its picture"
     group(page, "design_all_layouts").set_value(["open"]).run()
     page.button(key="design_lay_out_all").click().run()
     assert [page.session_state[f"design_2@{size}_layouts"] for size in (6, 8)] == [["open"], ["open"]]
-    assert not page.exception and table(page)["boards"].sum() == 48
+    assert table(page)["boards"].sum() == 48
 
 
-def test_wait_definition_and_placement_go_into_the_config(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "switch_page", lambda page: None)
+def test_wait_definition_and_placement_go_into_the_config(page: AppTest) -> None:
     choose(page, 5)
     page.selectbox(key="design_wait").set_value("sum_of_costs")
     page.selectbox(key="design_placement").set_value("connected").run()
-    assert not page.exception and not page.error
-    button(page, "Train with this config").click().run()
-    config = EnvironmentConfig.from_json(page.session_state["design_config"])
+    assert not page.error
+    config = sent(page)
     assert (config.wait_definition, config.placement) == ("sum_of_costs", "connected")
 
 
-def test_uneven_parts_of_a_file_stay_until_other_layouts_are_chosen(page: AppTest, tmp_path: Path) -> None:
+def test_uneven_parts_of_a_file_stay_until_other_layouts_are_chosen(page: AppTest) -> None:
     config = EnvironmentConfig.uniform((8,), layouts={"maze": 0.9, "open": 0.1}).model_copy(update={"wait_definition": "sum_of_costs"})
-    drafts.save(SessionStore(tmp_path), "uneven", config)
-    choose(page, 5)
-    page.selectbox(key="design_saved").set_value("uneven").run()
-    assert not page.exception
+    drafts.save(SessionStore(), "uneven", config)
+    take(page, "uneven")
     assert any("90 % maze, 10 % open boards" in caption.value for caption in page.caption)
     assert page.session_state["design_wait"] == "sum_of_costs"
 
@@ -203,7 +196,7 @@ def test_uneven_parts_of_a_file_stay_until_other_layouts_are_chosen(page: AppTes
 def test_a_bad_upload_is_refused_in_one_line(page: AppTest, name: str, data: bytes, reason: str) -> None:
     choose(page, 5)
     page.file_uploader(key="design_upload").set_value((name, data, "text/plain")).run()
-    assert not page.exception and name in shown(page.error[0].value) and reason in shown(page.error[0].value)
+    assert name in shown(page.error[0].value) and reason in shown(page.error[0].value)
     assert page.session_state["design_sizes"] == [5]
 
 
@@ -211,7 +204,7 @@ def test_a_config_comes_back_from_toml(page: AppTest) -> None:
     config = EnvironmentConfig.uniform((4, 7), agents=3, layouts={"rooms": 1.0})
     choose(page, 5)
     page.file_uploader(key="design_upload").set_value(("c.toml", config.to_toml().encode(), "text/plain")).run()
-    assert not page.exception and not page.error
+    assert not page.error
     assert drafts.config_of(page.session_state["design_exact"]) == config
 
 
@@ -219,16 +212,7 @@ def test_the_boards_have_the_layouts_that_were_chosen(page: AppTest) -> None:
     choose(page, 9)
     page.slider(key="design_2@9_hole_ratio").set_value(40)
     group(page, "design_2@9_layouts").set_value(["corridor"]).run()
-    assert not page.exception and not page.error
-    (gallery,) = [data for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if len(data.get("items", ())) > 6]
+    assert not page.error
+    (gallery,) = [data for data in components(page, "items") if len(data["items"]) > 6]
     boards = [item["board"]["rows"] for item in gallery["items"]]
     assert all(max("".join(line).count("H") for line in (*rows, *zip(*rows, strict=True))) >= 7 for rows in boards)
-
-
-def test_every_layout_has_its_picture(page: AppTest) -> None:
-    page.session_state["design_layout_menu"] = True
-    page.run()
-    galleries = [data["items"] for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if "items" in data]
-    (pictures,) = [items for items in galleries if items[0]["caption"].startswith("scatter: ")]
-    assert [item["caption"].split(":")[0] for item in pictures] == list(LAYOUTS)
-    assert len({json.dumps(item["board"]) for item in pictures}) == len(LAYOUTS)

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.ui import nav
+from frozenlab.base import places
 from frozenlab.base.errors import LabError
-from tests.pages.apptest import open_page
+from tests.pages.apptest import TIMEOUT
+
+pytestmark = pytest.mark.usefixtures("sessions_folder")
 
 
-def raising(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def failing(error: Exception, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """A page that meets the error."""
+
     def fails(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("frozenlab.app.ui.theme.question", fails)
+    app = AppTest.from_file(places.ROOT / "streamlit_app.py", default_timeout=TIMEOUT)
+    app.switch_page(nav.path("studies"))
+    return app.run()
 
 
-def test_an_error_that_people_can_fix_is_a_message(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    raising(LabError("there is no board 7; boards go from 1 to 6"), monkeypatch)
-    app = open_page("studies")
+def test_an_error_that_people_can_fix_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = failing(LabError("there is no board 7; boards go from 1 to 6"), monkeypatch)
     assert not app.exception
     assert [error.value for error in app.error] == ["there is no board 7; boards go from 1 to 6"]
 
 
-def test_a_fault_of_ours_is_named_and_logged(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    raising(KeyError("a list of ours"), monkeypatch)
-    app = open_page("studies")
+def test_a_fault_of_ours_is_named_and_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = failing(KeyError("a list of ours"), monkeypatch)
     assert "This is a fault of FrozenLab" in app.error[0].value
     assert len(app.exception) == 1  # Streamlit's, which it also logs

