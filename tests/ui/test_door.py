@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
-from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from frozenlab.app import allowances
@@ -21,6 +15,7 @@ from frozenlab.app.allowances import FILES, Allowance, LimitError, Purse
 from frozenlab.app.ui import door
 from frozenlab.app.ui.door import FREE, LONGEST_WAIT, TOGETHER, Door, DoorError, Tries, clears_cache, network, safe
 from frozenlab.base import look_only
+from tests.ui.conftest import inside
 
 HERE, SOCKET = "http://127.0.0.1:8501", "ws://127.0.0.1:8501"
 WORD = "a password of a class"
@@ -28,24 +23,8 @@ CLEAR = BackMsg(clear_cache=True).SerializeToString()
 PLACES = ["/", "/learn", "/static/a.js", "/media/a.png", "/_stcore/host-config", "/_stcore/metrics", "/_stcore/upload_file/a/b"]
 
 
-async def anything(request: Request) -> PlainTextResponse:
-    return PlainTextResponse("inside")
-
-
-async def stream(socket: WebSocket) -> None:
-    await socket.accept()
-    with suppress(WebSocketDisconnect):
-        while True:
-            await socket.send_bytes(await socket.receive_bytes())
-
-
 def served(password: str) -> Iterator[TestClient]:
-    routes = [
-        Route("/{path:path}", anything, methods=["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"]),
-        WebSocketRoute("/{path:path}", stream),
-    ]
-    app = Starlette(routes=routes, middleware=[Middleware(Door, password=password)])
-    with TestClient(app, base_url=HERE, follow_redirects=False) as client:
+    with TestClient(inside([Middleware(Door, password=password)]), base_url=HERE, follow_redirects=False) as client:
         yield client
 
 

@@ -5,13 +5,9 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocket
 from streamlit import net_util
 from streamlit.web.server import app_discovery, server_util
 
@@ -19,22 +15,12 @@ from frozenlab.app.ui import door as door_module
 from frozenlab.app.ui import server
 from frozenlab.app.ui.door import DoorError
 from frozenlab.base.places import ROOT
-
-
-async def page(request: object) -> PlainTextResponse:
-    return PlainTextResponse("a page")
-
-
-async def stream(socket: WebSocket) -> None:
-    await socket.accept()
-    await socket.close()
+from tests.ui.conftest import inside
 
 
 @pytest.fixture
 def client() -> Iterator[TestClient]:
-    """Something small behind what stands between the network and Streamlit."""
-    app = Starlette(routes=[Route("/", page), WebSocketRoute("/stream", stream)], middleware=server.middleware())
-    with TestClient(app, base_url="http://127.0.0.1:8501") as client:
+    with TestClient(inside(server.middleware()), base_url="http://127.0.0.1:8501") as client:
         yield client
 
 
@@ -97,12 +83,11 @@ def test_without_a_password_there_is_no_server_for_others(monkeypatch: pytest.Mo
     [("127.0.0.1", "127.0.0.1", 200), ("192.168.1.5", "192.168.1.9", 403), ("127.0.0.1", "192.168.1.9", 403), ("::1", "::1", 200)],
 )
 def test_without_a_door_other_machines_get_no_answer_however_it_was_started(here: str, client: str, status: int) -> None:
-    app = Starlette(routes=[Route("/", page)], middleware=[Middleware(server.ThisMachineOnly)])
-    asked = TestClient(as_if(app, here), client=(client, 5000))
+    asked = TestClient(as_if(inside([Middleware(server.ThisMachineOnly)]), here), client=(client, 5000))
     assert asked.get("/").status_code == status
 
 
-def as_if(app: Starlette, here: str) -> ASGIApp:
+def as_if(app: ASGIApp, here: str) -> ASGIApp:
     """The app as it is reached at the address ``here`` of its machine."""
 
     async def reached(scope: Scope, receive: Receive, send: Send) -> None:
