@@ -36,6 +36,14 @@ def tasks() -> list[Any]:
     return LAKE.suite(SuiteSpec(**SUITE), EnvironmentConfig.uniform((3,), agents=2))
 
 
+@pytest.fixture
+def boards(tasks: list[Any], tmp_path: Path) -> str:
+    """The tasks as a file."""
+    path = tmp_path / "boards.jsonl"
+    path.write_text("\n".join(task.to_line() for task in tasks) + "\n")
+    return str(path)
+
+
 def solves(tasks: list[Any]) -> Any:
     """A server that knows the best plan of each board."""
     plans = {LAKE.plain.prompt(task): write_answer(task.solution.plan) for task in tasks}
@@ -54,9 +62,9 @@ def model(url: str, folder: Path, **fields: Any) -> ApiModel:
 
 def test_its_answers_are_judged_like_any_others(tasks: list[Any], tmp_path: Path) -> None:
     with serving(solves(tasks)) as server:
-        told: list[int] = []
-        rows = evaluate(model(server.url, tmp_path), tasks, on_progress=told.append)
-        assert rows["optimal"].all() and told == [1, 2, 3, 4, 5] and (rows["tokens"] == 200).all()
+        steps: list[int] = []
+        rows = evaluate(model(server.url, tmp_path), tasks, on_progress=steps.append)
+        assert rows["optimal"].all() and steps == [1, 2, 3, 4, 5] and (rows["tokens"] == 200).all()
         again = evaluate(model(server.url, tmp_path), tasks)
         assert again.equals(rows) and len(server.seen) == 5, "kept answers are not asked for again"
         evaluate(model(server.url, tmp_path, temperature=0.1), tasks[:1])
@@ -126,24 +134,26 @@ def test_the_price_is_told_before(tasks: list[Any], tmp_path: Path) -> None:
     assert "at most 5,000 written, which cost at most 0.01" in cost.sentence
 
 
-def test_the_command_line_measures_it_and_says_how(tmp_path: Path, capsys: pytest.CaptureFixture[str], tasks: list[Any]) -> None:
-    boards = tmp_path / "boards.jsonl"
-    boards.write_text("\n".join(task.to_line() for task in tasks) + "\n")
+def test_the_command_line_measures_it_and_says_how(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tasks: list[Any], boards: str
+) -> None:
     with serving(solves(tasks)) as server:
         host = server.url.split("/")[2]
         found = answer(
-            capsys, "evaluate", "api:gpt-9", "--base-url", server.url, "--suite", str(boards), "--out", str(tmp_path / "made"),
+            capsys, "evaluate", "api:gpt-9", "--base-url", server.url, "--suite", boards, "--out", str(tmp_path / "made"),
             "--allow-host", host, "--max-tokens", "500",
         )  # fmt: skip
     assert found["model"] == "api:gpt-9" and found["title"] == "gpt-9" and found["max_tokens"] == 500
     assert found["temperature"] == 0.0
     report = report_type(LAKE).model_validate_json((tmp_path / "made" / "report.json").read_text())
-    assert report.how == "greedily, up to 500 tokens", "whether it thinks, nobody knows"
+    assert report.how == "greedily, up to 500 tokens", "whether it thinks is not known"
     assert (tmp_path / "made" / "report.json").exists()
     assert "key" not in (tmp_path / "made" / "report.json").read_text().lower()
 
 
-def test_a_temperature_that_the_server_refuses_is_not_claimed(tmp_path: Path, tasks: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temperature_that_the_server_refuses_is_not_claimed(
+    tmp_path: Path, tasks: list[Any], boards: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
     solve = solves(tasks)
 
@@ -151,12 +161,10 @@ def test_a_temperature_that_the_server_refuses_is_not_claimed(tmp_path: Path, ta
         refused = json.dumps({"error": {"message": "Unsupported value", "param": "temperature"}})
         (fails(400, refused) if "temperature" in request else solve)(server, request)
 
-    boards = tmp_path / "boards.jsonl"
-    boards.write_text("\n".join(task.to_line() for task in tasks) + "\n")
     with serving(reasons) as server:
         hosts.allow(server.url.split("/")[2])
         address = Address(base_url=server.url, model="o9", temperature=0.0, max_tokens=500)
-        task = task_for("api:o9", str(boards), SessionStore(), server=address)
+        task = task_for("api:o9", boards, SessionStore(), server=address)
         first, _ = measure(task, "first")
         requests = len(server.seen)
         again, _ = measure(task, "again")

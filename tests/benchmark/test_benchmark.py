@@ -131,7 +131,7 @@ def test_results_are_listed_newest_first_and_damage_is_named(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("counts", [{"n": 0}, {"optimal": 3}, {"valid": 9}, {"optimal": -1}])
 def test_counts_that_cannot_be_are_refused(counts: dict[str, int]) -> None:
-    """So that no rate of them is ever worked out: a report may come from anybody."""
+    """So that no rate of them is ever worked out: a report may come from any person."""
     sound = {"n": 4, "valid": 2, "optimal": 1, "tokens": 5.0, "faults": {}}
     assert Tally(**sound).valid_rate == 0.5  # type: ignore[arg-type]
     with pytest.raises(ValidationError):

@@ -32,7 +32,7 @@ EVENTS = b'{"time": 1, "kind": "done"}\n'
 
 
 class Trap:
-    """What would run if somebody unpickled it."""
+    """What would run if it was unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return open, (TARGET, "w")

@@ -28,10 +28,10 @@ from tests.cli.calls import reason
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in COMMANDS:
+    for words in ((command.name, *verb) for command in COMMANDS for verb in ((), *((verb.name,) for verb in command.verbs))):
         with pytest.raises(SystemExit) as ended:
-            main([command.name, "--help"])
-        assert ended.value.code == 0 and capsys.readouterr().out.startswith(f"usage: frozenlab {command.name}")
+            main([*words, "--help"])
+        assert ended.value.code == 0 and capsys.readouterr().out.startswith(f"usage: frozenlab {' '.join(words)}")
 
 
 def test_a_shell_completes_commands_verbs_and_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,10 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
         (("run", "--preset", "demo", "--engineer", "me"), "there is no engineer 'me'; there are policy, base"),
         (("status", "nobody"), "there is no session 'nobody'"),
         (("evaluate", "lab-model", "--suite", "none", "--out", "x"), "there is no suite 'none' and no such file; the suites are"),
-        (("evaluate", "nowhere", "--suite", "quick"), "'nowhere' is no checkpoint: neither lab-model, nor a folder"),
+        (
+            ("evaluate", "nowhere", "--suite", "quick"),
+            "'nowhere' is no checkpoint: neither lab-model, nor a folder with a model.safetensors, nor SESSION:STAGE",
+        ),
         (("evaluate", "nobody:base", "--suite", "quick"), "there is no session 'nobody'"),
         (
             ("evaluate", "lab-model", "--suite", "BOARD", "--temperature", "-1"),

@@ -65,7 +65,7 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
     with worked_on_here(student):
         assert student.id in order(capsys)
         with pytest.raises(InputError, match="is queued already"), worked_on_here(student):
-            raise AssertionError("nobody works on it twice")
+            raise AssertionError("it is worked on twice")
         store_state(student.dir, WorkerState(status="done"))
     assert student.id not in order(capsys)
     ended = QueueDB(queued.root).ended()

@@ -58,4 +58,4 @@ def test_an_api_is_not_paid_before_a_person_agrees(capsys: pytest.CaptureFixture
     assert refusal == "frozenlab: nothing was asked; --yes skips the confirmation"
     assert not (root / "replays").exists()
     report = answer(capsys, *asked, "--yes")
-    assert [(arm["n"], arm["unusable"]) for arm in report["arms"]] == [(1, 1), (1, 1)], "nobody is there to answer"
+    assert [(arm["n"], arm["unusable"]) for arm in report["arms"]] == [(1, 1), (1, 1)], "there is no server"

@@ -61,7 +61,7 @@ def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.
         {"kind": "stage", "stage": 0, "boards": "many"},
         {"kind": "validated", "stage": 1, "n": 8, "valid": "x", "optimal": 0.5},
         {"kind": "step", "stage": 0},
-        {"kind": "new", "stage": 2, "why": "nobody knows"},
+        {"kind": "new", "stage": 2, "why": "not known"},
     ],
 )
 def test_an_event_whose_figures_are_none_is_shown_as_it_is(event: dict[str, object]) -> None:

@@ -13,10 +13,12 @@ from frozenlab.experiments.shelf.shelf import delete
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.session.store import SessionStore
+from tests.cli.calls import answer, reason
 from tests.planted import planted
 
 
-def test_what_cannot_be_diagnosed_is_refused(store: SessionStore) -> None:
+def test_what_cannot_be_diagnosed_is_refused(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no student is as planned" in reason(capsys, "diagnose")
     with pytest.raises(DiagnosisError, match="no student is as planned"):
         task_for([])
     with pytest.raises(DiagnosisError, match="not as planned: it is at 90 %"):
@@ -28,7 +30,7 @@ def test_what_cannot_be_diagnosed_is_refused(store: SessionStore) -> None:
         task_for([student], samples=0)
 
 
-def test_engineers_are_asked_once_and_scored_against_the_certificate(store: SessionStore) -> None:
+def test_engineers_are_asked_once_and_scored_against_the_certificate(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     students = [planted(store, "weak-3", ("3",)), planted(store, "weak-4-5", ("4", "5"))]
     engineers = [engineer_of(name) for name in ("rules", "uniform", "random")]
     sizes = {"samples": 2, "boards_per_cell": 6, "sampled_boards": 2, "sampled_plans": 2}
@@ -63,6 +65,8 @@ def test_engineers_are_asked_once_and_scored_against_the_certificate(store: Sess
     assert DiagnosisReport.model_validate_json((diagnosis.dir / "report.json").read_text()) == report
     assert len(pd.read_csv(diagnosis.dir / "rates.csv")) == len(table(report)) == 6
     assert "chance 50 %" in lines(report)[0]
+    assert answer(capsys, "diagnose", "first") == report.model_dump(mode="json") | {"folder": str(diagnosis.dir), "status": "done"}
+    assert "exists already" in reason(capsys, "diagnose", "first", "--sections", "failures")
     assert [found.id for found in Diagnosis.all(store)] == ["first"]
     delete(diagnosis, store)
     assert not Diagnosis.all(store)

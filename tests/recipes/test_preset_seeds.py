@@ -54,7 +54,7 @@ def test_readme_shows_what_is_kept() -> None:
     text = preset_seeds.README.read_text(encoding="utf-8")
     assert text.count(preset_seeds.BEGIN) == text.count(preset_seeds.END) == 1
     tables = preset_seeds.kept()
-    if not tables:  # nobody has run them since test boards were made
+    if not tables:  # they have not run since test boards were made
         return
     shown = text.split(preset_seeds.BEGIN)[1].split(preset_seeds.END)[0].strip()
     assert shown == preset_seeds.summary(tables, PRESETS["quick"].stages)

@@ -20,9 +20,9 @@ def test_it_learns_from_worked_answers_then_by_grpo_and_is_asked(
         monkeypatch.setattr(record_language, name, getattr(record_language, name).model_copy(update={"max_tokens": 40}))
     few = ["--boards", "48", "--proposals", "16", "--stages", "1", "--steps", "2", "--held-out", "2", "--asked", "1"]
     record_language.main([str(tmp_path), *few])
-    told = capsys.readouterr().out
-    assert "random weights         3x3: 0 of 2 valid (0% to 66%)" in told
-    assert "warm start: 64 examples" in told and "after stage 1 of GRPO" in told and "of 1 first answers" in told
+    said = capsys.readouterr().out
+    assert "random weights         3x3: 0 of 2 valid (0% to 66%)" in said
+    assert "warm start: 64 examples" in said and "after stage 1 of GRPO" in said and "of 1 first answers" in said
     session = Session(tmp_path / "example-language")
     assert session.state().status == "done" and session.spec.policy == "tiny-qwen3-warm", "it names no folder of this machine"
     assert [len(session.metrics(0)), len(session.results(None)), len(session.results(0))] == [2, 4, 4]

@@ -171,11 +171,8 @@ def solution_words(solution: Solution, with_costs: bool) -> str:
     if with_costs:
         decided = solution.sum_of_costs is not None
         lines.append(f"Smallest sum of costs: {solution.sum_of_costs}, proven." if decided else "The smallest sum of costs is not known.")
-    return "\n".join([*lines, "An optimal plan:" if solution.bounds is None else "The plan:", *plan_lines(solution.plan)])
-
-
-def plan_lines(plan: Sequence[str]) -> list[str]:
-    return [f"  agent {number}: {motions or '(stays)'}" for number, motions in enumerate(plan)]
+    plan = [f"  agent {number}: {motions or '(stays)'}" for number, motions in enumerate(solution.plan)]
+    return "\n".join([*lines, "An optimal plan:" if solution.bounds is None else "The plan:", *plan])
 
 
 def verdict_words(verdict: Verdict, optimum: int | None) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from frozenlab.base.numbers import listed
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, named, read_model, show
-from frozenlab.cli.experiment import about, add_id, existing, standing, work_here
+from frozenlab.cli.experiment import about, add_id, run_experiment, standing
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, engineer_of
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES
@@ -39,23 +39,23 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
 
 
 def run_diagnose(options: argparse.Namespace) -> int:
-    store = SessionStore()
-    diagnosis = existing(Diagnosis, options.what[0], options, "engineers", "api", "sections", "id") if len(options.what) == 1 else None
-    task = diagnosis.spec if diagnosis else diagnosis_task(options, store)
-    Diagnosis.check(task, store)
-    diagnosis = diagnosis or Diagnosis.create(task, store, options.id)
-    status = work_here(diagnosis)
+    options.students, options.what = options.what, options.what[0] if len(options.what) == 1 else None
+    return run_experiment(Diagnosis, options, ("engineers", "api", "sections"), print_diagnosis, diagnosis_task)
+
+
+def print_diagnosis(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
+    """Print the report, or raise InputError with the reason why it failed."""
     if error := diagnosis.state().error:
         raise InputError(error)
     report = report_of(diagnosis)
     write_report(report, diagnosis.dir)
     record = report.model_dump(mode="json") | {name: value for name, value in about(diagnosis).items() if name != "id"}
     show(options.json, record, *lines(report), standing(diagnosis))
-    return status
 
 
-def diagnosis_task(options: argparse.Namespace, store: SessionStore) -> DiagnosisTask:
-    chosen = [Student.open(name, store) for name in options.what] or candidates(store)
+def diagnosis_task(options: argparse.Namespace) -> DiagnosisTask:
+    store = SessionStore()
+    chosen = [Student.open(name, store) for name in options.students] or candidates(store)
     varied = named(options.sections, NAMES, "section") or VARIED
     return task_for(chosen, engineers_of(options), varied, **given(options, *FIELDS))
 

@@ -44,14 +44,30 @@ def add_id(parser: argparse.ArgumentParser, kind: type[Experiment[Any]]) -> None
 
 
 def run_experiment(
-    kind: type[AnExperiment], options: argparse.Namespace, fields: Sequence[str] = (), tell: Tell[AnExperiment] | None = None
+    kind: type[AnExperiment],
+    options: argparse.Namespace,
+    fields: Sequence[str] = (),
+    tell: Tell[AnExperiment] | None = None,
+    make: Callable[[argparse.Namespace], Any] | None = None,
+    before: Callable[[Any, AnExperiment | None], None] = lambda spec, experiment: None,
 ) -> int:
-    """Make one or go on with it in this process, unless it is done, and ``tell`` what it found; return the exit status."""
+    """Make one or go on with it in this process, unless it is done, and ``tell`` what it found; return the exit status.
+
+    Args:
+        fields: the options that only a new one takes.
+        make: makes its spec of the options; None: it is a preset or in a file, and ``fields`` are some of its fields.
+        before: called with the spec, and with the experiment that goes on, before anything is written; it may raise a LabError.
+    """
     store, run, status = SessionStore(), given(options, "jobs"), 0
-    experiment = existing(kind, options.what, options, "preset", *fields, "id")
+    experiment = existing(kind, options.what, options, *([] if make else ["preset"]), *fields, "id")
     if experiment is None or experiment.state().status != "done":
-        spec = spec_of(kind, options, fields) if experiment is None else experiment.spec
+        if experiment is not None:
+            refuse_live(experiment)
+            spec = experiment.spec
+        else:
+            spec = make(options) if make else spec_of(kind, options, fields)
         kind.check(spec, store)
+        before(spec, experiment)
         experiment = experiment or kind.create(spec, store, options.id)
         if run:
             experiment.keep_run(RunSettings(**run))
@@ -114,12 +130,10 @@ def worked_on_here(job: Job) -> Iterator[None]:
         release(job, root)
 
 
-def work_here(experiment: Experiment[Any], done: int = 0) -> int:
-    """Do the work in this process, with a bar that begins with ``done`` parts of it; return the exit status.
-
-    Raises InputError if another process has the job.
-    """
+def work_here(experiment: Experiment[Any]) -> int:
+    """Do the work in this process, with a bar; return the exit status. Raises InputError if another process has the job."""
     total, words = experiment.total, experiment.words
+    done = round(experiment.state().progress * total)
     bar = tqdm(desc=words.doing, initial=done, total=total, unit=f" {words.units}", disable=None, leave=False)
     with worked_on_here(experiment), bar:
 

@@ -8,8 +8,8 @@ import time
 from frozenlab.base.numbers import listed
 from frozenlab.cli.common import InputError, agreed, named, show
 from frozenlab.experiments.bundles.found import find, opened
-from frozenlab.experiments.shelf.housekeeping import IN_TRASH, KINDS, RULES, disk_use, other_uses, removals, remove, size_of, trash_size
-from frozenlab.experiments.shelf.shelf import delete, in_trash, restore
+from frozenlab.experiments.shelf.housekeeping import IN_TRASH, KINDS, RULES, disk_use, other_uses, removals, remove, size_of
+from frozenlab.experiments.shelf.shelf import TRASH, delete, in_trash, restore
 from frozenlab.session.store import SessionStore
 
 
@@ -20,7 +20,7 @@ def add_disk(parser: argparse.ArgumentParser) -> None:
 def run_disk(options: argparse.Namespace) -> None:
     store = SessionStore()
     uses = {entry.folder.name: disk_use(entry.folder) for entry in store.listed() if not entry.recorded}
-    others, trash = other_uses(store), trash_size(store)
+    others, trash = other_uses(store), size_of(store.root / TRASH)
     whole = {kind: sum(use[kind] for use in uses.values()) for kind in KINDS}
     largest = sorted(uses.items(), key=lambda entry: -sum(entry[1].values()))
     lines = [f"{'':<32}{'MB':>10}" + "".join(f"{kind:>12}" for kind in KINDS)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
@@ -29,11 +29,6 @@ class Command(NamedTuple):
     help: str
     module: str = ""
     verbs: tuple[Command, ...] = ()
-
-    def function(self, what: str) -> Callable[..., Any]:
-        """Its function ``add`` or ``run``."""
-        name = f"{what}_{self.name.replace('-', '_')}"
-        return getattr(import_module(self.module, __package__), name, lambda parser: None)
 
 
 JOBS = (
@@ -158,9 +153,11 @@ def add_commands(above: Parser, commands: Sequence[Command], arguments: Sequence
         if command.verbs:
             add_commands(sub, command.verbs, None if arguments is None else arguments[1:], "VERB")
         else:
-            sub.set_defaults(run=command.function("run"))
+            module, function = import_module(command.module, __package__), command.name.replace("-", "_")
+            sub.set_defaults(run=getattr(module, f"run_{function}"))
             sub.add_argument("--json", action="store_true", help="print JSON")
-            command.function("add")(sub)
+            if add_options := getattr(module, f"add_{function}", None):
+                add_options(sub)
 
 
 def unknown(above: str, name: str, commands: Sequence[Command]) -> str:

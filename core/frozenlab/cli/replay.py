@@ -8,9 +8,8 @@ from pathlib import Path
 
 from frozenlab.base.numbers import listed
 from frozenlab.cli.common import UNPAID, InputError, add_allow_host, add_fields, confirm, given, named, read_model, show
-from frozenlab.cli.experiment import about, add_id, existing, refuse_live, standing, work_here
+from frozenlab.cli.experiment import about, add_id, run_experiment, standing
 from frozenlab.cli.session import find_session
-from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES
@@ -18,7 +17,7 @@ from frozenlab.experiments.replays.arms import KINDS, TWO_BY_TWO, arms_of_engine
 from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import ReplayTask, askable, servers, task_for
+from frozenlab.experiments.replays.task import ReplayTask, askable, session_of, task_for
 from frozenlab.experiments.studies.arms import PAPER_SECTIONS
 from frozenlab.session.store import SessionStore
 
@@ -43,23 +42,15 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def run_replay(options: argparse.Namespace) -> int:
-    store = SessionStore()
-    replay = existing(Replay, options.what, options, "vary", "sections", "engineers", "api", "id")
-    task = replay.spec if replay else replay_task(options, store)
-    session = replay.session if replay else find_session(options.what.rpartition(":")[0])
-    hosts.check(servers(task, session))
-    if replay:
-        refuse_live(replay)
-    answered = {answer.key for answer in replay.answers()} if replay else set()
-    if asked := estimate(task, session, answered):
-        confirm(asked.sentence, UNPAID, yes=options.yes or asked.cost is None)
-    replay = replay or Replay.create(task, store, options.id)
-    status = work_here(replay, done=len(answered))
-    print_replay(replay, options)
-    return status
+    def pay(task: ReplayTask, replay: Replay | None) -> None:
+        answered = {answer.key for answer in replay.answers()} if replay else set()
+        if asked := estimate(task, session_of(task, SessionStore()), answered):
+            confirm(asked.sentence, UNPAID, yes=options.yes or asked.cost is None)
+
+    return run_experiment(Replay, options, ("vary", "sections", "engineers", "api"), print_replay, replay_task, pay)
 
 
-def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
+def replay_task(options: argparse.Namespace) -> ReplayTask:
     """The replay that the options describe."""
     name, _, stage = options.what.rpartition(":")
     if not name or not stage.isdigit() or stage == "0":
@@ -84,7 +75,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
         if len(engineers or ()) > 1:
             raise InputError(f"--vary {kind} asks one engineer; use --vary engineers for several")
         arms = arms_of_sections(kind, varied_sections(kind, sections), chosen(engineers[0]) if engineers else None)
-    elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
+    elsewhere = session.dir if session.dir.parent != SessionStore().root and not session.read_only else None
     return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, **given(options, "samples", "seed"))
 
 

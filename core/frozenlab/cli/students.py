@@ -28,11 +28,11 @@ def add_students(parser: argparse.ArgumentParser) -> None:
     add_fields(instead, Recipe, *FIELDS, defaults=False)
 
 
-def run_students(options: argparse.Namespace) -> int:
+def run_students(options: argparse.Namespace) -> int | None:
     return {"list": list_students, "make": make_students, "show": show_students}[options.action](options, SessionStore())
 
 
-def list_students(options: argparse.Namespace, store: SessionStore) -> int:
+def list_students(options: argparse.Namespace, store: SessionStore) -> None:
     """Print every ready-made recipe and every student, with what became of it."""
     made = {student.id: student for student in Student.all(store)}
     records = [record_of(made.get(student_id), student_id, recipe) for student_id, recipe in offered(options).items()]
@@ -41,7 +41,6 @@ def list_students(options: argparse.Namespace, store: SessionStore) -> int:
     weak = ["secret" if is_secret(record["id"]) else ", ".join(record["weak"]) for record in records]
     lines = (f"{record['id']:<40} {record['status']:<16} weak: {cells}" for record, cells in zip(records, weak, strict=True))
     show(options.json, {"students": records}, *lines)
-    return 0
 
 
 def make_students(options: argparse.Namespace, store: SessionStore) -> int:
@@ -61,12 +60,11 @@ def make_students(options: argparse.Namespace, store: SessionStore) -> int:
     return status
 
 
-def show_students(options: argparse.Namespace, store: SessionStore) -> int:
+def show_students(options: argparse.Namespace, store: SessionStore) -> None:
     if not options.ids:
         raise InputError("name a student to show; frozenlab students list shows all")
     for student_id in options.ids:
         print_student(Student.open(student_id, store), options.json)
-    return 0
 
 
 def offered(options: argparse.Namespace) -> dict[str, Recipe]:

@@ -13,7 +13,6 @@ from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, 
 from frozenlab.cli.experiment import about, add_id, existing, standing
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import chosen
 from frozenlab.experiments.studies.arms import CONTROLS
 from frozenlab.experiments.studies.cluster import require_ray
@@ -119,16 +118,12 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         fields |= named_engineers(options.engineers, options.api)
         fields |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
         if kind == ON_STUDENTS:
-            spec = students_study(**fields, recipes=recipes_of(written.pop("students", ())))
+            planted = chosen(written.pop("students", ()), SessionStore())
+            spec = students_study(**fields, recipes={student.name: student.recipe for student in planted})
         else:
             session = {} if options.preset is None else {"session": preset_spec(options.preset)}
             spec = STUDIES[kind](**fields, **session)
         return StudySpec.model_validate(spec.model_dump() | written)
-
-
-def recipes_of(names: Sequence[str]) -> dict[str, Recipe]:
-    """The recipes of students, by the names that policies have. Raises StudentError if one is not made."""
-    return {student.name: student.recipe for student in chosen(names, SessionStore())}
 
 
 def named_by_option() -> list[str]:
@@ -141,16 +136,16 @@ def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> d
     if names is None and not files:
         return {}
     served = [read_model(ApiEngineer, file) for file in files or ()]
-    chosen, offered = tuple(name.strip() for name in (names or "policy").split(",")), named_by_option()
+    asked, offered = tuple(name.strip() for name in (names or "policy").split(",")), named_by_option()
     if served:
-        chosen = tuple(name for name in chosen if name != "api")  # the files say which
-    if unknown := [name for name in chosen if name not in offered]:
+        asked = tuple(name for name in asked if name != "api")  # the files say which
+    if unknown := [name for name in asked if name not in offered]:
         if unknown[0] in UNATTENDED:
             raise InputError(f"--engineers: the engineer {unknown[0]} needs settings: write the study as a spec in a JSON file")
         raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(offered)}")
-    if len(set(chosen)) < max(2 - len(served), len(chosen)):
+    if len(set(asked)) < max(2 - len(served), len(asked)):
         raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
-    return {"engineers": (*chosen, *served)}
+    return {"engineers": (*asked, *served)}
 
 
 def print_study(study: Study, as_json: bool) -> None:

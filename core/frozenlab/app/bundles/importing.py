@@ -1,4 +1,4 @@
-"""A dialog that looks into a file of somebody else and imports what is sound."""
+"""A dialog that looks into a file of another person and imports what is sound."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ask(store: SessionStore) -> None:
 
 
 def choose(store: SessionStore) -> None:
-    """Takes a file, shows what is in it, and imports it when asked to."""
+    """Take a file, show what is in it, and import it when asked to."""
     st.caption("A file that *Export* made here or elsewhere. First you see what is in it; nothing is imported before you say so.")
     upload = st.file_uploader("Exported file", type=["zip"], key="import-file", max_upload_size=LARGEST)
     if upload is None:

@@ -96,7 +96,7 @@ def tally(rows: pd.DataFrame, family: Family, samples: int) -> dict[str, Any]:
 
 
 def known_fault(name: str, family: Family) -> str:
-    """The name of a fault: a report may come from anybody, and pages look faults up by their names. Raises ValueError."""
+    """The name of a fault: a report may come from any person, and pages look faults up by their names. Raises ValueError."""
     if name not in family.faults:
         raise ValueError(f"there is no fault {name[:60]!r}")
     return name

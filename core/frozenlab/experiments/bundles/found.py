@@ -11,6 +11,7 @@ from frozenlab.experiments.bundles.layout import BundleError, Need
 from frozenlab.experiments.references import references
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job, Kind
+from frozenlab.session.catalog import RECORDED
 from frozenlab.session.store import SessionStore
 
 REPORT = "report.json"
@@ -43,7 +44,7 @@ def find(name: str, store: SessionStore) -> Found:
     if not JOB_ID.fullmatch(job_id):
         raise BundleError(f"{name!r} is no id: lower-case letters, digits and hyphens, at most 63, perhaps after KIND:")
     asked = [KINDS[kind]] if kind else list(KINDS.values())
-    found = [Found(one.name, folder) for one in asked if (folder := _folder(one, job_id, store)) is not None]
+    found = [job for one in asked if (job := Found(one.name, _folder(one, job_id, store))).task.is_file()]
     if len(found) > 1:
         raise BundleError(f"there are several {job_id!r}: say which, {' or '.join(f'{one.kind}:{job_id}' for one in found)}")
     if not found:
@@ -51,10 +52,9 @@ def find(name: str, store: SessionStore) -> Found:
     return found[0]
 
 
-def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path | None:
-    folder = store.open(job_id).dir if kind.name == "session" and job_id.startswith("example-") else store.root / kind.place / job_id
-    there = (folder / kind.task).is_file() or (kind.name == "evaluation" and (folder / REPORT).is_file())
-    return folder if there else None
+def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path:
+    recorded = kind.name == "session" and job_id.startswith(RECORDED)
+    return store.open(job_id).dir if recorded else store.root / kind.place / job_id
 
 
 def opened(job: Found) -> Job:

@@ -36,7 +36,7 @@ def take_in(bundle: Bundle, store: SessionStore, only: Collection[JobReport] | N
     """
     taken = []
     with launch_lock(store.root):
-        place(bundle.jobs, store)  # anew: somebody else may have taken an id
+        place(bundle.jobs, store)  # anew: an id may have been taken meanwhile
         chosen = [job for job in bundle.sound if only is None or job in only]
         renamed = {(job.entry.kind, job.entry.id): job.id for job in chosen if job.id != job.entry.id}
         for job in chosen:

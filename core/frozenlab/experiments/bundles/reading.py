@@ -195,7 +195,7 @@ def _open(job: JobReport) -> None:
         job.refused.append(Refusal(job.name, f"cannot be opened{hint}: {one_line(error)}"))
     for file in job.entry.files:
         if PurePosixPath(file.path).name in TASKS and (path := _fixed_path(check_json((job.folder / file.path).read_bytes()))):
-            job.refused.append(Refusal(job.name, f"names a place on the disk of whoever opens it, {shown(path)}, in {file.path}"))
+            job.refused.append(Refusal(job.name, f"names a place on the disk of the person who opens it, {shown(path)}, in {file.path}"))
 
 
 def _newer(job: Found) -> bool:

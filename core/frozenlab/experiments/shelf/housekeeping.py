@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frozenlab.experiments.references import needed_by
-from frozenlab.experiments.shelf.shelf import TRASH, forget, in_trash
+from frozenlab.experiments.shelf.shelf import forget, in_trash
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS as JOBS
 from frozenlab.jobs.state import read_state
@@ -149,7 +149,7 @@ def size_of(path: Path) -> int:
 
 
 def remove(removal: Removal) -> bool:
-    """Removes the files, unless a worker has the session by now, or it is no longer in the trash; whether it did."""
+    """Remove the files, unless a worker has the session by now, or it is no longer in the trash; whether it did."""
     if removal.rule == IN_TRASH:
         return forget(removal.folder)
     session = Session(removal.folder)
@@ -158,8 +158,3 @@ def remove(removal: Removal) -> bool:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         return True
     return False
-
-
-def trash_size(store: SessionStore) -> int:
-    """Bytes of the deleted jobs that can still be brought back."""
-    return size_of(store.root / TRASH)

@@ -1,7 +1,7 @@
 """Keeping sessions and other jobs in order: labels, archiving, deleting, and taking back what was deleted.
 
 A deleted job is moved into the trash, a folder of the sessions folder with the same places in it, and is there to the last byte until
-somebody empties it. Jobs that run, that ship with the project or that something else still needs are never deleted: forks and replays read
+the trash is emptied. Jobs that run, that ship with the project or that something else still needs are never deleted: forks and replays read
 the session they come from, and other jobs may begin with its checkpoints.
 """
 
