@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs import launcher
 from frozenlab.jobs.queue import look
 from frozenlab.jobs.queue.db import PAUSED, QueueDB
 from frozenlab.jobs.state import Alarm, own_process, store_state
 from frozenlab.session.store import SessionStore
 from tests.builders import small_spec
+from tests.headroom.builders import tiny_spec
 from tests.pages.apptest import open_page, words
 
 
@@ -51,6 +53,11 @@ def test_runs_shows_the_queue_and_steers_it(queued: SessionStore) -> None:
     assert QueueDB(queued.root).fact(PAUSED) and "the queue is paused" in words(app)
     app.button(key="q-queue-go").click().run()
     assert not QueueDB(queued.root).fact(PAUSED)
+
+
+def test_a_job_leads_to_its_page(queued: SessionStore) -> None:
+    launcher.submit(Headroom.create(tiny_spec(), queued, "wins"))
+    assert {"session=first", "headroom=wins"} <= {link.proto.query_string for link in open_page("runs").get("page_link")}
 
 
 def test_home_and_train_say_that_jobs_wait(queued: SessionStore) -> None:

@@ -27,14 +27,6 @@ LISTED = 12
 """Jobs shown before the reader asks for all."""
 ERROR = "queue_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
-PAGES = {
-    "session": ("train", "session"),
-    "study": ("studies", "study"),
-    "replay": ("replay", "replay"),
-    "headroom": ("headroom", "measurement"),
-    "contest": ("contest", "contest"),
-}
-"""Kind of a job -> its page, and the name of its id in the address."""
 
 
 def queue_line(store: SessionStore) -> None:
@@ -81,8 +73,8 @@ def unfinished(found: Look, store: SessionStore) -> None:
 
 def open_link(kind: str, job_id: str) -> None:
     """The way to a job's page, if its kind has one."""
-    if page := PAGES.get(kind):
-        st.page_link(nav.path(page[0]), label="Open", query_params={page[1]: job_id})
+    if page := nav.OF_JOBS.get(kind):
+        st.page_link(nav.path("train" if kind == "session" else page), label="Open", query_params={kind: job_id})
 
 
 def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:

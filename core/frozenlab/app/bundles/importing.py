@@ -24,8 +24,6 @@ LARGEST = 32
 MOST_REFUSALS = 12
 SEEN, TAKEN = "import-seen", "import-taken"
 """Session-state entries: what was found in which upload, and what the last import brought."""
-PAGES = {"session": ("story", "session"), "study": ("studies", "study"), "replay": ("replay", "replay"), "evaluation": ("benchmark", "")}
-"""Kind of job -> the page that shows it, and its part of the address."""
 
 
 def import_button(store: SessionStore) -> None:
@@ -114,7 +112,6 @@ def what_came() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.success(markup.plain(f"{what} imported, and read-only until you make it yours."), icon=":material/check:")
         for job in taken[:6]:
-            if job.kind in PAGES:
-                page, part = PAGES[job.kind]
-                label, address = f"Open {markup.plain(job.id)}", {part: job.id} if part else None
+            if page := nav.OF_JOBS.get(job.kind):
+                label, address = f"Open {markup.plain(job.id)}", {job.kind: job.id}
                 st.page_link(nav.path(page), label=label, icon=":material/arrow_forward:", query_params=address)

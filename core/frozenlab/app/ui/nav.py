@@ -36,6 +36,15 @@ PAGES = {
     "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),
 }
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
+OF_JOBS = {
+    "session": "story",
+    "study": "studies",
+    "replay": "replay",
+    "contest": "contest",
+    "headroom": "headroom",
+    "evaluation": "benchmark",
+}
+"""Kind of a job -> the page that shows it; its id is in the address under the name of the kind."""
 TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)"""
 """Scrolls to the top, for readers who come from far down another page."""
 QR_SIDE = 12.5
