@@ -23,8 +23,7 @@ from scipy.stats import rankdata
 from frozenlab.base import seeds
 from frozenlab.base.cells import evenly
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.asking_itself import ASKED
-from frozenlab.engineer.engineers.own_model import BaseEngineer, PolicyEngineer
+from frozenlab.engineer.engineers.own_model import ASKED, BaseEngineer, PolicyEngineer
 from frozenlab.engineer.sections import describe
 from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
 from frozenlab.experiments.diagnosis.scoring import rate, score

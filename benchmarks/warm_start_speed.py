@@ -16,8 +16,7 @@ import torch
 
 from benchmarks.timing import cpu_seconds
 from frozenlab.base import seeds
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from recipes.lab_model.auxiliary import insight
 from recipes.lab_model.courses import TEAMS, SolvedBoards, boards
 from recipes.lab_model.guises import guise, plan_example

@@ -16,8 +16,7 @@ from frozenlab.jobs.launcher import LaunchError, stop, submit
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.running import end_workers, wait_for

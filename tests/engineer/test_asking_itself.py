@@ -6,9 +6,8 @@ import pytest
 
 from frozenlab.base.cells import evenly
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.asking_itself import beliefs, with_beliefs
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.engineer.engineers.own_model import PolicyEngineer
+from frozenlab.engineer.engineers.own_model import PolicyEngineer, beliefs, with_beliefs
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Context

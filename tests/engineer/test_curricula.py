@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.engineer.engineers import BanditEngineer
-from frozenlab.engineer.engineers.bandit import EXPLORED
+from frozenlab.engineer.engineers.curricula import EXPLORED
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour

@@ -21,7 +21,7 @@ from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
-from frozenlab.models.lab.model import MAX_POSITIONS
+from frozenlab.models.lab.policy import MAX_POSITIONS
 from frozenlab.tasks.vocabulary import WORDS, percent_value, percent_word
 from recipes.lab_model import tutor
 from recipes.lab_model.proposals import demonstrations, draw_context

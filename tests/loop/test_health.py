@@ -13,8 +13,7 @@ from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session import recorder as recorder_module
 from frozenlab.session.events import event_words

@@ -14,8 +14,7 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.models.evaluation import answer_row, evaluate, frame
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.policy import Completion, Sampling
 from frozenlab.tasks.lake.dialects import parse_plan
 from frozenlab.tasks.lake.family import LAKE

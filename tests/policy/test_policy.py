@@ -12,8 +12,7 @@ import torch
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.models.folders import LAB_MODEL, is_lab_model
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError, Sampling
 from frozenlab.tasks.lake.answer import judge_answer

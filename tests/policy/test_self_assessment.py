@@ -10,8 +10,7 @@ import torch
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.lab.self_assessment import assess, loss, question
 from frozenlab.models.training.runs.grpo import GRPORun
 from frozenlab.models.training.settings import TrainingSettings

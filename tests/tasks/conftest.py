@@ -16,8 +16,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
 @pytest.fixture(scope="session")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Untrained, with every word of the vocabulary."""
-    from frozenlab.models.lab.model import build_network, build_tokenizer
-    from frozenlab.models.lab.policy import LabPolicy
+    from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 
     folder = tmp_path_factory.mktemp("network")
     LabPolicy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(folder)

@@ -13,8 +13,7 @@ from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.rules import judge_paths
 from frozenlab.lake.suites import held_out
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.tasks.countdown.answer import Answer
 from frozenlab.tasks.countdown.dialects import read_steps
 from frozenlab.tasks.countdown.drawing import CountdownConfig, CountdownTask

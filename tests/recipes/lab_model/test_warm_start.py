@@ -17,8 +17,7 @@ from frozenlab.lake.draw.generator import generate, random_instances
 from frozenlab.lake.draw.hashes import canonical_hash
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.training.runs.sft import Example, to_example
 from frozenlab.tasks.lake.dialects import parse_plan, render_board
 from frozenlab.tasks.lake.teacher import padded, vary

@@ -1,5 +1,5 @@
-"""The engineers, one file each; ``policy`` and ``base`` are one model in two states. To add one, write its file, import its class here and
-give it a place in ENGINEERS. Controls of studies, which replace or change an engineer, are in CONTROLS."""
+"""The engineers, of one kind in each file. To add one, write its file, import its class here and give it a place in ENGINEERS.
+Controls of studies, which replace or change an engineer, are in CONTROLS."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pydantic import BeforeValidator, Field
 from frozenlab.base.errors import LabError
 from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer, ScheduleEngineer
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.engineer.engineers.bandit import BanditEngineer
 from frozenlab.engineer.engineers.baselines import FixedEngineer, RandomEngineer, UniformEngineer
+from frozenlab.engineer.engineers.curricula import BanditEngineer, LearnabilityEngineer
 from frozenlab.engineer.engineers.human import HumanEngineer
-from frozenlab.engineer.engineers.learnability import LearnabilityEngineer
 from frozenlab.engineer.engineers.own_model import BaseEngineer, ModelEngineer, PolicyEngineer
 from frozenlab.engineer.engineers.rules import RulesEngineer
 from frozenlab.engineer.protocol import EngineerSpec

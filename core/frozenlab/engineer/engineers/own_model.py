@@ -6,21 +6,28 @@ model before any training.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from frozenlab.base import seeds
+from frozenlab.base.cells import Config, evenly
+from frozenlab.base.numbers import listed
+from frozenlab.engineer.controls import Asking
+from frozenlab.engineer.dialects.lab import LabEngineer
+from frozenlab.engineer.dialects.plain import LanguageEngineer
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
-from frozenlab.engineer.schema import Written
+from frozenlab.engineer.schema import Context, Proposal, Written
+from frozenlab.engineer.sections import NAMES, behaviour
+from frozenlab.engineer.sentences import claim_sentence
 from frozenlab.models.folders import policy_folder
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import family_of
 
 if TYPE_CHECKING:
-    from frozenlab.base.cells import Config
     from frozenlab.models.lab.policy import LabPolicy
     from frozenlab.models.language.policy import HFPolicy
 
@@ -28,6 +35,65 @@ USUAL_THOUGHTS = 4096
 """Tokens, of a model that thinks."""
 LAB_TEMPERATURE, LANGUAGE_TEMPERATURE = 0.5, 0.7
 """The usual temperatures of a proposal: of the lab model, and of a language model."""
+ASKED = 40
+"""The usual number of tasks of each cell."""
+SECTION = behaviour.Behaviour.name
+Believed = Mapping[str, float]
+"""Cell -> the part of its tasks that a model says it would solve."""
+
+
+def beliefs(model: LabPolicy, config: Config, tasks: int) -> Believed:
+    """What a model says of so many tasks of each cell, which are the same for the same config. Raises PolicyError for a model that does not
+    know the question, GenerationError if a cell's tasks cannot be drawn."""
+    from frozenlab.models.lab.self_assessment import assess  # imports torch
+
+    drawn = family_of(config.family).draw(evenly(config), tasks * len(config.cells), seeds.derive(0, "engineer/asks-itself"))
+    chances = assess(model, drawn)
+    return {cell: float(chances[[task.cell == cell for task in drawn]].mean()) for cell in config.cells}
+
+
+@dataclass(frozen=True)
+class AskingItself(Asking):
+    """A lab model that asks itself, before it writes, which tasks it would solve: knowledge about itself that no context holds.
+
+    Its answers to ``<self> board -> p`` are learned in training (``models.lab.self_assessment``). The lab dialect has no section for them,
+    so it reads them as a line of ``behaviour`` for each cell that the context has no such line for.
+    """
+
+    believes: Callable[[], Believed]
+    """Asked anew each time, as the model is trained on between two proposals."""
+
+    @property
+    def kind(self) -> str:
+        return self.engineer.kind
+
+    def seen(self, context: Context) -> Context:
+        return with_beliefs(context, self.believes())
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        """The proposal; its summary says what it read of itself, as no line of the context does."""
+        believed = self.believes()
+        proposal = self.engineer.read(with_beliefs(context, believed), config, raw, seed)
+        known = {line.id for line in context.lines}
+        claims = []
+        for claim in proposal.claims:
+            own = claim.model_copy(update={"evidence": tuple(cited for cited in claim.evidence if cited in known)})
+            claims.append(own.model_copy(update={"text": claim_sentence(own, context.words[own.cell])}))
+        said = listed([f"{believed[cell.name]:.0%} of {cell.words}" for cell in context.cells])
+        summary = f"(It says of itself that it would solve {said}.) {proposal.summary}"
+        return proposal.model_copy(update={"summary": summary, "claims": tuple(claims)})
+
+
+def with_beliefs(context: Context, believed: Believed) -> Context:
+    """The context with a line of ``behaviour`` for each cell that has none."""
+    shown = context.sections.get(SECTION, ())
+    lines = []
+    for cell in context.cells:
+        chance = believed[cell.name]  # it is not asked about optimal plans: this is the most that there can be
+        lines.append(context.evidence(SECTION, cell.name) or behaviour.cell_line(cell, chance, 0.0, chance))
+    whole = [line for line in shown if line.cell is None]
+    sections = {**context.sections, SECTION: (*whole, *lines)}
+    return context.model_copy(update={"sections": {name: sections[name] for name in NAMES if name in sections}})
 
 
 class ModelEngineer(EngineerSpec):
@@ -53,9 +119,6 @@ class ModelEngineer(EngineerSpec):
         return "The lab model writes its own: the rate that it reads, plus what the boards should win back of a fall below the usual rate."
 
     def in_lab_dialect(self, model: LabPolicy, config: Config | None) -> Engineer:
-        from frozenlab.engineer.asking_itself import AskingItself, beliefs
-        from frozenlab.engineer.dialects.lab import LabEngineer
-
         temperature = LAB_TEMPERATURE if self.temperature is None else self.temperature
         engineer = LabEngineer(
             lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=temperature, seed=seed), self.kind
@@ -66,8 +129,6 @@ class ModelEngineer(EngineerSpec):
 
     def in_plain_language(self, model: HFPolicy, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
         """``borrow`` gives what answers for the time of one answer: the ``model``, or another one with its words and settings."""
-        from frozenlab.engineer.dialects.plain import LanguageEngineer
-
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
 
         thoughts = (USUAL_THOUGHTS if model.settings.thinking else 0) if self.thoughts is None else self.thoughts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from frozenlab.engineer.asking_itself import ASKED
 from frozenlab.engineer.engineers import BY_NAME, engineer_of
+from frozenlab.engineer.engineers.own_model import ASKED
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import USUAL, SectionName
 from frozenlab.experiments.studies.arms import PAPER_SECTIONS, SHOWING, engineer_arms, only_one, ordered, section_arms, without_one

@@ -19,8 +19,7 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import WEIGHTS, policy_folder
-from frozenlab.models.lab.model import build_network, build_tokenizer
-from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.training.checkpoints import checksum, damage, drop_resume_files
 from frozenlab.models.training.runs.sft import PracticeRun
 from frozenlab.models.training.stage_run import train_stage

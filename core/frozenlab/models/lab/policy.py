@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_model
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, logging
 
 from frozenlab.base import seeds
 from frozenlab.base.files import read_json
@@ -21,11 +25,44 @@ from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Pro
 from frozenlab.tasks.families import DEFAULT
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.task import LabDialect, Task
-from frozenlab.tasks.vocabulary import ID_OF, WORDS
+from frozenlab.tasks.vocabulary import END, ID_OF, PAD, WORDS
 
 BATCH = 256
 """Default number of completions that run at once."""
+MAX_POSITIONS = 1024
+"""Longest prompt and completion together, in tokens."""
 logging.disable_progress_bar()  # the lab model loads in an instant; a bar for it only litters logs
+
+
+def build_tokenizer() -> PreTrainedTokenizerFast:
+    """One token a word of the vocabulary, in its order; text is split at white space. A word outside it raises on encoding."""
+    tokenizer = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token=None))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token=PAD, eos_token=END, padding_side="left", model_max_length=MAX_POSITIONS
+    )
+
+
+def build_network(seed: int = 0, *, hidden: int = 128, layers: int = 6, intermediate: int = 384) -> Qwen3ForCausalLM:
+    """An untrained network (1.3 million parameters by default: attention heads of size 32, tied embeddings)."""
+    config = Qwen3Config(
+        vocab_size=len(WORDS),
+        hidden_size=hidden,
+        intermediate_size=intermediate,
+        num_hidden_layers=layers,
+        num_attention_heads=hidden // 32,
+        num_key_value_heads=hidden // 32,
+        head_dim=32,
+        max_position_embeddings=MAX_POSITIONS,
+        tie_word_embeddings=True,
+        pad_token_id=WORDS.index(PAD),
+        eos_token_id=WORDS.index(END),
+        bos_token_id=None,
+        attn_implementation="sdpa",
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seeds.derive(seed, "lab-model/weights"))
+        return Qwen3ForCausalLM(config)
 
 
 @dataclass(frozen=True)
