@@ -71,8 +71,8 @@ def test_of_twenty_sizes_that_nothing_happened_to_one_at_most_is_called_lucky() 
 
 def test_before_training_there_is_neither_behaviour_nor_anything_preserved() -> None:
     before = StageMeasurements(None, CONFIG, {}, pd.DataFrame(), table([True, False] * 20), None, None)
-    told = describe(before, USUAL)
-    assert told.stage is None and {section: len(lines) > 0 for section, lines in told.sections.items()} == {
+    context = describe(before, USUAL)
+    assert context.stage is None and {section: len(lines) > 0 for section, lines in context.sections.items()} == {
         "behaviour": False, "failures": True, "statistics": False, "preserved": False, "history": False,
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Every proposed config ends up drawable, close to the last one, and each repair is told."""
+"""Every proposed config ends up drawable, close to the last one, and each repair is reported."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def test_guarded_layouts_are_allowed_near_and_whole(
     assert CellConfig(size=6, share=1, layouts=after).layouts == after
     assert set(after) <= {*allowed, *previous}
     assert all(abs(after.get(layout, 0) - previous.get(layout, 0)) <= max_step + 1e-9 for layout in LAYOUTS)
-    told = {layout for layout, _, _ in repairs}
-    assert all(abs(after.get(layout, 0) - proposed.get(layout, 0)) < 1e-6 for layout in LAYOUTS if layout not in told)
+    repaired = {layout for layout, _, _ in repairs}
+    assert all(abs(after.get(layout, 0) - proposed.get(layout, 0)) < 1e-6 for layout in LAYOUTS if layout not in repaired)
 
 
 def test_the_wait_definition_is_the_sessions() -> None:

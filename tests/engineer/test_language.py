@@ -1,4 +1,4 @@
-"""The engineer in plain language: what it is told, and that whatever it answers becomes a proposal or an error that says what is wrong."""
+"""The engineer in plain language: what it reads, and that each answer becomes a proposal or an error that says what is wrong."""
 
 from __future__ import annotations
 
@@ -211,6 +211,6 @@ def test_what_servers_are_sent_keeps_to_the_strictest_rules(context: Any) -> Non
             assert node["additionalProperties"] is False and node["required"] == list(node["properties"])
         if node["type"] == "array":
             assert "items" in node
-    told = json.dumps(without_bounds(schema))
-    assert "at least 0, at most 100" in told and "characters" in told
+    sent = json.dumps(without_bounds(schema))
+    assert "at least 0, at most 100" in sent and "characters" in sent
     assert {"maxLength", "maximum"} <= {key for node in nodes(schema) for key in node}, "our own writers keep the bounds"

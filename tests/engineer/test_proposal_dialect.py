@@ -65,10 +65,10 @@ def test_the_teachers_proposal_survives_the_dialect_up_to_rounding(context_and_c
         assert read.config.cells[name].share == pytest.approx(cell.share, abs=0.21)
         was, now = (own.cells[name].settings() for own in (config, read.config))
         assert {knob: now[knob] for knob in now if knob != "share"} == {knob: was[knob] for knob in was if knob != "share"}
-    told = {claim.cell: claim for claim in read.claims}
+    written = {claim.cell: claim for claim in read.claims}
     for claim in taught.claims:
-        assert told[claim.cell].now == (None if claim.now is None else pytest.approx(claim.now, abs=0.0126))
-        assert (told[claim.cell].cause, told[claim.cell].spread) == (claim.cause, claim.spread)
+        assert written[claim.cell].now == (None if claim.now is None else pytest.approx(claim.now, abs=0.0126))
+        assert (written[claim.cell].cause, written[claim.cell].spread) == (claim.cause, claim.spread)
 
 
 @given(drawn_contexts)

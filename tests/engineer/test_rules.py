@@ -78,8 +78,8 @@ def test_with_nothing_to_read_it_keeps_and_expects_nothing() -> None:
 
 
 def test_shares_follow_learnability() -> None:
-    told = [sections.behaviour.cell_line(one_cell(4), 0.5, 0.0, 0.5), sections.behaviour.cell_line(one_cell(9), 0.99, 0.0, 0.9)]
-    shares = {name: cell.share for name, cell in proposed(context(*told, sizes=(4, 9))).config.cells.items()}
+    lines = [sections.behaviour.cell_line(one_cell(4), 0.5, 0.0, 0.5), sections.behaviour.cell_line(one_cell(9), 0.99, 0.0, 0.9)]
+    shares = {name: cell.share for name, cell in proposed(context(*lines, sizes=(4, 9))).config.cells.items()}
     assert shares["4"] == pytest.approx((0.1 + 1) / (0.1 + 1 + 0.1 + 4 * 0.99 * 0.01))
     assert sum(shares.values()) == pytest.approx(1)
 

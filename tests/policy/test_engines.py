@@ -55,10 +55,10 @@ def test_a_revision_is_given_to_the_engine_as_a_folder(monkeypatch: pytest.Monke
 
 
 class Written:
-    """vLLM, as far as the engine asks it: it notes what it is told, and writes an end token."""
+    """vLLM, as far as the engine asks it: it keeps its settings and requests, and writes an end token."""
 
-    def __init__(self, **told: Any) -> None:
-        self.told, self.calls, self.given = told, [], 0
+    def __init__(self, **settings: Any) -> None:
+        self.settings, self.calls, self.given = settings, [], 0
         runner = SimpleNamespace(model=SimpleNamespace(load_weights=self.load))
         self.llm_engine = SimpleNamespace(model_executor=SimpleNamespace(driver_worker=SimpleNamespace(model_runner=runner)))
 
@@ -81,7 +81,7 @@ def test_a_measurement_asks_the_engine_in_a_few_calls_as_the_models_card_says(ti
     policy = tiny_policy(tiny_model, thinking=True, vllm=Vllm(memory=0.7))
     policy.writer = Engine(policy.model, policy.settings.model_copy(update={"revision": "abc"}))
     llm: Any = policy.writer.llm
-    assert llm.told["model"] == f"{tiny_model.name}@abc" and llm.told["gpu_memory_utilization"] == 0.7
+    assert llm.settings["model"] == f"{tiny_model.name}@abc" and llm.settings["gpu_memory_utilization"] == 0.7
     tasks, done = generate(EnvironmentConfig.uniform((3,), agents=2), TOGETHER // 2 + 10, seed=1), []
     answers = policy.answer(tasks, Sampling(0.6, completions=2, seed=3, top_p=0.95, top_k=20), done.append)
     assert [len(own) for own in answers] == [2] * len(tasks)

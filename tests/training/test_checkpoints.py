@@ -1,4 +1,4 @@
-"""Checkpoints: a whole one is told from a torn one, and the file that is wrong is named."""
+"""Checkpoints: a whole one is distinguished from a torn one, and the file that is wrong is named."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_broken_file_is_named(tmp_path: Path, name: str, how: str, sealed: boo
         seal(folder)
     assert damage(folder, to_go_on=True) is None
     break_file(folder / name, how)
-    expected = sealed or (name, how) not in (("config.json", "gone"),)  # nobody knows that it was there
+    expected = sealed or (name, how) not in (("config.json", "gone"),)  # no list says that it was there
     assert str(damage(folder, to_go_on=True)).startswith(name if expected else "None")
     if name in RESUME:
         assert damage(folder) is None, "it is a policy all the same"
@@ -59,10 +59,10 @@ def test_one_changed_number_is_noticed(tmp_path: Path) -> None:
     assert damage(folder) == "model.safetensors is not what was written: torn, or changed since"
 
 
-@pytest.mark.parametrize("told", ["", "[]", '{"model.safetensors": 1}', '{"../x": "y"}', "null", "[" * 100_000])
-def test_a_seal_that_is_none_is_damage(tmp_path: Path, told: str) -> None:
+@pytest.mark.parametrize("text", ["", "[]", '{"model.safetensors": 1}', '{"../x": "y"}', "null", "[" * 100_000])
+def test_a_seal_that_is_none_is_damage(tmp_path: Path, text: str) -> None:
     folder = checkpoint(tmp_path)
-    (folder / SEAL).write_text(told)
+    (folder / SEAL).write_text(text)
     assert damage(folder, to_go_on=True) is not None
 
 

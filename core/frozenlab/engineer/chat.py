@@ -211,7 +211,7 @@ async def bounded(server: Server, received: Callable[[], AsyncIterator[bytes]], 
 def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:
     """The request without what the server refused. Servers differ in what they know: some name the parameter, for others one after the
     other is given up. Between a schema and nothing, one without bounds and JSON without a schema are tried; a longest answer, by both its
-    names, has always to be told, and is halved. Raises the refusal where nothing is left to give up."""
+    names, has always to be there, and is halved. Raises the refusal where nothing is left to give up."""
     param = (refusal.param or "").split(".")[0]
     if param in LENGTH:
         param = next(name for name in LENGTH if name in asked)

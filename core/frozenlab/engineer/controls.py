@@ -24,7 +24,7 @@ class Control(EngineerSpec, ABC):
     """An engineer made of another one. ``frozenlab.engineer.engineers`` says which others there are (``PlainEngineer``)."""
 
     of: PlainEngineer
-    """The other engineer; its name alone stands for its usual settings."""
+    """The other engineer; its name alone means its usual settings."""
 
     @field_validator("of")
     @classmethod

@@ -66,8 +66,8 @@ def not_done(knob: str, after: float, cell: str, record: ProposalRecord, name: s
     setting = None if own is None else own.settings().get(knob)
     if setting is not None and abs(setting - after) < SAME_SETTING:
         return ""
-    told = "has no such cell" if setting is None else f"has {setting:.2f}"
-    return f"{name}: it announces a {setting_words(knob)} of {after:.2f}, but its config {told}."
+    has = "has no such cell" if setting is None else f"has {setting:.2f}"
+    return f"{name}: it announces a {setting_words(knob)} of {after:.2f}, but its config {has}."
 
 
 def in_words(record: ProposalRecord, context: Context) -> str:

@@ -104,7 +104,7 @@ def conversation(request: str, failed: Attempt | None = None) -> list[Message]:
 
 
 def form(context: Context) -> str:
-    """The form of the answer for this context's cells. No number stands in it: a small model would copy it."""
+    """The form of the answer for this context's cells. It holds no number: a small model would copy it."""
     ids = [line.id for line in context.lines if line.cell is not None]
     values = dict.fromkeys((percent_key(knob) for knob in context.tasks.knobs), NUMBER)
     claim = {"cell": context.names[0], "knob": context.tasks.ratios[0], "evidence": ids[:1], "expected_valid_percent": NUMBER}
@@ -165,7 +165,7 @@ def closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_answer(context: Context, before: Config, text: str) -> Proposal:
-    """Reads what the model wrote: the last JSON object in it, whatever stands around.
+    """Reads what the model wrote: the last JSON object in it, whatever is around it.
 
     Raises:
         ProposalError: there is none, a value is out of range, or a claim is about a cell or cites evidence that the context does not have.

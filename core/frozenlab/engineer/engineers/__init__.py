@@ -88,4 +88,4 @@ else:
     for control in (DoseEngineer, PlaceboEngineer):
         control.model_rebuild(_types_namespace={"PlainEngineer": PlainEngineer})
     AnyEngineer = Annotated[Union[(*ENGINEERS, *CONTROLS)], Field(discriminator="kind"), BeforeValidator(_by_name)]
-"""A field that holds one of ENGINEERS or CONTROLS with its settings; its name alone stands for the usual settings."""
+"""A field that holds one of ENGINEERS or CONTROLS with its settings; its name alone means the usual settings."""

@@ -14,7 +14,7 @@ from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import family_of
 
 MOVED = 0.0005
-"""A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
+"""A share that moves by less, because the others' sum to 1 with it, is no change that a person decided."""
 
 
 class HumanEngineer(Scripted):

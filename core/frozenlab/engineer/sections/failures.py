@@ -68,8 +68,8 @@ def fault_words(fault: str) -> str:
 def cell_line(cell: Cell, n: int, valid: float, optimal: float, faults: Mapping[str, float], boards: tuple[str, ...] = ()) -> Evidence:
     """Held-out results of one cell; ``faults`` are shares of all ``n`` boards."""
     seen = sorted((fault for fault in faults if faults[fault] > 0), key=lambda fault: -faults[fault])
-    told = ", ".join(f"{fault_words(fault)} {faults[fault]:.0%}" for fault in seen) or "none"
-    text = f"{capitalised(cell.words)}: {valid:.0%} of {n} held-out boards valid, {optimal:.0%} optimal; first faults: {told}."
+    shares = ", ".join(f"{fault_words(fault)} {faults[fault]:.0%}" for fault in seen) or "none"
+    text = f"{capitalised(cell.words)}: {valid:.0%} of {n} held-out boards valid, {optimal:.0%} optimal; first faults: {shares}."
     numbers = {"valid": valid, "optimal": optimal, "n": float(n)} | {fault: faults[fault] for fault in seen}
     return Evidence(id=f"F{cell.name}", section="failures", cell=cell.name, text=text, numbers=numbers, boards=boards)
 

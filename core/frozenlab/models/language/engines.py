@@ -59,7 +59,7 @@ class Weights(ABC):
     """How an engine in this process comes to the weights of the model in training."""
 
     settings: Mapping[str, Any] = MappingProxyType({})
-    """What the engine has to be told for it."""
+    """Settings of the engine for it."""
     sleep: ClassVar[int]
     """How deep the engine sleeps: at 1 its weights wait in main memory, at 2 they are forgotten."""
 

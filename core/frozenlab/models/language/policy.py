@@ -35,7 +35,7 @@ THINK, THOUGHT = "<think>", "</think>"
 AMPERE = (8, 0)
 """The compute capability of the oldest GPUs that Flash Attention 2 knows."""
 LONGEST_WAIT = timedelta(hours=2)
-"""For which processes that train together wait for each other: while one writes long answers, the others stand in a collective call."""
+"""For which processes that train together wait for each other: while one writes long answers, the others wait in a collective call."""
 
 
 @dataclass

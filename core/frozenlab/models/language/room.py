@@ -10,7 +10,7 @@ TOKENS_TOGETHER = 65_536
 LIBRARIES = 3 * 2**30
 """Bytes of CUDA, its libraries and what torch keeps at hand; an estimate."""
 AWAKE_BESIDE_TRAINING = 0.3
-"""Share of an engine that does not sleep: it stands beside the activations of training."""
+"""Share of an engine that does not sleep: it shares the card with the activations of training."""
 MOST = 0.9
 STEP = 0.05
 """Shares are rounded down to steps of it."""

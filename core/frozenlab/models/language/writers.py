@@ -42,7 +42,7 @@ class Writer(Protocol):
     def refresh(self, *, alone: bool = False) -> None:
         """Take up the model's weights of this moment. Until then it may write with those of the last time.
 
-        Of a session's several processes all do so together, but for ``alone``: the others ask for nothing now, so nobody waits for them.
+        Of a session's several processes all do so together, but for ``alone``: the others ask for nothing now, so none is waited for.
         """
 
     def together(self, limit: int) -> int:

@@ -25,7 +25,7 @@ SEAL = "seal.json"
 
 def seal(checkpoint: Path) -> None:
     """Calls a checkpoint complete, and drops those before it from the trainer's folder."""
-    (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths; nobody reads it
+    (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths, never read
     files = sorted(path for path in checkpoint.iterdir() if path.is_file() and path.name != SEAL)
     for file in files:
         sync(file)
@@ -119,7 +119,7 @@ def readable(file: Path) -> bool:
 
 
 def drop_resume_files(policy_folder: Path) -> None:
-    """Leaves only the policy of a checkpoint from which nobody will go on."""
+    """Leaves only the policy of a checkpoint from which no training goes on."""
     for name in RESUME_FILES:
         for file in policy_folder.glob(name):
             file.unlink()

@@ -95,13 +95,13 @@ def learn(policy: HFPolicy, rows: Sequence[Row], settings: WarmStart, seed: int,
             ),
         )
         trainer.remove_callback(PrinterCallback)
-        trainer.add_callback(Told(on_progress))
+        trainer.add_callback(ProgressReport(on_progress))
         trainer.train()
     policy.model.eval()
 
 
-class Told(TrainerCallback):
-    """Tells how far it is."""
+class ProgressReport(TrainerCallback):
+    """Reports the loss of each step."""
 
     def __init__(self, on_progress: Progress) -> None:
         self.on_progress = on_progress
