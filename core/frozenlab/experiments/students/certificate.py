@@ -94,22 +94,17 @@ def rates(cells: Sequence[Cell], before: pd.DataFrame, after: pd.DataFrame) -> t
     left out."""
     found = []
     for cell in cells:
-        was, now = (table[table["config_cell"] == cell.name] for table in (before, after))
-        valid_before, valid_after = was["valid"].to_numpy(), now["valid"].to_numpy()
-        if len(was):
-            found.append(
-                CellRates(
-                    cell=cell.name,
-                    words=cell.words,
-                    n=len(was),
-                    valid_before=int(valid_before.sum()),
-                    valid_after=int(valid_after.sum()),
-                    optimal_before=int(was["optimal"].sum()),
-                    optimal_after=int(now["optimal"].sum()),
-                    gained=int((valid_after & ~valid_before).sum()),
-                    lost=int((valid_before & ~valid_after).sum()),
-                )
+        was, now = (table.loc[table["config_cell"] == cell.name, ["valid", "optimal"]].to_numpy(bool) for table in (before, after))
+        if not len(was):
+            continue
+        (valid_before, optimal_before), (valid_after, optimal_after) = was.sum(axis=0).tolist(), now.sum(axis=0).tolist()
+        gained, lost = (int((one & ~other)[:, 0].sum()) for one, other in ((now, was), (was, now)))
+        found.append(
+            CellRates(
+                cell=cell.name, words=cell.words, n=len(was), valid_before=valid_before, valid_after=valid_after,
+                optimal_before=optimal_before, optimal_after=optimal_after, gained=gained, lost=lost,
             )
+        )  # fmt: skip
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from frozenlab.base.cells import Config, evenly
+from frozenlab.base.cells import Config, evenly, with_shares
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
@@ -151,9 +151,7 @@ def best_for(config: Config, weak: Sequence[str]) -> Config:
     """The oracle's config: as many tasks as the guard allows from the weak cells."""
     rest = USUAL.min_share
     share = rest + (1 - rest * len(config.cells)) / len(weak)
-    return config.with_cells(
-        {name: own.model_copy(update={"share": share if name in weak else rest}) for name, own in config.cells.items()}
-    )
+    return with_shares(config, {name: share if name in weak else rest for name in config.cells})
 
 
 def oracle_arm(config: Config, weak: Mapping[str, Sequence[str]]) -> Arm:
