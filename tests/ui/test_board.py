@@ -21,7 +21,7 @@ BOARD = read_board("S F F\nH F F\ng s G")
 def marked(*motions: str) -> tuple[Verdict, dict | None]:
     paths = walk(BOARD, motions)
     verdict = judge_paths(BOARD, paths)
-    return verdict, tracks._mark(BOARD, tracks.complete(BOARD, paths), verdict)
+    return verdict, tracks._mark(tracks.complete(BOARD, paths), verdict)
 
 
 def test_a_valid_plan_has_no_mark() -> None:
@@ -50,7 +50,7 @@ def test_an_agent_without_a_path_stands_on_its_start() -> None:
     paths: Paths = (((0, 0), (0, 1)), ())
     assert tracks.complete(BOARD, paths) == (((0, 0), (0, 1)), ((2, 1),))
     verdict = judge_paths(BOARD, paths)
-    assert tracks._mark(BOARD, tracks.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
+    assert tracks._mark(tracks.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
     assert tracks.fault_sentence(verdict) == "The answer gives agent 1 no path."
     assert tracks.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
 

@@ -113,16 +113,16 @@ def model() -> None:
     words.markdown("**What it reads**")
     words.code(render_board(first.board), language=None, wrap_lines=True)
     answered.markdown("**What it wrote**")
-    answered.code(by_step(first.completion or "", first.board.num_agents), language=None)
+    answered.code("\n".join(map(" ".join, by_step(first))), language=None)
     if st.toggle("Show what it did before and after training", key="learn-model-shown"):
         board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True)
     st.caption(f"Both answers were recorded by the session {SESSION}, on board {first.board_id}.")
 
 
-def by_step(completion: str, agents: int) -> str:
-    """The words of an answer as they are, with a line for each time step."""
-    words = completion.split()
-    return "\n".join(" ".join(words[at : at + agents]) for at in range(0, len(words), agents))
+def by_step(answer: Recorded) -> list[list[str]]:
+    """The words of an answer as they are, step by step."""
+    words, agents = (answer.completion or "").split(), answer.board.num_agents
+    return [words[at : at + agents] for at in range(0, len(words), agents)]
 
 
 def what_is_wrong() -> Choice:

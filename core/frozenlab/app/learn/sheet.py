@@ -94,11 +94,10 @@ def first_nodes(exercise: Searching) -> str:
 def what_it_wrote() -> str:
     """The recorded answer of the model before training, beside its board."""
     first, _ = pictures.before_and_after()
-    agents, words = first.board.num_agents, (first.completion or "").split()
-    head = "".join(f"<th>agent {i}</th>" for i in range(agents))
+    head = "".join(f"<th>agent {i}</th>" for i in range(first.board.num_agents))
     rows = "".join(
-        f"<tr><td>{step}</td>{''.join(f'<td>{escape(word)}</td>' for word in words[at : at + agents])}</tr>"
-        for step, at in enumerate(range(0, len(words), agents), start=1)
+        f"<tr><td>{step}</td>{''.join(f'<td>{escape(word)}</td>' for word in words)}</tr>"
+        for step, words in enumerate(pictures.by_step(first), start=1)
     )
     heading = "What it wrote before training; r4c3 is row 4, column 3"
     return beside(numbered(first.board), f"<p>{heading}</p><table><tr><th>step</th>{head}</tr>{rows}</table>")

@@ -49,7 +49,7 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
         "caption": fault_sentence(verdict) if verdict else "",
         "paths": paths,
-        "fault": _mark(board, paths, verdict),
+        "fault": _mark(paths, verdict),
     }
 
 
@@ -84,7 +84,7 @@ def complete(board: Board, paths: Paths | None) -> Paths | None:
     )
 
 
-def _mark(board: Board, paths: Paths | None, verdict: Verdict | None) -> dict[str, Any] | None:
+def _mark(paths: Paths | None, verdict: Verdict | None) -> dict[str, Any] | None:
     """When and where the player shows the fault. A swap of cells is met halfway, in time and place."""
     if verdict is None or verdict.valid or paths is None:
         return None
