@@ -319,9 +319,9 @@ def test_titles_are_text(suite: list[Instance], elsewhere: Path) -> None:
 
 def test_a_checkpoint_of_a_session_can_be_measured(suite: list[Instance], elsewhere: Path, started: list[Task]) -> None:
     build_result(elsewhere, "base", suite, 0.0)
-    write_text(build_session(elsewhere, session_id="told").stage_dir(1) / "policy" / "model.safetensors", "")
+    write_text(build_session(elsewhere).stage_dir(1) / "policy" / "model.safetensors", "")
     app = open_page("benchmark")
-    app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
+    app.session_state["measure-model"], app.session_state["measure-suite"] = "built:2", "quick"
     app.button(key="measure").click().run()
     app.button(key="measure-start").click().run()
-    assert [(task.session, task.stage, task.suite, task.method) for task in started] == [("told", 1, "quick", "grpo")]
+    assert [(task.session, task.stage, task.suite, task.method) for task in started] == [("built", 1, "quick", "grpo")]

@@ -49,7 +49,7 @@ def press(app: AppTest, key: str) -> AppTest:
 def test_a_file_is_looked_into_then_imported_and_then_shown(sessions_folder: Path) -> None:
     app = upload(bundle(sound()))
     assert "session demo: 1 kB in 2 files, without weights" in words(app)
-    assert not (sessions_folder / "demo").exists(), "nothing is written before somebody says so"
+    assert not (sessions_folder / "demo").exists(), "nothing is written before a person says so"
     press(app, "import-now")
     assert (mark := imported(sessions_folder / "demo")) is not None and not mark.own and mark.file == "talk.zip"
     train = open_page("train", session="demo")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("sessions_folder")
 
 @pytest.fixture
 def contest(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contest:
-    """With a base that is measured and nobody in the queue but the oracle; no worker runs."""
+    """With a base that is measured and only the oracle in the queue; no worker runs."""
     monkeypatch.setattr(Contest, "wake", lambda contest: None)
     made = measured_contest(SessionStore())
     for file in sorted((made.dir / "entries").glob("*.json"))[1:]:
@@ -55,7 +55,7 @@ def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest
     assert "In the queue: Ada" in words(again)
     again.session_state["contest-view"] = "Try another config"
     assert again.run().button(key="contest-enter").label == "Train this too"
-    assert "In the queue" not in words(open_page("contest", contest=contest.id, entry="3")), "the engineer's entry is nobody's own"
+    assert "In the queue" not in words(open_page("contest", contest=contest.id, entry="3")), "the engineer's entry is no reader's own"
 
 
 def test_the_score_says_who_won_and_whether_chance_could_explain_it(contest: Contest) -> None:

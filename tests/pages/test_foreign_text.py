@@ -1,4 +1,4 @@
-"""Words of a model or of somebody's folder stay words: whatever a field says, no page makes an image, a link or an element of it.
+"""Words of a model or of a stranger's folder stay words: whatever a field says, no page makes an image, a link or an element of it.
 
 The same folders are opened in Chromium by ``tests/browser/test_foreign_text.py``.
 """

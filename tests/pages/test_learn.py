@@ -85,7 +85,7 @@ def test_a_link_with_broken_boards_opens_the_course_and_says_so() -> None:
     assert "cannot be read" in app.warning[0].value
 
 
-def test_a_class_with_a_name_that_cannot_be_used_is_told(sessions_folder: Path) -> None:
+def test_a_class_with_a_name_that_cannot_be_used_is_refused(sessions_folder: Path) -> None:
     app = steered(open_page("learn", chapter="meeting", **{"class": "../up"}), WRONG)
     app.text_input(key="learn-name").set_value("Ada").run()
     steered(app, WRONG)

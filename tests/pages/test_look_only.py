@@ -47,7 +47,7 @@ def running(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def looking(sessions_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(allowances, "PURSE", allowances.Purse())
-    monkeypatch.setattr(allowances, "visitor", lambda: "somebody")
+    monkeypatch.setattr(allowances, "visitor", lambda: "a visitor")
     st.cache_data.clear()  # what is there already costs nothing
     look_only.begin(Path(os.environ.get("NUMBA_CACHE_DIR") or tmp_path / "cache"))
     yield

@@ -56,7 +56,7 @@ def test_a_student_is_trained_on_the_config_that_its_weakness_is_about(back: boo
     assert ours == pytest.approx(theirs)
 
 
-def test_a_secret_is_kept_until_somebody_reveals_it(sessions_folder: Path) -> None:
+def test_a_secret_is_kept_until_a_reader_reveals_it(sessions_folder: Path) -> None:
     store = SessionStore()
     with pytest.raises(StudentError, match="at least two"):
         hide(store)

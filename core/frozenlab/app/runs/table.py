@@ -227,7 +227,7 @@ def carry_out(what: Deed, act: Callable[[Target], Session], targets: Iterable[Ta
 
 def what_was_done(every: Sequence[Run], store: SessionStore) -> None:
     """What the last button did, with a way back as long as nothing else has gone that way, as the trash can. Refusals, and what has no way
-    back, are told once."""
+    back, are shown once."""
     done: Done | None = st.session_state.pop(DONE, None)
     if done is None:
         return

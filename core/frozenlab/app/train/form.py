@@ -211,7 +211,7 @@ def spec_of(
 
 
 def suggest_title(title: str) -> None:
-    """Puts ``title`` into the form, unless somebody has written one of their own."""
+    """Puts ``title`` into the form, unless a person has written another."""
     state = st.session_state
     if state.get("form_title") in (None, state.get("form_suggested")):
         state["form_title"] = state["form_suggested"] = title

@@ -112,7 +112,7 @@ def hide_one() -> None:
 
 
 def about_student(session: Session) -> None:
-    """What is known about the student that a session trains; of a secret one, only when somebody asks."""
+    """What is known about the student that a session trains; of a secret one, only on request."""
     name = session.spec.policy
     if not name.startswith(STUDENT):
         return

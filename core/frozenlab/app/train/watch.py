@@ -66,7 +66,7 @@ def session_view(session_id: str, drawn: str, live: bool) -> None:
 
 
 def notice_when_done(session: Session, state: State) -> None:
-    """The button that lets the browser tell when jobs are done, where people wait for one; once the session has ended, what tells."""
+    """The button that allows browser notifications, where people wait for a job; the notification once the session has ended."""
     waited = st.session_state.setdefault(WAITED, set())
     if state.live:
         waited.add(session.id)
@@ -82,9 +82,8 @@ def notice_when_done(session: Session, state: State) -> None:
 
 def measured(session: Session, state: State, mark: Mark) -> None:
     """What is wrong, curves, a plan, and what was logged."""
-    if found := alerts(session, state):
-        told = [markup.plain(str(alert)) for alert in found]
-        listed = told[0] if len(told) == 1 else "\n".join(f"- {one}" for one in told)
+    if sentences := [markup.plain(str(alert)) for alert in alerts(session, state)]:
+        listed = sentences[0] if len(sentences) == 1 else "\n".join(f"- {sentence}" for sentence in sentences)
         st.warning(listed, icon=":material/warning:")
     left, right = st.columns([1.75, 1], gap="large")
     with left:
@@ -142,7 +141,7 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
 
 
 def recorded_instead(session: Session) -> None:
-    """A way on for who shows the lab to others while a live training fails."""
+    """A link for presenters whose live training fails."""
     other = recorded(sessions.store().sessions(OFFERED))
     if other is not None and other.id != session.id:
         st.page_link(
