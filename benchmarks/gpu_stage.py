@@ -32,7 +32,7 @@ from trl import GRPOTrainer
 
 from frozenlab.base import seeds
 from frozenlab.engineer.engineers.baselines import FixedEngineer
-from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.machine import gpus
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec

@@ -40,12 +40,11 @@ from frozenlab.models.settings import Decoding, LanguageSettings, WarmStart
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.warm_start import Row, as_row, learn, learnt
 from frozenlab.session.launch import start
-from frozenlab.session.loop import suites_of
+from frozenlab.session.loop import suites_of, work
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
-from frozenlab.session.worker import work
 from frozenlab.tasks.lake.family import LAKE
 from recipes.lab_model.proposals import draw_lines
 from recipes.tiny_qwen3 import build

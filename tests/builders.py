@@ -63,18 +63,16 @@ def small_spec(
     )
 
 
-def short_spec(engineer: str = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
-    """A spec whose session is trained in a few seconds: two stages of three steps."""
-    return SessionSpec(
-        title="small",
-        engineer=engineer,
-        stages=2,
-        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
-        training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
-        seed=seed,
-        **fields,
-    )
+def short_spec(engineer: Any = "policy", seed: int = 3, steps: int = 3, **fields: Any) -> SessionSpec:
+    """A spec whose session is trained in a few seconds: two stages of a few steps."""
+    usual = {
+        "title": "small",
+        "stages": 2,
+        "initial_config": EnvironmentConfig.uniform((3, 4), agents=2),
+        "training": TrainingSettings(steps=steps, boards_per_step=4, completions_per_board=4),
+        "suite": SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+    }
+    return SessionSpec(engineer=engineer, seed=seed, **(usual | fields))
 
 
 SEALED = {"test": SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=1), "ask_first": True}
@@ -231,7 +229,7 @@ def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> 
     write_parquet(session.stage_dir(stage) / "completions.parquet", pd.DataFrame(kept).astype(LAKE.columns))
 
 
-class _Told:
+class _SaysTheRules:
     """An engineer that says what the rules say, in the lab dialect, as the lab model does."""
 
     def __init__(self, kind: str) -> None:
@@ -251,7 +249,7 @@ class _Told:
 
 
 def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
-    engineer = spec.engineer if isinstance(spec.engineer, Scripted) and not spec.engineer.needs else _Told(spec.engineer.kind)
+    engineer = spec.engineer if isinstance(spec.engineer, Scripted) and not spec.engineer.needs else _SaysTheRules(spec.engineer.kind)
     return ask(engineer, context, config, GuardSettings(max_step=0.05, min_share=spec.guard.min_share), seed=0)
 
 

@@ -33,11 +33,9 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _trained(factory: pytest.TempPathFactory, name: str, **fields: Any) -> Session:
     from frozenlab.session.store import SessionStore
     from tests.builders import short_spec
-    from tests.running import finish
+    from tests.running import finished
 
-    session = SessionStore(factory.mktemp(name)).create(short_spec(**fields), name)
-    assert finish(session) == 0, session.state().error
-    return session
+    return finished(SessionStore(factory.mktemp(name)).create(short_spec(**fields), name))
 
 
 @pytest.fixture(scope="session")

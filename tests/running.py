@@ -16,7 +16,6 @@ from frozenlab.jobs.state import process_alive, worker_alive
 from frozenlab.jobs.worker import run_job
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
-from frozenlab.session.worker import work
 
 
 def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
@@ -27,10 +26,25 @@ def finish(session: Session, when: Callable[[dict], bool] = lambda event: False)
         if when(event):
             (session.dir / STOP_FILE).touch()
 
-    return run_job(Recorder(session, on_event), work)
+    from frozenlab.session.loop import work  # imports torch, which most who wait for jobs do not need
+
+    recorder = Recorder(session)
+    recorder.on_event = on_event
+    return run_job(recorder, work)
 
 
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 600) -> None:
+def finished(session: Session) -> Session:
+    """The session, run to its end."""
+    assert finish(session) == 0, session.state().error
+    return session
+
+
+def weights(session: Session) -> list[bytes]:
+    """The trained weights of each stage."""
+    return [(session.stage_dir(stage) / "policy" / "model.safetensors").read_bytes() for stage in range(session.spec.stages)]
+
+
+def wait_for(condition: Callable[[], object], what: str = "it to come", seconds: float = 600) -> None:
     """The limit only ends a test that hangs: a machine may do much else."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from frozenlab.base.json_in_text import MOST_NESTED, MOST_OPENINGS, json_values
+from frozenlab.base.files import MOST_NESTED, MOST_OPENINGS, json_values
 
 
 def test_values_are_found_in_order_whatever_surrounds_them() -> None:

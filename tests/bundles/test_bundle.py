@@ -24,12 +24,11 @@ from frozenlab.experiments.shelf import shelf
 from frozenlab.jobs.imported import ImportedError, imported, make_own
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.launcher import LaunchError, check_folder
-from frozenlab.jobs.worker import work_alone
+from frozenlab.jobs.worker import work_on
 from frozenlab.models.training.checkpoints import SEAL, checksum, damage
 from frozenlab.session.catalog import Labels
 from frozenlab.session.forks import fork
 from frozenlab.session.launch import check_resumable
-from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
@@ -202,7 +201,7 @@ def test_nothing_runs_in_an_imported_session_until_it_is_made_ones_own(
     assert copy.read_only and "out.zip" in str(copy.why_read_only)
     for refused in (
         lambda: check_folder(copy), lambda: check_resumable(copy), lambda: fork(copy, 0, elsewhere, "branch"),
-        lambda: work_alone(copy, lambda recorder: None, Recorder), lambda: shelf.label(copy, Labels(title="x")),
+        lambda: work_on(copy), lambda: shelf.label(copy, Labels(title="x")),
     ):  # fmt: skip
         with pytest.raises((LaunchError, ImportedError, shelf.ShelfError), match=r"imported on .* and is not yours yet"):
             refused()

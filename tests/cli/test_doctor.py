@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from frozenlab.cli import doctor
-from frozenlab.jobs.gpus import Gpu, gpus
+from frozenlab.jobs.machine import Gpu, gpus
 from frozenlab.session.footprint import GIB
 from frozenlab.session.presets import PRESETS
 from tests.cli.calls import answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.queue.db import QueueDB
 from tests.cli.calls import answer, reason
 

@@ -15,7 +15,7 @@ from frozenlab.cli.main import main
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import counted
-from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.queue import look, schedule
 from frozenlab.jobs.queue.db import EndedJob, QueueDB
 from frozenlab.jobs.state import WorkerState, store_state

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.machine import gpus
 from frozenlab.session.events import event_words
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
@@ -24,7 +24,7 @@ def test_rates_have_their_interval_and_n(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("name", ["example-quick", "example-long"])
 def test_every_event_is_a_sentence(name: str) -> None:
-    events, _ = SessionStore().open(name).events()
+    events = SessionStore().open(name).events()
     said = [event_words(event) for event in events]
     assert len(said) > 40 and not [line for line in said if set("{}[]=") & set(line.replace("n = ", "")) or "None" in line]
 

@@ -18,7 +18,6 @@ from frozenlab.base.files import write_text
 from frozenlab.cli.experiment import add_experiment, run_experiment
 from frozenlab.cli.main import Command
 from frozenlab.experiments.experiment import Experiment, Words
-from frozenlab.jobs.answers import keep_all
 from frozenlab.jobs.job import KINDS, Kind
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.lake.config import EnvironmentConfig
@@ -56,7 +55,7 @@ def work(recorder: JobRecorder[Holes]) -> None:
             time.sleep(0.1)
             yield [len(board.board.holes), os.getpid()]
 
-    keep_all(count(), rows, job.total, lambda known: write_text(job.dir / "rows.json", json.dumps(known)), recorder)
+    recorder.keep_all(count(), rows, job.total, lambda known: write_text(job.dir / "rows.json", json.dumps(known)))
     write_text(job.dir / "report.json", json.dumps({"mean": sum(holes for holes, _ in rows) / job.total}))
 
 

@@ -105,9 +105,9 @@ def test_the_ninth_runs_in_the_queue_and_resumes_after_a_kill(store: SessionStor
     monkeypatch.setattr(dispatcher, "PAUSE", 0.1)
     holes, machine = Holes.start(HolesSpec(), store), Machine(store.root)
     try:
-        until(lambda: holes.rows(), 300)
+        until(lambda: holes.rows(), seconds=300)
         os.kill(holes.rows()[0][1], signal.SIGKILL)
-        until(lambda: holes.state().status in ("done", "failed"), 300)
+        until(lambda: holes.state().status in ("done", "failed"), seconds=300)
     finally:
         machine.end()
     whole = Holes.create(HolesSpec(), store, "whole")

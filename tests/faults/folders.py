@@ -19,7 +19,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -94,13 +94,13 @@ class Mutants:
         self.whole = Path(shutil.copytree(self.case, scratch / "kept"))
         self.known = {path: signature_of(path) for path in self.case.rglob("*")}
 
-    def damaged(self, number: int) -> list[str]:
-        """The folder damaged in the way of this number; what was done to it."""
-        self.undamaged()
-        return damaged(self.case, random.Random(f"{self.kind}-{number}"))
+    def damaged(self, number: int | None) -> list[str]:
+        """The folder damaged in the way of this number, or not at all; what was done to it."""
+        self.mend()
+        return [] if number is None else damaged(self.case, random.Random(f"{self.kind}-{number}"))
 
-    def undamaged(self) -> None:
-        """What was damaged is replaced; other files stay, and readers may know them already."""
+    def mend(self) -> None:
+        """Replace what was damaged; other files stay, and readers may know them already."""
         for path in sorted(self.case.rglob("*"), reverse=True):
             if self.known.get(path) != signature_of(path):
                 remove(path)
@@ -164,7 +164,7 @@ def where(error: BaseException) -> str:
     return f"{Path(ours[-1].filename).relative_to(CORE)}:{ours[-1].lineno} {ours[-1].name}" if ours else str(error)[:200]
 
 
-def read(mutants: Mutants, found: Found, numbers: range, pages_every: int = 0) -> Found:
+def read(mutants: Mutants, found: Found, numbers: Iterable[int | None], pages_every: int = 0) -> Found:
     """Every reader on the folders of these numbers, and every page on one in ``pages_every`` of them."""
     began = time.process_time()
     with only_here(mutants.root):
@@ -177,7 +177,7 @@ def read(mutants: Mutants, found: Found, numbers: range, pages_every: int = 0) -
                     f"{reader.__name__}: {mutants.kind} {number} ({'; '.join(done)})",
                     lambda reader=reader: reader(mutants.root, NAME),
                 )
-            if pages_every and number % pages_every == 0:
+            if pages_every and number is not None and number % pages_every == 0:
                 show(mutants, found, f"{mutants.kind} {number} ({'; '.join(done)})")
             if found.folders % TOLD == 0:
                 print(f"{mutants.kind}: {found.folders} folders, {sum(found.faults.values())} faults", flush=True)
@@ -210,7 +210,7 @@ def main() -> int:
             mutants = Mutants(kind, Path(scratch), built if options.built or kind not in MAIN else trained)
             each = options.each if kind in MAIN else options.each // 10
             found = Found(kind)
-            mutants.undamaged()
+            mutants.mend()
             with only_here(mutants.root):
                 show(mutants, Found(kind), "undamaged")  # the first time a page takes its imports' time, too
             read(mutants, found, range(options.first, options.first + each), options.pages_every)

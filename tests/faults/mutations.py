@@ -58,13 +58,18 @@ def damaged(folder: Path, draw: random.Random) -> list[str]:
             how, path = draw.choice(OF_TREES), draw.choice(paths)
         else:
             path = draw.choice(files)
-            how = draw.choice((*BY_SUFFIX.get(path.suffix, ()), *BY_SUFFIX.get(path.suffix, ()), *OF_BYTES))
+            how = way_of_file(path, draw)
         try:
             how(path, draw)
         except Exception:  # it was damaged before, so that its format cannot be read
             continue
         done.append(f"{how.__name__} {path.relative_to(folder)}")
     return done
+
+
+def way_of_file(path: Path, draw: random.Random) -> Damage:
+    """A way in which the content of a file may be damaged."""
+    return draw.choice((*BY_SUFFIX.get(path.suffix, ()), *BY_SUFFIX.get(path.suffix, ()), *OF_BYTES))
 
 
 # --- bytes -----------------------------------------------------------------------------------------------------------
@@ -229,13 +234,13 @@ def other_rows(path: Path, draw: random.Random) -> None:
 def metadata(path: Path, draw: random.Random) -> None:
     """Another description of the table than pandas wrote."""
     table = pq.read_table(path)
-    told = (table.schema.metadata or {}).get(b"pandas", b"{}").decode()
+    written = (table.schema.metadata or {}).get(b"pandas", b"{}").decode()
     index = {
         "index_columns": [
             {"kind": "range", "name": None, "start": 0, "stop": draw.choice((10**30, 10**9, -1)), "step": draw.choice((0, 1))}
         ]
     }
-    other = json.dumps(json.loads(told) | index) if draw.random() < 0.5 else changed(told, draw)
+    other = json.dumps(json.loads(written) | index) if draw.random() < 0.5 else changed(written, draw)
     pq.write_table(table.replace_schema_metadata({b"pandas": other.encode("utf-8", "surrogatepass")}), path)
 
 

@@ -3,7 +3,7 @@
 A server is a process that submits jobs as pages do, and looks at the queue every second.
 
 ``python -m tests.faults.queue_storm`` prints what came of it: every job ends exactly once, the demo begins within five seconds, and what
-made room for it ends with the same bits as a session that nobody disturbed. With ``--reboot`` everything is killed in the middle, too, and
+made room for it ends with the same bits as a session that was not disturbed. With ``--reboot`` everything is killed in the middle, too, and
 one look at the queue lets it go on.
 """
 
@@ -22,8 +22,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
-
 from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_task
 from frozenlab.experiments.replays.arms import Arm
@@ -41,12 +39,13 @@ from frozenlab.jobs.state import process_alive
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session import launch
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
-from tests.running import end_queue
+from tests.builders import short_spec
+from tests.faults.harness import differences
+from tests.running import end_queue, wait_for
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 KILLED = 3
@@ -55,14 +54,7 @@ PATIENCE = 3600.0
 
 
 def session_spec(steps: int = 6, seed: int = 3) -> SessionSpec:
-    return SessionSpec(
-        title=f"storm {seed}",
-        stages=2,
-        initial_config=CONFIG,
-        training=TrainingSettings(steps=steps, boards_per_step=4, completions_per_board=4),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
-        seed=seed,
-    )
+    return short_spec(title=f"storm {seed}", steps=steps, seed=seed)
 
 
 def serve(root: Path, share: int, most: int) -> None:
@@ -136,11 +128,7 @@ class Storm:
         return jobs
 
     def until(self, condition: Callable[[], object], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < deadline, f"waited for {what}"
-            self.jobs()
-            time.sleep(0.1)
+        wait_for(lambda: self.jobs() is not None and condition(), what, PATIENCE)
 
     def kill_a_worker(self) -> None:
         def victims() -> list[QueuedJob]:
@@ -196,7 +184,7 @@ class Storm:
         wrong += [f"{folder} ended {n} times" for folder, n in times.items() if n > 1]
         for job in ended:
             if job.kind == "session":
-                events = [event["kind"] for event in Session(Path(job.folder)).events()[0]]
+                events = [event["kind"] for event in Session(Path(job.folder)).events()]
                 wrong += [f"{job.folder}: {events.count('done')} events done"] * (events.count("done") != 1)
         print(
             f"\n{len(own)} jobs ended: {dict(kinds)}, and {len(ended) - len(own)} parts of studies; most cores taken at once: {self.most}"
@@ -211,22 +199,11 @@ class Storm:
         return int(bool(wrong) or not self.moved)
 
     def differences(self, session: Session) -> list[str]:
-        """In what a session differs from one that nobody disturbed."""
+        """In what a session differs from one that was not disturbed."""
         alone = SessionStore(self.root / "alone").create(session.spec, session.id)
-        subprocess.run([sys.executable, "-m", "frozenlab.jobs", "session", str(alone.dir)], env=self.environment, check=True)
-        alone, found = Session(alone.dir), []
-        for stage in range(session.spec.stages):
-            weights = [(each.stage_dir(stage) / "policy" / "model.safetensors").read_bytes() for each in (session, alone)]
-            tables: list[tuple[pd.DataFrame | None, pd.DataFrame | None]] = [
-                (session.completions(stage), alone.completions(stage)),
-                (session.validation(stage), alone.validation(stage)),
-                (session.metrics(stage).drop(columns="seconds"), alone.metrics(stage).drop(columns="seconds")),
-            ]
-            if weights[0] != weights[1] or not all(
-                mine is not None and theirs is not None and mine.equals(theirs) for mine, theirs in tables
-            ):
-                found.append(f"{session.id}: stage {stage} differs")
-        return found
+        subprocess.run(alone.command(), env=self.environment, check=True)
+        found = differences(session, Session(alone.dir))
+        return [f"{session.id}: {what}" for what in found if what != "left behind: worker.log"]
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from frozenlab.cli import main
@@ -22,6 +23,7 @@ from frozenlab.experiments.benchmark.results import results
 from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.diagnosis.store import Diagnosis
+from frozenlab.experiments.experiment import Experiment
 from frozenlab.experiments.headroom.report import report_of as headroom_report
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.references import needed_by
@@ -31,13 +33,12 @@ from frozenlab.experiments.shelf.housekeeping import IN_TRASH, RULES, disk_use, 
 from frozenlab.experiments.shelf.shelf import in_trash, why_kept
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.store import Study
-from frozenlab.jobs.queue.recover import recovered
+from frozenlab.jobs.queue.watch import recovered
 from frozenlab.session.forks import forked_spec
 from frozenlab.session.ledger import predictions
 from frozenlab.session.reproduce import compare, spec_to_reproduce
 from frozenlab.session.runs import runs
-from frozenlab.session.session import Session
-from frozenlab.session.soundness import problems_of
+from frozenlab.session.session import Session, problems_of
 from frozenlab.session.store import SessionStore
 
 Reader = Callable[[Path, str], object]
@@ -130,8 +131,6 @@ def printed_study(root: Path, name: str) -> None:
 
 
 def replay(root: Path, name: str) -> None:
-    for each in Replay.all(SessionStore(root)):
-        each.state(), each.title
     opened = Replay.open(name, SessionStore(root))
     opened.slow, opened.answers()
 
@@ -149,30 +148,20 @@ def result(root: Path, name: str) -> None:
             report, rows = each.report, each.rows
             if report is not None:
                 report.lines(), report.cells_table(), rows
-    for waiting in Evaluation.all(SessionStore(root)):
-        waiting.state(), waiting.title
 
 
-def student(root: Path, name: str) -> None:
-    for each in Student.all(SessionStore(root)):
-        each.state(), each.title
+def certificate(root: Path, name: str) -> None:
     Student.open(name, SessionStore(root)).certificate  # noqa: B018
 
 
-def diagnosis(root: Path, name: str) -> None:
-    for each in Diagnosis.all(SessionStore(root)):
-        each.state(), each.title, each.answers()
+def every(kind: type[Experiment[Any]], *more: Callable[[Any], object]) -> Reader:
+    """State and title of each of a kind, and what ``more`` reads of it."""
 
+    def read(root: Path, name: str) -> None:
+        for each in kind.all(SessionStore(root)):
+            each.state(), each.title, [one(each) for one in more]
 
-def contest(root: Path, name: str) -> None:
-    for each in Contest.all(SessionStore(root)):
-        each.state(), each.title, each.entries
-
-
-def headroom(root: Path, name: str) -> None:
-    for each in Headroom.all(SessionStore(root)):
-        each.state(), each.title
-        headroom_report(each)
+    return read
 
 
 READERS: dict[str, tuple[Reader, ...]] = {
@@ -182,12 +171,12 @@ READERS: dict[str, tuple[Reader, ...]] = {
         commands("present ID --out ROOT/talk.html"),
     ),
     "study": (store, study, printed_study, commands("list", "jobs disk", "jobs gc")),
-    "replay": (store, replay, printed_replay, commands("list", "jobs disk")),
-    "result": (store, result, commands("list", "jobs disk")),
-    "student": (store, student, commands("students list", "students show ID")),
-    "diagnosis": (store, diagnosis),
-    "contest": (store, contest),
-    "headroom": (store, headroom),
+    "replay": (store, every(Replay), replay, printed_replay, commands("list", "jobs disk")),
+    "result": (store, result, every(Evaluation), commands("list", "jobs disk")),
+    "student": (store, every(Student), certificate, commands("students list", "students show ID")),
+    "diagnosis": (store, every(Diagnosis, Diagnosis.answers)),
+    "contest": (store, every(Contest, lambda each: each.entries)),
+    "headroom": (store, every(Headroom, headroom_report)),
 }  # fmt: skip
 PAGES: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
     "session": (

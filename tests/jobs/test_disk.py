@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import shutil
-import sys
 from collections import namedtuple
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -19,11 +17,14 @@ from frozenlab.session import launch, recorder
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.session.worker import work
 from tests.builders import small_spec
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 Usage = namedtuple("Usage", "total used free")
+
+
+def fill(*_: object) -> None:
+    raise FULL
 
 
 @pytest.fixture
@@ -32,11 +33,10 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_a_session_on_a_full_disk_says_so_and_how_to_continue(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(session: Session, recorder: Recorder) -> None:
+    def work(recorder: Recorder) -> None:
         assert (session.dir / disk.RESERVE).stat().st_size == disk.RESERVED
         raise RuntimeError("PytorchStreamWriter failed writing file") from FULL
 
-    monkeypatch.setitem(sys.modules, "frozenlab.session.loop", SimpleNamespace(run=run))  # the real one imports torch
     assert run_job(Recorder(session), work) == 1
     state = Session(session.dir).state()
     assert state.status == "failed"
@@ -45,18 +45,12 @@ def test_a_session_on_a_full_disk_says_so_and_how_to_continue(session: Session, 
 
 
 def test_the_state_is_written_where_nothing_else_can_be(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    def append(path: Path, record: dict) -> None:
-        raise FULL
-
-    monkeypatch.setattr(recorder, "append_line", append)
-    assert run_job(Recorder(session), work) == 1
+    monkeypatch.setattr(recorder, "append_line", fill)
+    assert run_job(Recorder(session), lambda recorder: None) == 1
     assert "The disk is full" in (Session(session.dir).state().error or "")
 
 
 def test_other_jobs_say_so_too(tmp_path: Path) -> None:
-    def fill(recorder: object) -> None:
-        raise FULL
-
     evaluation = Evaluation.create(Task(title="any", model="lab-model", policy="lab-model", suite="quick"), SessionStore(tmp_path))
     assert run_job(JobRecorder(evaluation), fill) == 1
     state = evaluation.state()

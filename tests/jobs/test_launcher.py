@@ -15,8 +15,8 @@ import pytest
 
 from frozenlab.base import places
 from frozenlab.base.files import write_text
-from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.launcher import LaunchError, end_after_grace, release, stop
+from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.queue.db import QueueDB
 from frozenlab.jobs.state import own_process, worker_alive
 from frozenlab.session.launch import resume, start
@@ -41,16 +41,14 @@ def store(tmp_path: Path) -> Iterator[SessionStore]:
 
 
 def steps_done(session: Session) -> int:
-    return sum(event["kind"] == "step" for event in session.events()[0])
+    return sum(event["kind"] == "step" for event in session.events())
 
 
-def long_spec():
-    spec = short_spec()
-    return spec.model_copy(update={"training": spec.training.model_copy(update={"steps": 500})})
+LONG = short_spec(steps=500)
 
 
 def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionStore) -> None:
-    session = start(long_spec(), store)
+    session = start(LONG, store)
     wait_for(lambda: steps_done(session) >= 2, "two steps")
     with pytest.raises(LaunchError, match="is running; stop it before it can be resumed"):
         resume(session, store)
@@ -68,7 +66,7 @@ def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionSto
 
 def test_simultaneous_launches_share_one_dispatcher_and_wait_for_their_turns(store: SessionStore) -> None:
     with ThreadPoolExecutor(4) as pool:
-        sessions = list(pool.map(lambda _: start(long_spec(), store), range(4)))
+        sessions = list(pool.map(lambda _: start(LONG, store), range(4)))
     room = 2 if (os.cpu_count() or 1) >= THREADS * 2 else 1
     wait_for(lambda: sum(session.state().status == "running" for session in sessions) == room, "as many as there is room for")
     assert sum(session.state().status == "queued" for session in sessions) == 4 - room
@@ -137,7 +135,7 @@ def test_the_spec_names_what_starts_its_processes(launcher: dict | None, words: 
     if launcher:
         paper = preset_spec("paper")
         spec = SessionSpec.model_validate(paper.model_dump() | {"language": {"rows": 1, "launcher": launcher}})
-    command = SessionStore(tmp_path).create(spec, "told").command()
+    command = SessionStore(tmp_path).create(spec, "named").command()
     module = ["frozenlab.session.processes"] if words else ["frozenlab.jobs", "session"]
-    assert command[0] == sys.executable and command[-len(module) - 2 :] == ["-m", *module, str(tmp_path / "told")]
+    assert command[0] == sys.executable and command[-len(module) - 2 :] == ["-m", *module, str(tmp_path / "named")]
     assert all(word in command for word in words) and (len(words) > 0) == (len(command) > 5)

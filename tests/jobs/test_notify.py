@@ -18,7 +18,7 @@ JOB = about(Path("/somewhere/first"), "session", TITLE, "done")
 
 
 def test_the_command_gets_the_job_on_its_standard_input_and_no_shell_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "told.json"
+    out = tmp_path / "message.json"
     script = f"import sys, pathlib; pathlib.Path({str(out)!r}).write_text(sys.stdin.read())"
     settings_file().parent.mkdir(parents=True, exist_ok=True)
     settings_file().write_text(json.dumps({"command": [sys.executable, "-c", script]}))

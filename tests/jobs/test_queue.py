@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -19,11 +19,12 @@ import pytest
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import Job, Kind
 from frozenlab.jobs.launcher import LaunchError
-from frozenlab.jobs.needs import Needs
-from frozenlab.jobs.queue import dispatcher, recover, watch
+from frozenlab.jobs.machine import Needs
+from frozenlab.jobs.queue import dispatcher, watch
 from frozenlab.jobs.queue.db import QueueDB, QueuedJob, QueueError
 from frozenlab.jobs.queue.dispatcher import Dispatcher
 from frozenlab.jobs.state import read_state, store_state, stored_state
+from tests.running import wait_for as until
 from tests.running import worker_pid
 
 CORES = 2
@@ -96,13 +97,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
             os.killpg(state.pid, signal.SIGKILL)
 
 
-def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
-
-
 def runs(job: Fake) -> list[str]:
     path = job.dir / "runs"
     return [line.split()[0] for line in path.read_text().splitlines()] if path.exists() else []
@@ -140,7 +134,7 @@ def test_an_urgent_job_begins_and_what_made_room_comes_back(machine: Machine) ->
     long = [machine.job(f"long-{n}", seconds=1.5) for n in range(2)]
     until(lambda: all(status(job) == "running" for job in long))
     urgent = machine.job("urgent", urgent=True)
-    until(lambda: status(urgent) in ("running", "done"), 5.0)
+    until(lambda: status(urgent) in ("running", "done"), seconds=5.0)
     until(lambda: is_over(machine, *long, urgent))
     assert [status(job) for job in (*long, urgent)] == ["done"] * 3
     assert sorted(map(len, map(runs, long))) == [2, 4], "one of them was stopped once, and went on"
@@ -212,12 +206,12 @@ def test_waiting_jobs_are_paused_and_cancelled(machine: Machine) -> None:
     launcher.cancel(machine.root, c.dir)
     assert status(c) == "stopped" and not runs(c)
     with pytest.raises(LaunchError, match="c is not in the queue"):
-        launcher.make_urgent(machine.root, c.dir)
-    launcher.pause(machine.root, b.dir)
-    launcher.let_queue_go_on(machine.root)
+        launcher.change(machine.root, c.dir, urgent=True)
+    launcher.change(machine.root, b.dir, paused=True)
+    launcher.pause_queue(machine.root, paused=False)
     until(lambda: is_over(machine, a))
     assert status(b) == "queued" and not runs(b)
-    launcher.go_on(machine.root, b.dir)
+    launcher.change(machine.root, b.dir, paused=False)
     until(lambda: is_over(machine, b))
     assert status(b) == "done"
 
@@ -225,7 +219,7 @@ def test_waiting_jobs_are_paused_and_cancelled(machine: Machine) -> None:
 def test_the_parts_of_a_job_have_its_priority_and_are_paused_and_cancelled_with_it(machine: Machine) -> None:
     launcher.pause_queue(machine.root)
     study = machine.job("study")
-    launcher.pause(machine.root, study.dir)
+    launcher.change(machine.root, study.dir, paused=True)
     part = Fake(machine.root / "part")
     part.dir.mkdir()
     (part.dir / "state.json").write_text("{}")
@@ -237,7 +231,7 @@ def test_the_parts_of_a_job_have_its_priority_and_are_paused_and_cancelled_with_
         return found
 
     assert row(part).paused and row(part).name == "study/part"
-    launcher.make_urgent(machine.root, study.dir)
+    launcher.change(machine.root, study.dir, urgent=True)
     assert row(part).urgent
     launcher.cancel(machine.root, study.dir)
     assert is_over(machine, study, part) and status(part) == "stopped"
@@ -273,7 +267,7 @@ def test_a_look_wakes_the_queue_although_its_file_was_lost_while_no_dispatcher_r
             old.executescript("CREATE TABLE entries (folder TEXT, level INTEGER); PRAGMA user_version = 1")
     watch.wake_if_needed(machine.root)
     assert woken == [machine.root]
-    assert [job.id for job in recover.recovered(machine.root)] == ["b", "a"], "in the order in which they were queued"
+    assert [job.id for job in watch.recovered(machine.root)] == ["b", "a"], "in the order in which they were queued"
     machine.begin()
     until(lambda: all(status(job) == "done" for job in jobs) and is_over(machine, *jobs))
     machine.end()
@@ -295,7 +289,7 @@ def test_jobs_of_a_stranger_or_of_another_machine_are_not_recovered(machine: Mac
         (machine.root / name).mkdir()
         (machine.root / name / "session.json").write_text("{}")
         (machine.root / name / "state.json").write_text(json.dumps(state))
-    assert list(recover.recovered(machine.root)) == []
+    assert list(watch.recovered(machine.root)) == []
 
 
 @pytest.mark.parametrize("written", [b"4711", b""])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.queue.db import QueuedJob
 from frozenlab.jobs.queue.schedule import decide
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.jobs import share
+from frozenlab.jobs import machine
 
 MANY = 1 << 50
 """More bytes than any machine has."""
@@ -17,35 +17,35 @@ MANY = 1 << 50
 @pytest.fixture
 def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The cgroup of this process, of which nothing is limited yet, in a group that is the root."""
-    monkeypatch.setattr(share, "CGROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(share, "MEMBERSHIP", tmp_path / "membership")
+    monkeypatch.setattr(machine, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(machine, "MEMBERSHIP", tmp_path / "membership")
     (tmp_path / "membership").write_text("4:memory:/elsewhere\n0::/slice/job\n")
     folder = tmp_path / "cgroup" / "slice" / "job"
     folder.mkdir(parents=True)
-    share.cores.cache_clear()
+    machine.cores.cache_clear()
     yield folder
-    share.cores.cache_clear()
+    machine.cores.cache_clear()
 
 
 def test_without_limits_all_cores_of_the_affinity_are_its_own(group: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(12)), raising=False)
     (group / "cpu.max").write_text("max 100000\n")
-    assert share.cores() == 12
+    assert machine.cores() == 12
 
 
 @pytest.mark.parametrize(("quota", "cores"), [("250000 100000", 2), ("50000 100000", 1), ("6400000 100000", 12)])
 def test_a_quota_limits_the_cores(group: Path, monkeypatch: pytest.MonkeyPatch, quota: str, cores: int) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(12)), raising=False)
     (group.parent / "cpu.max").write_text(quota)
-    assert share.cores() == cores
+    assert machine.cores() == cores
 
 
 def test_memory_is_the_least_that_any_group_leaves(group: Path) -> None:
     (group / "memory.max").write_text("max")
     (group / "memory.current").write_text("1")
-    whole = share.memory()
+    whole = machine.memory()
     (group.parent / "memory.max").write_text("3000000")
     (group.parent / "memory.current").write_text("1000000")
-    assert share.memory() == (3_000_000, 2_000_000)
+    assert machine.memory() == (3_000_000, 2_000_000)
     (group.parent / "memory.max").write_text(str(MANY))
-    assert share.memory().total == whole.total
+    assert machine.memory().total == whole.total

@@ -7,13 +7,10 @@ from pathlib import Path
 import pytest
 
 from frozenlab.engineer.engineers import ApiEngineer
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.suites import SuiteSpec
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session import launch
-from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.api_server import fails, fills_in_the_schema, serving
+from tests.builders import short_spec
 from tests.running import wait_for
 
 pytestmark = pytest.mark.slow
@@ -21,23 +18,13 @@ pytestmark = pytest.mark.slow
 KEY = "sk-not-to-be-written-anywhere"
 
 
-def spec(url: str) -> SessionSpec:
-    return SessionSpec(
-        title="asked over HTTP",
-        engineer=ApiEngineer(base_url=url, model="m", key_variable="LAB_TEST_API_KEY"),
-        stages=2,
-        initial_config=EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2),
-        training=TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=3, seed=1),
-    )
-
-
 def test_a_session_continues_after_a_refusal_and_never_writes_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_TEST_API_KEY", KEY)
     refusal = fails(401, f"Incorrect API key provided: {KEY}")
     with serving(refusal, refusal, fills_in_the_schema) as server:
         monkeypatch.setenv("FROZENLAB_API_HOSTS", server.url.split("/")[2])
-        session = launch.start(spec(server.url), SessionStore(tmp_path))
+        engineer = ApiEngineer(base_url=server.url, model="m", key_variable="LAB_TEST_API_KEY")
+        session = launch.start(short_spec(engineer, steps=1), SessionStore(tmp_path))
         wait_for(lambda: not session.state().live, "the end")
     assert session.state().status == "done", (session.dir / "worker.log").read_text()
     assert set(server.keys) == {f"Bearer {KEY}"}

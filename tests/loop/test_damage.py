@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from frozenlab.engineer.sections import describe
+from frozenlab.base.files import append_line
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.session.session import Session, SessionError
-from frozenlab.session.soundness import problems_of
+from frozenlab.session import reading
+from frozenlab.session.reading import GrowingLines, sound_lines
+from frozenlab.session.session import Figures, Session, SessionError
 from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
+from tests.faults import readers
+from tests.faults.harness import DAMAGES
+from tests.faults.mutations import way_of_file
 
-JUNK: tuple[Any, ...] = (None, True, [1], {}, "7", "x", 1e300, -1, 10**30, float("nan"), float("inf"), "")
 EACH = 20
 """Mutations of each file."""
 FILES = (
@@ -36,76 +40,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return build_session(tmp_path_factory.mktemp("damage"), small_spec(stages=1, sizes=(3, 4), boards_per_size=4))
 
 
-def read_all(folder: Path) -> Session:
-    """Every reader there is, and what the worker and the pages make of what they read."""
-    session = Session(folder)
-    problems_of(session), session.rates(), session.checkpoints(), session.created, session.title
-    for stage in range(2):
-        session.metrics(stage)
-        try:
-            measured = session.measurements(stage)
-        except SessionError:
-            continue
-        describe(measured, session.spec.sections, session.spec.layouts)
-    SessionStore(folder.parent).sessions()
-    return session
-
-
-def places(value: Any, at: tuple = ()) -> Iterator[tuple]:
-    yield at
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from places(value[key], (*at, key))
-
-
-def changed(text: str, draw: random.Random) -> str:
-    """JSON with a value at some place in it changed or deleted."""
-    value = json.loads(text)
-    *way, last = draw.choice([at for at in places(value) if at] or [(None,)])
-    inner = value
-    for key in way:
-        inner = inner[key]
-    if draw.random() < 0.2:
-        del inner[last]
-    else:
-        inner[last] = draw.choice(JUNK)
-    return json.dumps(value)
-
-
-def mutated(data: bytes, suffix: str, draw: random.Random) -> bytes | pd.DataFrame:
-    if draw.random() < 0.3:
-        flipped = bytearray(data)
-        for _ in range(draw.randint(1, 4)):
-            flipped[draw.randrange(len(flipped))] = draw.randrange(256)
-        return draw.choice([bytes(flipped), data[: draw.randrange(len(data))], bytes(len(data)), b"[" * 100_000])
-    if suffix == ".json":
-        return changed(data.decode(), draw).encode()
-    if suffix == ".jsonl":
-        lines = data.decode().splitlines()
-        number = draw.randrange(len(lines))
-        lines[number] = changed(lines[number], draw)
-        return ("\n".join(lines) + "\n").encode()
-    table = pd.read_parquet(pa.BufferReader(data))
-    name = draw.choice(list(table.columns))
-    if draw.random() < 0.3:
-        return table.drop(columns=name)
-    return table.assign(**{name: draw.choice(["x", None, 1.5, -1, True])})
-
-
 @pytest.mark.parametrize("file", FILES)
 def test_every_reader_survives_every_mutation_of_every_file(built: Session, file: str) -> None:
     path, draw = built.dir / file, random.Random(file)
     data = path.read_bytes()
     try:
         for number in range(EACH):
-            broken = mutated(data, path.suffix, draw)
-            if isinstance(broken, bytes):
-                path.write_bytes(broken)
-            else:
-                broken.to_parquet(path)
-            try:
-                read_all(built.dir)
-            except SessionError as error:
-                assert file == "session.json", f"mutation {number}: {error}"
+            with suppress(ValueError, IndexError):  # the file is so short or so simple that it cannot be damaged in this way
+                way_of_file(path, draw)(path, draw)
+            for read in (readers.store, readers.session, readers.evidence):
+                try:
+                    read(built.dir.parent, built.id)
+                except SessionError as error:
+                    assert file == "session.json" or read is readers.evidence, f"mutation {number}: {error}"
+            path.write_bytes(data)
     finally:
         path.write_bytes(data)
 
@@ -116,11 +64,6 @@ def damaged(folder: Path, file: str, how: Callable[[Path], Any]) -> Session:
     return Session(built.dir)
 
 
-def as_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
 def with_metadata(path: Path) -> None:
     """A table with whole numbers in it that no column can hold."""
     table = pq.read_table(path)
@@ -129,7 +72,7 @@ def with_metadata(path: Path) -> None:
     pq.write_table(table.replace_schema_metadata({b"pandas": json.dumps(broken).encode()}), path)
 
 
-@pytest.mark.parametrize("how", [as_folder, with_metadata, lambda path: pd.read_parquet(path).drop(columns="size").to_parquet(path)])
+@pytest.mark.parametrize("how", [DAMAGES["a folder"], with_metadata, DAMAGES["without a column"]])
 def test_a_malformed_table_is_not_a_measurement(tmp_path: Path, how: Callable[[Path], None]) -> None:
     session = damaged(tmp_path, "stages/00/validation.parquet", how)
     assert session.validation(0) is None
@@ -138,7 +81,7 @@ def test_a_malformed_table_is_not_a_measurement(tmp_path: Path, how: Callable[[P
 
 
 def test_an_empty_table_is_not_a_measurement(tmp_path: Path) -> None:
-    session = damaged(tmp_path, "baseline/validation.parquet", lambda path: pd.read_parquet(path).head(0).to_parquet(path))
+    session = damaged(tmp_path, "baseline/validation.parquet", DAMAGES["without rows"])
     assert session.validation(None) is None
     assert session.problems == ["baseline/validation.parquet holds no boards"]
 
@@ -160,13 +103,13 @@ def add(line: str) -> Callable[[Path], int]:
 @pytest.mark.parametrize("line", ['{"time": [1], "kind": "x"}', '{"time": 1e300, "kind": "x"}', '{"kind": "x"}', '{"time": 1}'])
 def test_lines_that_are_not_events_are_skipped_and_named(tmp_path: Path, line: str) -> None:
     session = damaged(tmp_path, "events.jsonl", add(line))
-    assert all(isinstance(event["kind"], str) and event["time"] < 2e9 for event in session.events()[0])
+    assert all(isinstance(event["kind"], str) and event["time"] < 2e9 for event in session.events())
     assert session.problems[0].startswith("events.jsonl has a line that is none of its kind")
 
 
 def test_whole_numbers_of_events_stay_whole(tmp_path: Path) -> None:
     session = damaged(tmp_path, "events.jsonl", add('{"time": 1.5, "kind": "validated", "stage": 0, "n": 240, "kept_because": null}'))
-    assert str(session.events()[0][-1]) == "{'time': 1.5, 'kind': 'validated', 'stage': 0, 'n': 240, 'kept_because': None}"
+    assert str(session.events()[-1]) == "{'time': 1.5, 'kind': 'validated', 'stage': 0, 'n': 240, 'kept_because': None}"
 
 
 def test_figures_are_numbers_or_nothing(tmp_path: Path) -> None:
@@ -207,3 +150,46 @@ def test_a_result_whose_table_lacks_a_column_has_no_rows_and_says_so(tmp_path: P
     pd.read_parquet(folder / "boards.parquet").drop(columns="cell").to_parquet(folder / "boards.parquet")
     result = Result(folder)
     assert result.rows is None and result.problems == ["mine: boards.parquet cannot be read: it has no column 'cell'"]
+
+
+# --- files that grow --------------------------------------------------------------------------------------------------
+
+
+def test_of_a_growing_file_only_new_lines_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, read, asked = tmp_path / "metrics.jsonl", GrowingLines(Figures, 10), []
+    monkeypatch.setattr(reading, "sound_lines", lambda path, kind, offset: asked.append(offset) or sound_lines(path, kind, offset))
+    for step in range(1, 4):
+        append_line(path, {"step": step, "valid": 0.5})
+        assert read(path) == sound_lines(path, Figures)
+    assert asked[0] == 0 < asked[1] < asked[2]
+
+
+@pytest.mark.parametrize(
+    "written", ['{"step": 9, "valid": 0.1}\n', '{"step": 7, "valid": 0.25}\n{"step": 8, "valid": 0.5}\n{"step": 9, "valid": 0.5}\n', ""]
+)
+def test_a_file_that_was_written_anew_is_read_from_its_start(tmp_path: Path, written: str) -> None:
+    path, read = tmp_path / "metrics.jsonl", GrowingLines(Figures, 10)
+    for step in (1, 2):
+        append_line(path, {"step": step, "valid": 0.5})
+    read(path)
+    path.write_text(written)
+    assert read(path) == sound_lines(path, Figures)
+
+
+def test_problems_are_told_once(tmp_path: Path) -> None:
+    path, read = tmp_path / "metrics.jsonl", GrowingLines(Figures, 10)
+    for line in ('{"step": "x"}\n', '{"step": 1}\n', '{"step": "x"}\n', '{"step": 2}'):
+        with path.open("a") as file:
+            file.write(line)
+        found = read(path)
+    assert [row["step"] for row in found.lines] == [1] and len(found.problems) == 1
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    path, read = tmp_path / "metrics.jsonl", GrowingLines(Figures, 10)
+    append_line(path, {"step": 1, "valid": 0.5})
+    read(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"metrics\.jsonl is no file"):
+        read(path)

@@ -9,7 +9,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from frozenlab.jobs.gpus import Gpu, gpus
+from frozenlab.jobs.machine import Gpu, gpus
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.session import footprint as module
 from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint, shape_of, shortfalls

@@ -7,29 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from frozenlab.engineer.engineers import PolicyEngineer
 from frozenlab.engineer.engineers.human import proposal_of
-from frozenlab.jobs.worker import run_job
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.models.training.checkpoints import drop_resume_files
 from frozenlab.session.forks import DECIDED, fork
-from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
-from frozenlab.session.worker import work
 from tests.builders import build_session, short_spec
-
-
-def run(session: Session) -> Session:
-    assert run_job(Recorder(session), work) == 0, session.state().error
-    return session
-
-
-def weights(session: Session, stage: int) -> dict[str, torch.Tensor]:
-    return load_file(session.stage_dir(stage) / "policy" / "model.safetensors")
+from tests.running import finish, finished, weights
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -44,10 +31,10 @@ def test_a_fork_equals_its_parent_up_to_the_fork_and_an_independent_session_afte
     assert files(forked.dir / "stages" / "00") == {name: data for name, data in until.items() if name not in DECIDED}
     assert [rate.stage for rate in forked.state().rates] == [None, 0]
     assert forked.spec.parent is not None and (forked.spec.parent.session, forked.spec.parent.stage) == ("parent", 0)
-    run(forked)
-    alone = run(store.create(short_spec("uniform"), "alone"))
+    finished(forked)
+    alone = finished(store.create(short_spec("uniform"), "alone"))
+    assert weights(forked) == weights(alone)
     for stage in range(2):
-        torch.testing.assert_close(weights(forked, stage), weights(alone, stage), atol=0.0, rtol=0.0)
         pd.testing.assert_frame_equal(forked.validation(stage), alone.validation(stage))  # type: ignore[arg-type]
         assert forked.environment(stage) == alone.environment(stage)
         assert forked.proposal(stage).config_after == alone.proposal(stage).config_after  # type: ignore[union-attr]
@@ -55,7 +42,7 @@ def test_a_fork_equals_its_parent_up_to_the_fork_and_an_independent_session_afte
 
 
 def test_a_fork_after_the_last_stage_only_asks_again(parent: Session, tmp_path: Path) -> None:
-    forked = run(fork(parent, 1, SessionStore(tmp_path), "asked", engineer="random"))
+    forked = finished(fork(parent, 1, SessionStore(tmp_path), "asked", engineer="random"))
     assert files(forked.dir / "stages" / "01" / "policy") == files(parent.dir / "stages" / "01" / "policy")
     assert forked.proposal(0) == parent.proposal(0) and forked.proposal(1).engineer == "random"  # type: ignore[union-attr]
 
@@ -64,11 +51,11 @@ def test_a_lost_decision_of_the_parent_is_not_made_again_by_another_engineer(par
     forked = fork(parent, 1, SessionStore(tmp_path), "forked", engineer="uniform")
     (forked.stage_dir(0) / "proposal.json").unlink()
     before = files(forked.dir / "stages")
-    assert run_job(Recorder(forked), work) == 1
+    assert finish(forked) == 1
     assert "stages/00/proposal.json is lost" in str(forked.state().error)
     shutil.copy(parent.stage_dir(0) / "proposal.json", forked.stage_dir(0))
     assert {name: data for name, data in files(forked.dir / "stages").items() if name in before} == before
-    run(Session(forked.dir))
+    finished(Session(forked.dir))
 
 
 @pytest.mark.slow
@@ -77,14 +64,14 @@ def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_
     bare = Session(Path(shutil.copytree(parent.dir, tmp_path / "bare")))
     drop_resume_files(bare.stage_dir(0) / "policy")
     kept = proposal_of(parent.spec.initial_config, parent.spec.initial_config, why="Leave it.", expected={3: 0.5})
-    forks = [run(fork(session, 0, store, name, given=kept)) for session, name in ((parent, "linked"), (bare, "again"))]
+    forks = [finished(fork(session, 0, store, name, given=kept)) for session, name in ((parent, "linked"), (bare, "again"))]
     for forked in forks:
         record = forked.proposal(0)
         assert record is not None and record.proposal == kept and record.engineer == "human"
         assert forked.environment(1).config == parent.spec.initial_config  # type: ignore[union-attr]
         assert forked.proposal(1).engineer == "policy"  # type: ignore[union-attr]
-        torch.testing.assert_close(weights(forked, 0), weights(parent, 0), atol=0.0, rtol=0.0)
-    torch.testing.assert_close(weights(forks[0], 1), weights(forks[1], 1), atol=0.0, rtol=0.0)
+        assert weights(forked)[0] == weights(parent)[0]
+    assert weights(forks[0]) == weights(forks[1])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
@@ -25,9 +24,9 @@ from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
-from tests.builders import build_session
+from tests.builders import build_session, short_spec
 from tests.language_sessions import tiny_spec
-from tests.running import finish
+from tests.running import finish, finished, weights
 
 ROOT = Path(__file__).parents[2]
 WELL = {
@@ -59,9 +58,9 @@ def rules(metrics: pd.DataFrame) -> list[str]:
         ("valid", 0.0, "too-hard", "Only 0 % of the sampled plans"),
     ],
 )
-def test_a_figure_out_of_bounds_is_told_with_what_helps(figure: str, value: float, rule: str, words: str) -> None:
-    [told] = of_steps(log(**{figure: value}))
-    assert told.rule == rule and words in told.evidence and told.helps
+def test_a_figure_out_of_bounds_gives_an_alarm_with_what_helps(figure: str, value: float, rule: str, words: str) -> None:
+    [alert] = of_steps(log(**{figure: value}))
+    assert alert.rule == rule and words in alert.evidence and alert.helps
     assert rules(log(STEPS - 1, **{figure: value})) == [], "too early to tell"
 
 
@@ -75,12 +74,12 @@ def test_a_figure_out_of_bounds_is_told_with_what_helps(figure: str, value: floa
         ("seconds", 6.0, "slower"),
     ],
 )
-def test_a_figure_that_changes_in_the_stage_is_told_within_ten_steps(figure: str, value: float, rule: str) -> None:
+def test_a_figure_that_changes_in_the_stage_gives_an_alarm_within_ten_steps(figure: str, value: float, rule: str) -> None:
     assert rules(broken(20, **{figure: value})) == [rule]
     assert rules(broken(20, **{figure: value}).head(22)) == [], "two odd steps are no change"
 
 
-def test_nothing_is_told_where_all_is_well_or_nothing_was_measured() -> None:
+def test_no_alarm_is_given_where_all_is_well_or_nothing_was_measured() -> None:
     assert rules(log(40)) == rules(pd.DataFrame()) == rules(log().drop(columns=list(WELL))) == []
     assert rules(log(clipped=float("nan"))) == []
 
@@ -101,15 +100,8 @@ def test_a_recorded_session_gives_no_alarm_at_any_step(folder: Path) -> None:
 
 def spec_of(config: EnvironmentConfig, sizes: tuple[int, ...] = (3, 4), boards: int = 5, **fields: Any) -> SessionSpec:
     training = {"steps": 12, "boards_per_step": 8, "completions_per_board": 4} | fields.pop("training", {})
-    return SessionSpec(
-        engineer=engineer_of("fixed", PolicyEngineer()),
-        stages=1,
-        initial_config=config,
-        training=TrainingSettings(**training),
-        suite=SuiteSpec(agents=config.teams, sizes=sizes, boards_per_cell=boards, seed=1),
-        seed=3,
-        **fields,
-    )
+    suite = SuiteSpec(agents=config.teams, sizes=sizes, boards_per_cell=boards, seed=1)
+    return short_spec("fixed", stages=1, initial_config=config, training=TrainingSettings(**training), suite=suite, **fields)
 
 
 SMALL = EnvironmentConfig.uniform((3, 4), agents=2)
@@ -122,21 +114,13 @@ ONLY_SMALLEST = EnvironmentConfig.uniform((3, 8), agents=2).with_cells(
 
 
 def trained(root: Path, spec: SessionSpec) -> Session:
-    session = SessionStore(root).create(spec, "broken")
-    assert finish(session) == 0
-    return session
+    return finished(SessionStore(root).create(spec, "broken"))
 
 
 def first_alarm(session: Session) -> tuple[int, list[str]]:
     """The step at which the steps of the first stage give an alarm, and of which rules."""
     metrics = session.metrics(0)
     return next((steps, rules(metrics.head(steps))) for steps in range(1, len(metrics) + 1) if rules(metrics.head(steps)))
-
-
-def test_a_rate_too_high(tmp_path: Path) -> None:
-    session = trained(tmp_path, spec_of(SMALL, training={"learning_rate": 1e-2}))
-    step, found = first_alarm(session)
-    assert step <= 10 and "reward-collapse" in found
 
 
 def test_a_temperature_of_almost_nothing(tmp_path: Path) -> None:
@@ -166,14 +150,15 @@ def test_a_size_that_is_forgotten(tmp_path: Path) -> None:
     assert [alert for alert in of_results(session, 0) if alert.rule == "forgotten" and "8×8" in alert.evidence]
 
 
-def test_it_stops_for_a_rule_that_its_spec_names_and_looks_at_new_steps_when_resumed(tmp_path: Path) -> None:
+def test_with_a_rate_too_high_it_stops_for_a_rule_that_its_spec_names_and_looks_at_new_steps_when_resumed(tmp_path: Path) -> None:
     spec = spec_of(SMALL, training={"learning_rate": 1e-2, "steps": 30}, stop_if=("reward-collapse", "too-hard"))
     session = SessionStore(tmp_path).create(spec, "broken")
     assert finish(session) == 3 and session.state().status == "stopped"
-    [alarm] = [event for event in session.events()[0] if event["kind"] == "alarm" and event["stops"]]
+    [alarm] = [event for event in session.events() if event["kind"] == "alarm" and event["stops"]]
     assert alarm["rule"] == "reward-collapse" and "collapse: The reward fell from" in event_words(alarm)
     stopped_at = session.state().step
-    assert stopped_at <= STEPS + 1
+    step, found = first_alarm(session)
+    assert step <= 10 and "reward-collapse" in found and stopped_at <= STEPS + 1
     assert finish(session) == 3 and session.state().step == stopped_at + STEPS + 1, "still nothing is valid"
 
 
@@ -183,14 +168,12 @@ def test_stopped_for_a_rule_and_resumed_it_equals_one_without(tmp_path: Path) ->
     session = SessionStore(tmp_path / "with").create(spec, "broken")
     while finish(session) != 0:
         pass
-    whole = trained(tmp_path / "without", spec.changed(stop_if=()))
-    weights = [of.stage_dir(0) / "policy" / "model.safetensors" for of in (session, whole)]
-    assert weights[0].read_bytes() == weights[1].read_bytes()
+    assert weights(session) == weights(trained(tmp_path / "without", spec.changed(stop_if=())))
 
 
-def test_an_alarm_is_told_once_a_session_and_stands_in_the_state_while_it_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(recorder_module, "notify_alarm", lambda folder, kind, title, alarm, helps: told.append(alarm.rule))
+def test_an_alarm_is_given_once_a_session_and_stands_in_the_state_while_it_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notified: list[str] = []
+    monkeypatch.setattr(recorder_module, "notify_alarm", lambda folder, kind, title, alarm, helps: notified.append(alarm.rule))
     session = SessionStore(tmp_path).create(spec_of(SMALL, training={"steps": 60}), "hard")
 
     def steps(worker: Recorder, first: int, valid: float) -> list[str]:
@@ -205,14 +188,14 @@ def test_an_alarm_is_told_once_a_session_and_stands_in_the_state_while_it_lasts(
     assert steps(worker, 11, 0.0) == ["too-hard"]
     assert steps(worker, 21, 0.5) == []
     assert steps(worker, 31, 0.0) == ["too-hard"]
-    [alarm] = [event for event in session.events()[0] if event["kind"] == "alarm"]
+    [alarm] = [event for event in session.events() if event["kind"] == "alarm"]
     assert not alarm["stops"] and "stops" not in event_words(alarm)
     resumed = Recorder(session)
     resumed.begin()
     resumed.phase("training", 0)
     assert session.state().alarms == []
     assert steps(resumed, 41, 0.0) == ["too-hard"]
-    assert told == ["too-hard"]
+    assert notified == ["too-hard"]
     [listed] = [run for run in runs(SessionStore(tmp_path).listed()) if run.id == "hard"]
     assert listed.alarms == ("too-hard",) and listed.standing == "⚠ too hard"
     resumed.end("done")
@@ -237,13 +220,13 @@ def test_a_worker_that_ended_or_is_silent(tmp_path: Path, monkeypatch: pytest.Mo
     assert alert.helps and (error or "worker") in alert.evidence
 
 
-def test_a_machine_without_room_is_told_while_the_session_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_room_gives_an_alarm_while_the_session_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = build_session(tmp_path, finished_stages=1)
     running = session.state().model_copy(update={"status": "running", "host": None})
     monkeypatch.setattr(Session, "state", lambda self: running)
     assert [*of_machine(session)] == []
     monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5e8))
-    monkeypatch.setattr(health.share, "memory", lambda: SimpleNamespace(total=64e9, available=1e9))
+    monkeypatch.setattr(health.machine, "memory", lambda: SimpleNamespace(total=64e9, available=1e9))
     assert [alert.rule for alert in of_machine(session)] == ["little-disk", "little-memory"]
     ended = running.model_copy(update={"status": "done"})
     monkeypatch.setattr(Session, "state", lambda self: ended)
@@ -257,5 +240,5 @@ def test_a_spec_names_rules_that_there_are() -> None:
 
 
 def test_the_document_has_every_rule() -> None:
-    told = (ROOT / "docs" / "health.md").read_text()
-    assert [name for name in NAMES if f"`{name}`" not in told] == []
+    document = (ROOT / "docs" / "health.md").read_text()
+    assert [name for name in NAMES if f"`{name}`" not in document] == []

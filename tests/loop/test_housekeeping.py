@@ -13,12 +13,11 @@ from frozenlab.cli.main import main
 from frozenlab.experiments.shelf.housekeeping import KINDS, disk_use, other_uses, removals, remove
 from frozenlab.experiments.studies.store import Study
 from frozenlab.session.forks import fork
-from frozenlab.session.session import Session
-from frozenlab.session.soundness import problems_of
+from frozenlab.session.session import Session, problems_of
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.contests.builders import tiny_contest
-from tests.running import finish
+from tests.running import finished, weights
 from tests.studies.builders import small_study
 
 BOTH = ("optimizer", "middle-weights")
@@ -160,7 +159,5 @@ def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_s
     assert problems_of(stores[1].open("parent")) == []
     ends = []
     for store in stores:
-        forked = fork(store.open("parent"), 0, store, "forked", engineer="uniform")
-        assert finish(forked) == 0
-        ends.append((forked.stage_dir(1) / "policy" / "model.safetensors").read_bytes())
+        ends.append(weights(finished(fork(store.open("parent"), 0, store, "forked", engineer="uniform"))))
     assert ends[0] == ends[1]

@@ -8,26 +8,25 @@ import pytest
 
 from frozenlab.engineer.engineers.human import Decision, proposal_of
 from frozenlab.jobs import launcher
-from frozenlab.jobs.worker import run_job
+from frozenlab.jobs.queue.db import QueueDB
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session import launch
 from frozenlab.session.ledger import predictions
-from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.session.worker import work
 from tests.builders import build_session, short_spec
-from tests.running import wait_for
+from tests.running import finish, finished
 
 
 def harder(config: EnvironmentConfig, cell: str, hole_ratio: float) -> EnvironmentConfig:
     return config.with_cells(config.cells | {cell: config.cells[cell].model_copy(update={"hole_ratio": hole_ratio})})
 
 
-def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path) -> None:
+def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "wake", lambda root: None)  # no dispatcher takes it from the queue: the test runs it
     store = SessionStore(tmp_path)
     session = store.create(short_spec("human"), "asked")
-    assert run_job(Recorder(session), work) == 4
+    assert finish(session) == 4
     state = session.state()
     assert (state.status, state.phase, state.stage, state.live) == ("waiting", "proposing", 0, False)
     assert session.context(0) is not None and session.proposal(0) is None, "what a person decides by is there"
@@ -37,8 +36,8 @@ def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_p
     cell = next(iter(before.cells))
     given = proposal_of(before, harder(before, cell, 0.9), why="Break the ice.", expected={cell: 0.25}, cited={cell: (f"F{cell}",)})
     launch.propose(session, given, store)
-    wait_for(lambda: not session.state().live, "the rest of the session")
-    assert session.state().status == "done", session.state().error
+    assert session.state().status == "queued" and [job.path for job in QueueDB(tmp_path).jobs()] == [session.dir]
+    finished(session)
     record = session.proposal(0)
     assert record is not None and record.engineer == "human" and record.proposal == given
     assert [repair.knob for repair in record.guard.repairs], "a person is guarded like everybody"

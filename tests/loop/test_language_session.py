@@ -22,6 +22,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.language_sessions import LORA, tiny_spec, trained_weights
 from tests.running import finish
+from tests.running import finished as to_the_end
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,7 @@ def finished(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
 
     def session(kind: str) -> Session:
         if kind not in done:
-            done[kind] = SessionStore(tmp_path_factory.mktemp(kind)).create(tiny_spec(tiny_model, kind), kind)
-            assert finish(done[kind]) == 0, done[kind].state().error
+            done[kind] = to_the_end(SessionStore(tmp_path_factory.mktemp(kind)).create(tiny_spec(tiny_model, kind), kind))
         return done[kind]
 
     return session
@@ -68,8 +68,8 @@ def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(fin
 @pytest.mark.long
 def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callable[[str], Session], tmp_path: Path) -> None:
     left = finished("lora").stage_dir(1) / "policy"
-    session = SessionStore(tmp_path).create(finished("lora").spec.changed(policy=str(left), stages=1, engineer="fixed"), "onwards")
-    assert finish(session) == 0, session.state().error
+    spec = finished("lora").spec.changed(policy=str(left), stages=1, engineer="fixed")
+    session = to_the_end(SessionStore(tmp_path).create(spec, "onwards"))
     assert (session.metrics(0)["grad_norm"] > 0).any()
     before, after = trained_weights(finished("lora"), 1), trained_weights(session, 0)
     assert before.keys() == after.keys() and any(not torch.equal(before[name], after[name]) for name in after)

@@ -12,8 +12,7 @@ import pytest
 from frozenlab.base.files import append_line, write_parquet
 from frozenlab.jobs import launcher
 from frozenlab.jobs.folders import LinkError
-from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import sole_worker, work_alone, work_on
+from frozenlab.jobs.worker import sole_worker, work_on
 from frozenlab.session import launch
 from frozenlab.session.forks import fork
 from frozenlab.session.session import Session
@@ -40,7 +39,7 @@ def test_no_worker_runs_in_a_folder_with_a_link(session: Session, victim: Path, 
     (session.dir / name).symlink_to(victim)
     before = sorted(path.name for path in session.dir.rglob("*"))
     forking = partial(fork, session, 0, store_of(session))
-    for work in (partial(work_on, session), partial(work_alone, session, print, JobRecorder), forking):
+    for work in (partial(work_on, session), forking):
         with pytest.raises(LinkError, match="lent holds a link"):
             work()
     with pytest.raises(launcher.LaunchError, match=f"lent holds a link, {name}: nothing is run in a folder that leads elsewhere"):

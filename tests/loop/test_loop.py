@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
@@ -21,15 +20,7 @@ from frozenlab.session.loop import boards_of, suites_of
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import SEALED, short_spec
-from tests.running import finish
-
-
-def weights(session: Session) -> list[bytes]:
-    return [(session.stage_dir(stage) / "policy" / "model.safetensors").read_bytes() for stage in range(2)]
-
-
-def tensors(session: Session) -> list[dict[str, torch.Tensor]]:
-    return [load_file(session.stage_dir(stage) / "policy" / "model.safetensors") for stage in range(2)]
+from tests.running import finish, finished, weights
 
 
 def test_the_folder_holds_everything(whole: Session) -> None:
@@ -59,16 +50,15 @@ def test_the_folder_holds_everything(whole: Session) -> None:
 def test_the_state_holds_the_end_and_the_rates(whole: Session) -> None:
     state = whole.state()
     assert (state.status, state.phase, state.progress) == ("done", "done", 1.0)
-    assert [(rate.stage, rate.n) for rate in state.rates] == [(None, 12), (0, 12), (1, 12)], "told from the test boards"
-    kinds = [event["kind"] for event in whole.events()[0]]
+    assert [(rate.stage, rate.n) for rate in state.rates] == [(None, 12), (0, 12), (1, 12)], "counted on the test boards"
+    kinds = [event["kind"] for event in whole.events()]
     assert kinds[0] == "started"
     assert kinds[-1] == "done"
     assert kinds.count("step") == 6
 
 
 def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) -> None:
-    again = SessionStore(tmp_path).create(short_spec(**SEALED), "again")
-    assert finish(again) == 0
+    again = finished(SessionStore(tmp_path).create(short_spec(**SEALED), "again"))
     assert weights(again) == weights(whole)
     for stage in range(2):
         assert again.environment(stage) == whole.environment(stage)
@@ -156,8 +146,7 @@ def test_a_proposal_whose_boards_cannot_be_drawn_is_not_trained_on(tmp_path: Pat
         return generate(config, *arguments, **options)
 
     monkeypatch.setattr("frozenlab.tasks.lake.family.generate", draw)
-    session = SessionStore(tmp_path).create(spec, "undrawable")
-    assert finish(session) == 0
+    session = finished(SessionStore(tmp_path).create(spec, "undrawable"))
     record = session.proposal(None)
     assert record is not None and record.kept_because == "its boards cannot be drawn: too few boards of size 3 have a solution"
     assert record.proposal is None and not record.changes and session.environment(0).config == spec.initial_config

@@ -44,19 +44,19 @@ def test_each_process_answers_its_share_and_has_the_whole_table(of: int, tmp_pat
     suite, _ = suites_of(spec)
     shares = [evaluate(Answers(), suite[number::of]) for number in range(of)]
     asked: list[str] = []
-    told: list[int] = []
+    done: list[int] = []
     tables = []
     for number in range(of):
         policy = Answers()
         monkeypatch.setattr(loop, "gather_object", lambda mine, number=number: [*shares[:number], *mine, *shares[number + 1 :]])
         monkeypatch.setattr(loop, "PartialState", lambda number=number: SimpleNamespace(process_index=number, num_processes=of))
-        tables.append(loop.answers(policy, suite, spec, told.append))  # type: ignore[arg-type]
+        tables.append(loop.answers(policy, suite, spec, done.append))  # type: ignore[arg-type]
         asked += policy.asked
     assert sorted(asked) == sorted(task.id for task in suite), "every board is answered once"
     for table in tables:
         assert table["board_id"].tolist() == [task.id for task in suite]
         assert table["completion"].tolist() == [f"I think of {task.id}." for task in suite]
-    assert told[0] == len(suite), "the first process tells how far all are"
+    assert done[0] == len(suite), "the first process tells how far all are"
 
 
 def test_one_process_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,10 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.ledger import predictions
 from frozenlab.session.session import Session
-from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
+from tests.builders import short_spec
 from tests.language_sessions import tiny_spec
-from tests.running import finish
+from tests.running import finished
 
 MIXED = EnvironmentConfig.uniform((4, 5), agents=(2, 3, 4))
 CELLS = ["2@4", "2@5", "3@4", "3@5", "4@4", "4@5"]
@@ -40,11 +40,8 @@ def check(session: Session) -> None:
 
 
 def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path) -> None:
-    spec = SessionSpec(
-        stages=2, initial_config=MIXED, suite=SUITE, training=TrainingSettings(steps=3, boards_per_step=12, completions_per_board=2)
-    )
-    session = SessionStore(tmp_path).create(spec, "mixed")
-    assert finish(session) == 0, session.state().error
+    spec = short_spec(initial_config=MIXED, suite=SUITE, training=TrainingSettings(steps=3, boards_per_step=12, completions_per_board=2))
+    session = finished(SessionStore(tmp_path).create(spec, "mixed"))
     check(session)
     context, record = session.context(0), session.proposal(0)
     assert context is not None and record is not None and record.proposal is not None
@@ -60,8 +57,7 @@ def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path
 @pytest.mark.long
 def test_a_language_model_trains_on_several_teams_and_engineers_them(tiny_model: Path, tmp_path: Path) -> None:
     spec = tiny_spec(tiny_model, "lora").changed(initial_config=MIXED.model_dump(), suite=SUITE.model_dump())
-    session = SessionStore(tmp_path).create(spec, "mixed")
-    assert finish(session) == 0, session.state().error
+    session = finished(SessionStore(tmp_path).create(spec, "mixed"))
     check(session)
     prompt, record = session.context(0).prompt, session.proposal(0)  # type: ignore[union-attr]
     assert prompt is not None and record is not None

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from frozenlab.jobs.machine import Gpu
+from frozenlab.session import planner
 from frozenlab.session.planner import Planner
 
 MODEL = Path("some-model")
@@ -45,3 +47,17 @@ def test_a_model_that_cannot_be_loaded_is_reported_on_the_first_request(tmp_path
     from frozenlab.models import serve
 
     serve.warm_up(str(tmp_path))
+
+
+@pytest.mark.parametrize(("gpus", "language", "refused"), [(1, True, True), (0, True, False), (1, False, False), (1, None, False)])
+def test_a_language_model_is_not_loaded_beside_one_that_is_trained_on_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, language: bool | None, refused: bool
+) -> None:
+    running = None if language is None else SimpleNamespace(title="Mine", spec=SimpleNamespace(language=object() if language else None))
+    store: Any = SimpleNamespace(running=lambda: running)
+    monkeypatch.setattr(planner, "gpus", lambda: (Gpu("NVIDIA H200", 1),) * gpus)
+    if refused:
+        with pytest.raises(planner.PlannerError, match="Mine trains a language model on this machine's GPU"):
+            planner.refuse_beside_training(store)
+    else:
+        planner.refuse_beside_training(store)

@@ -55,8 +55,8 @@ def test_one_file_holds_the_talk_and_asks_for_nothing(session: Session) -> None:
     text = html_file(session.spec.tasks, talk(session, scenes_of(session), {"opening": "</script><b>hello"}))
     assert len(text.encode()) < 4_000_000
     assert not re.findall(r"""(?:src|href)=["'](?!data:)""", text) and "http" not in text.replace("http://www.w3.org/2000/svg", "")
-    [told] = re.findall(r'<script type="application/json" id="talk">(.*?)</script>', text, re.DOTALL)
-    assert json.loads(told)["notes"]["opening"] == "</script><b>hello"
+    [talk_data] = re.findall(r'<script type="application/json" id="talk">(.*?)</script>', text, re.DOTALL)
+    assert json.loads(talk_data)["notes"]["opening"] == "</script><b>hello"
 
 
 def test_a_session_without_a_tested_change_has_no_story(tmp_path: Path) -> None:

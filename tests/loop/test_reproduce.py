@@ -1,4 +1,4 @@
-"""A session that is run again: equal to the bit here, and told what differs where something does."""
+"""A session that is run again: equal to the bit here; where something differs, it is named."""
 
 from __future__ import annotations
 

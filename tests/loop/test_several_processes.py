@@ -71,7 +71,7 @@ def test_the_processes_answer_the_held_out_boards_as_one_would(whole: Session, s
 def test_stopped_and_resumed_they_end_with_the_same_weights(whole: Session, spec: SessionSpec, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     session = launch.start(spec, store)
-    wait_for(lambda: not session.state().live or any(event["kind"] == "step" for event in session.events()[0]), "a step")
+    wait_for(lambda: not session.state().live or any(event["kind"] == "step" for event in session.events()), "a step")
     launcher.stop(session)
     assert ended(session) == "stopped", log(session)
     launch.resume(session, store)

@@ -56,8 +56,8 @@ def test_no_two_draws_of_a_session_have_the_same_seed(session: Session, monkeypa
     for stage in range(3):
         context = session.context(stage)
         assert context is not None
-        loop.draw_boards(config, [], stage, session, recorder)
-        record = loop.propose(engineer, context, config, session, recorder)
+        loop.draw_boards(config, [], stage, recorder)
+        record = loop.propose(engineer, context, config, recorder)
         assert len(record.attempts) == 2
     assert len(drawn) == 3 and len(engineer.seeds) == 6
     assert len({*drawn, *engineer.seeds}) == 9
@@ -66,7 +66,7 @@ def test_no_two_draws_of_a_session_have_the_same_seed(session: Session, monkeypa
 def test_a_stage_that_was_drawn_by_another_version_keeps_its_boards(session: Session) -> None:
     record = session.environment(1)
     assert record is not None and record.seed == 1, "as builders draw it"
-    boards = loop.draw_boards(record.config, [], 1, session, Recorder(session))
+    boards = loop.draw_boards(record.config, [], 1, Recorder(session))
     expected = loop.boards_of(record.config, [], session.spec, seed=1)
     assert canonical_hashes([instance.board for instance in boards]).tolist() == canonical_hashes([e.board for e in expected]).tolist()
     assert session.environment(1) == record

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.jobs.folders import SCRATCH_AGE, clear_scratch
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import SessionError
-from frozenlab.session.store import SCRATCH_AGE, SessionStore
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 
 
@@ -91,11 +92,10 @@ def test_recorded_sessions_are_read_only(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_half_made_is_cleared(tmp_path: Path) -> None:
-    store = SessionStore(tmp_path)
     session = build_session(tmp_path)
     left = tmp_path / ".new-abc" / "one"
     left.mkdir(parents=True)
-    store.clear(60)
+    clear_scratch(tmp_path, 60)
     assert left.exists(), "its process may live"
-    store.clear(0)
+    clear_scratch(tmp_path, 0)
     assert not left.parent.exists() and session.dir.exists()

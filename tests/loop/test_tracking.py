@@ -25,55 +25,42 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     return build_session(tmp_path, small_spec(stages=2, sizes=(3, 4), boards_per_size=5), "built")
 
 
-def module(monkeypatch: pytest.MonkeyPatch, name: str, **members: Any) -> None:
-    made = ModuleType(name)
-    vars(made).update(members)
-    monkeypatch.setitem(sys.modules, name, made)
-
-
 Heard = list[tuple[Any, ...]]
+OWN_OPTIONS = {"trackio": {"embed", "space_id"}, "wandb": {"id", "dir", "mode"}}
+"""Options of ``init`` that only one of the clients has."""
 
 
-def fake_run(heard: Heard) -> SimpleNamespace:
-    """A run of Trackio or W&B."""
+def fake(monkeypatch: pytest.MonkeyPatch, name: str) -> Heard:
+    """A client in the place of Trackio or W&B, chosen by the environment; returns what it is called with."""
+    heard: Heard = []
+    options = OWN_OPTIONS[name]
 
     def log(data: dict[str, Any], step: int | None = None) -> None:
         heard.append(("log", data, step))
 
-    return SimpleNamespace(log=log, finish=lambda exit_code=0: heard.append(("finish", exit_code)))
+    def init(project: str, name: str, config: dict[str, Any], resume: str, **own: Any) -> SimpleNamespace:
+        assert own.keys() == options
+        heard.append(("init", project, name, config["stages"], resume, own.get("space_id", own.get("mode"))))
+        return SimpleNamespace(log=log, finish=lambda exit_code=0: heard.append(("finish", exit_code)))
+
+    client = ModuleType(name)
+    vars(client).update(init=init, Table=lambda dataframe: ("table", dataframe))
+    monkeypatch.setitem(sys.modules, name, client)
+    monkeypatch.setenv(environment.TRACK, name)
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    return heard
 
 
 @pytest.fixture
 def trackio(monkeypatch: pytest.MonkeyPatch) -> Heard:
-    heard: Heard = []
-
-    def init(project: str, name: str, config: dict[str, Any], resume: str, embed: bool, space_id: str | None) -> SimpleNamespace:
-        heard.append(("init", project, name, config["stages"], resume, space_id))
-        return fake_run(heard)
-
-    module(monkeypatch, "trackio", init=init, Table=lambda dataframe: ("table", dataframe))
-    monkeypatch.setenv(environment.TRACK, "trackio")
-    return heard
-
-
-@pytest.fixture
-def wandb(monkeypatch: pytest.MonkeyPatch) -> Heard:
-    heard: Heard = []
-
-    def init(project: str, id: str, name: str, config: dict[str, Any], resume: str, dir: str, mode: str) -> SimpleNamespace:
-        heard.append(("init", project, name, config["stages"], resume, mode))
-        return fake_run(heard)
-
-    module(monkeypatch, "wandb", init=init, Table=lambda dataframe: ("table", dataframe))
-    monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setenv(environment.TRACK, "wandb")
-    return heard
+    return fake(monkeypatch, "trackio")
 
 
 def run_again(session: Session, status: str = "done") -> list[str]:
     """Records what is in the folder once more, as a worker would; returns what people read of it."""
     said: list[str] = []
-    recorder = Recorder(session, on_event=lambda event: said.append(event_words(event)))
+    recorder = Recorder(session)
+    recorder.on_event = lambda event: said.append(event_words(event))
     recorder.begin()
     for stage in range(session.spec.stages):
         recorder.phase("training", stage)
@@ -81,15 +68,15 @@ def run_again(session: Session, status: str = "done") -> list[str]:
             recorder.step(stage, figures, [], saving=False)
         table, record = session.validation(stage), session.proposal(stage)
         assert table is not None and record is not None
-        recorder.validated(stage, table)
+        recorder.measured("validation", stage, table)
         recorder.proposed(record)
     recorder.end(status)  # type: ignore[arg-type]
     return said
 
 
 @pytest.mark.parametrize("name", ["trackio", "wandb"])
-def test_a_tracker_hears_config_steps_rates_and_proposals(session: Session, name: str, request: pytest.FixtureRequest) -> None:
-    heard: Heard = request.getfixturevalue(name)
+def test_a_tracker_hears_config_steps_rates_and_proposals(session: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = fake(monkeypatch, name)
     assert not [line for line in run_again(session) if "Not tracked" in line]
     begun = next(one for one in heard if one[0] == "init")
     assert begun[1:5] == ("frozenlab", "built", 2, "allow")

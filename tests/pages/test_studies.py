@@ -21,7 +21,7 @@ from frozenlab.experiments.studies.presets import SEEDS, engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import recorded_report
-from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.state import WorkerState
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec

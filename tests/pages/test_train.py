@@ -22,8 +22,7 @@ from frozenlab.base.files import append_line, write_text
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.queue.db import QueueDB
-from frozenlab.jobs.queue.recover import queued_job
+from frozenlab.jobs.queue.db import QueueDB, QueuedJob
 from frozenlab.jobs.state import Status, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
@@ -172,7 +171,7 @@ def test_the_command_runs_what_the_form_holds(changed: dict[str, Any], line: str
 def test_the_form_says_that_a_session_would_wait_and_lets_it_begin_at_once(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(os.cpu_count() or 1):
         other = build_session(sessions_folder, session_id=f"other-{n}", status="running", finished_stages=1)
-        QueueDB(sessions_folder).add(replace(queued_job(other), running=True, pid=os.getpid(), began=time.time()))
+        QueueDB(sessions_folder).add(replace(QueuedJob.of(other), running=True, pid=os.getpid(), began=time.time()))
     monkeypatch.setattr("frozenlab.jobs.queue.look.wake_if_needed", lambda root: None)
     started = []
     monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, urgent: started.append((session, urgent)))

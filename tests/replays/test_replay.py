@@ -136,7 +136,7 @@ def test_answers_are_kept_and_not_asked_again(scripted: Replay, session: Session
 
 
 def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.jobs.answers.EVERY", 0.0)
+    monkeypatch.setattr("frozenlab.jobs.recorder.EVERY", 0.0)
     seen: list[int] = []
     work_on(scripted, lambda share: seen.append(len(Replay(scripted.dir).answers())))
     assert seen == list(range(1, 13))

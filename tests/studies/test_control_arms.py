@@ -130,6 +130,6 @@ def test_an_arm_with_other_draws_shares_the_base_and_trains_on_other_boards(fini
     assert first.validation(None).equals(again.validation(None)) and first.test(None).equals(again.test(None))  # type: ignore[union-attr]
     drawn, other = first.environment(None), again.environment(None)
     assert drawn is not None and other is not None and drawn.seed != other.seed
-    assert not [event for event in again.events()[0] if event["kind"] == "damaged"]
+    assert not [event for event in again.events() if event["kind"] == "damaged"]
     assert first.proposal(None).config_after != again.proposal(None).config_after  # type: ignore[union-attr]
     assert set(first.test(1)["board_id"]) == set(again.test(1)["board_id"])  # type: ignore[index]

@@ -35,7 +35,7 @@ from tests.studies.builders import made, run
 def events(study: Study, kind: str) -> dict[str, int]:
     """How many events of this kind each cell has."""
     sessions = [session for cell in study.cells if (session := study.session(cell))]
-    return {session.id: sum(event["kind"] == kind for event in session.events()[0]) for session in sessions}
+    return {session.id: sum(event["kind"] == kind for event in session.events()) for session in sessions}
 
 
 @pytest.fixture(scope="module")

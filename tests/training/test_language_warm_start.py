@@ -16,7 +16,7 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.answers import reasoning
 from frozenlab.models.settings import Lora, WarmStart
 from frozenlab.models.training.warm_start import WarmStartError, learnt, warm_start
-from frozenlab.session.warm_start import warmed_up
+from frozenlab.session.loop import warmed_up
 from frozenlab.tasks.lake.family import LAKE
 from tests.language_sessions import tiny_policy, tiny_spec
 
@@ -84,7 +84,7 @@ def test_a_family_without_worked_answers_is_refused(tiny_model: Path) -> None:
 def test_the_boards_that_a_session_measures_are_kept_out(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = tiny_spec(tiny_model, "full")
     seen: list[Any] = []
-    monkeypatch.setattr("frozenlab.session.warm_start.warm_start", lambda policy, tasks, *_: seen.extend(tasks))
+    monkeypatch.setattr("frozenlab.session.loop.warm_start", lambda policy, tasks, *_: seen.extend(tasks))
     warmed_up(spec, WarmStart(examples=50))
     measured = {task.board for task in spec.tasks.suite(spec.suite, spec.initial_config)}
     assert len(seen) == 50 and not measured & {task.board for task in seen}

@@ -83,7 +83,7 @@ def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{found.summary or 'Nothing runs or waits'}** on {found.machine.cores} cores")
         if found.paused:
-            button("Let it go on", "queue-go", ":material/play_arrow:", launcher.let_queue_go_on, store)
+            button("Let it go on", "queue-go", ":material/play_arrow:", partial(launcher.pause_queue, paused=False), store)
         elif found.waiting:
             button("Pause", "queue-pause", ":material/pause:", launcher.pause_queue, store, "Nothing new begins but what is urgent.")
         notice(done_since(store), key="queue-notice")
@@ -131,9 +131,14 @@ Action = tuple[str, str, Callable[..., None], str]
 """What can be done to a job: name, icon, function of the sessions folder and the job's folder, hint."""
 CANCEL: Action = ("cancel", ":material/close:", launcher.cancel, "Take it out of the queue")
 STOP: Action = ("stop", ":material/stop:", launcher.cancel, "Stop it at its next step; it can be resumed later")
-GO: Action = ("go", ":material/play_arrow:", launcher.go_on, "Let it take its turn again")
-NOW: Action = ("now", ":material/bolt:", launcher.make_urgent, "Begin at once: running jobs make room and resume afterwards")
-PAUSE: Action = ("pause", ":material/pause:", launcher.pause, "Keep it waiting")
+GO: Action = ("go", ":material/play_arrow:", partial(launcher.change, paused=False), "Let it take its turn again")
+NOW: Action = (
+    "now",
+    ":material/bolt:",
+    partial(launcher.change, urgent=True),
+    "Begin at once: running jobs make room and resume afterwards",
+)
+PAUSE: Action = ("pause", ":material/pause:", partial(launcher.change, paused=True), "Keep it waiting")
 
 
 def actions(job: QueuedJob) -> tuple[Action, ...]:

@@ -1,7 +1,7 @@
 """Cells, which shares, evidence, claims and suites are keyed by.
 
 A config has a cell for each kind of task that it can draw. What makes up a cell is the business of its task family (on the lake: team,
-map size and, in some configs, layout); everybody else knows a cell by its name.
+map size and, in some configs, layout); other modules know a cell by its name.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Settings(Protocol):
 
 
 class Config(Protocol):
-    """An environment config, as far as everybody knows it."""
+    """What all environment configs have."""
 
     @property
     def family(self) -> str:

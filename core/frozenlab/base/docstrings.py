@@ -1,4 +1,4 @@
-"""The docstrings below the fields of a class, read from its source when somebody asks: forms and JSON schemas do, most processes never.
+"""The docstrings below the fields of a class, read from its source when it is needed: by forms and JSON schemas, in most processes never.
 
 Pydantic's ``use_attribute_docstrings`` reads them when a class is made, which takes every start of a process 40 ms.
 """

@@ -1,7 +1,8 @@
-"""Writing files atomically, and reading text of unknown origin."""
+"""Writing files atomically, locking them, and reading text and JSON of unknown origin."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -9,8 +10,10 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -30,7 +33,7 @@ class TextError(LabError, ValueError):
 def regular(path: Path) -> Path:
     """The path itself. Raises OSError if no file is there: a folder cannot be read, a pipe is waited for, and a device has no end.
 
-    Whatever reads a folder that anybody may have written asks this first.
+    Call it before reading a file of unknown origin.
     """
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(f"{path.name} is no file")
@@ -38,7 +41,7 @@ def regular(path: Path) -> Path:
 
 
 def read_json(path: Path) -> Any:
-    """The value in a JSON file that anybody may have written. Raises OSError if no file is there, ValueError if it holds no JSON."""
+    """The value in a JSON file of unknown origin. Raises OSError if no file is there, ValueError if it holds no JSON."""
     return json_value(regular(path).read_bytes())
 
 
@@ -164,6 +167,23 @@ def open_to_append(path: Path) -> BinaryIO:
     return os.fdopen(handle, "a+b")
 
 
+@contextmanager
+def locked(path: Path, wait: float = inf) -> Iterator[BinaryIO | None]:
+    """Hold the lock of a file, which is created if it is missing. None if another process does not release it within ``wait`` seconds."""
+    deadline = time.monotonic() + wait
+    with open_to_append(path) as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    yield None
+                    return
+                time.sleep(0.05)
+        yield file
+
+
 TEMPORARY = re.compile(r"\..+\.\w+\.\w{8}")
 """Names of files that have not replaced their target yet: a dot, its name, a dot, and eight random letters."""
 
@@ -192,3 +212,27 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         if isinstance(record, dict):
             records.append(record)
     return records, offset + end
+
+
+MOST_OPENINGS = 2000
+"""Brackets that are tried, the last ones of a text: each may cost a walk through the rest of it, and a model that repeats itself writes
+thousands."""
+MOST_NESTED = 10
+"""After so many brackets in which others are nested without end nothing more is tried."""
+
+
+def json_values(text: str, openings: str = "{[") -> Iterator[tuple[Any, int]]:
+    """The objects or lists that begin with one of ``openings`` and lie in no other one, in order, each with the place where it ends."""
+    decoder, end, nested = json.JSONDecoder(), 0, 0
+    starts = [found.start() for found in re.finditer(f"[{re.escape(openings)}]", text)]
+    for start in starts[-MOST_OPENINGS:]:
+        if start < end or nested == MOST_NESTED:
+            continue
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except ValueError:
+            continue
+        except RecursionError:
+            nested += 1
+            continue
+        yield value, end

@@ -11,8 +11,7 @@ from typing import Any
 
 from frozenlab.base import places
 from frozenlab.cli.common import show
-from frozenlab.jobs.gpus import Gpu, gpus
-from frozenlab.jobs.share import cores, memory
+from frozenlab.jobs.machine import Gpu, cores, gpus, memory
 from frozenlab.session.footprint import GIB, footprint, shape_of, shortfalls
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec

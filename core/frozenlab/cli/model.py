@@ -31,7 +31,7 @@ from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import fresh_name
 from frozenlab.jobs.launcher import counted
-from frozenlab.jobs.needs import language_model
+from frozenlab.jobs.machine import language_model
 from frozenlab.models.folders import on_hub
 from frozenlab.models.settings import WarmStart
 from frozenlab.session.footprint import shortfalls
@@ -139,7 +139,7 @@ def run_warm_start(options: argparse.Namespace) -> None:
     os.environ.update(worker_environment(spec.online))
     settings = WarmStart(**given(options, *WarmStart.model_fields))
     with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", language_model()), progress() as note:
-        from frozenlab.session.warm_start import warmed_up
+        from frozenlab.session.loop import warmed_up
 
         policy = warmed_up(spec, settings, lambda done, of, loss: note("learning", done, of))
     save_at_once(policy.save, out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -40,21 +39,24 @@ add_retry, add_go = add_now, add_pause
 
 
 def run_now(options: argparse.Namespace) -> None:
-    steer(options, launcher.make_urgent)
+    steer(options, urgent=True)
 
 
 def run_pause(options: argparse.Namespace) -> None:
-    steer(options, launcher.pause, launcher.pause_queue)
+    steer(options, paused=True)
 
 
 def run_go(options: argparse.Namespace) -> None:
-    steer(options, launcher.go_on, launcher.let_queue_go_on)
+    steer(options, paused=False)
 
 
-def steer(options: argparse.Namespace, one: Callable[[Path, Path], None], whole: Callable[[Path], None] = lambda root: None) -> None:
-    """Do something with one job, or with the ``whole`` queue, and show the queue."""
+def steer(options: argparse.Namespace, **values: bool) -> None:
+    """Change one job, or pause the whole queue or let it go on, and show the queue."""
     root = places.sessions_folder()
-    one(root, find(root, options.id).path) if options.id else whole(root)
+    if options.id:
+        launcher.change(root, find(root, options.id).path, **values)
+    else:
+        launcher.pause_queue(root, **values)
     run_queue(options)
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from frozenlab.engineer.engineers import ENGINEERS
 from frozenlab.jobs.environment import TRACK, TRACKERS, worker_environment
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import release
-from frozenlab.jobs.worker import work_alone
+from frozenlab.jobs.worker import work_on
 from frozenlab.models.folders import STUDENT, policy_folder, weights_file
 from frozenlab.models.training.methods import title_of
 from frozenlab.models.training.settings import TrainingSettings
@@ -28,8 +27,7 @@ from frozenlab.session.health.alerts import alerts
 from frozenlab.session.launch import resume, start
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.reproduce import Comparison, compare, spec_to_reproduce
-from frozenlab.session.session import Session
-from frozenlab.session.soundness import problems_of
+from frozenlab.session.session import Session, problems_of
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 
@@ -148,8 +146,6 @@ def verdict(found: Comparison, first: str) -> tuple[str, ...]:
 
 def run_in_foreground(session: Session, as_json: bool, track: str | None = None) -> int:
     """Run or resume the session in this process and print one line per event. Ctrl+C stops it after the current step."""
-    from frozenlab.session.recorder import Recorder  # with it come the libraries of training
-    from frozenlab.session.worker import work
 
     def print_event(event: dict[str, Any]) -> None:
         print(event_words(event), flush=True)
@@ -161,7 +157,7 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
         if not as_json:
             print(f"session {session.id} in {session.dir}", flush=True)
         signal.signal(signal.SIGINT, lambda *_: (session.dir / STOP_FILE).touch())
-        status = work_alone(session, work, partial(Recorder, on_event=None if as_json else print_event))
+        status = work_on(session, on_event=None if as_json else print_event)
     release(session, places.sessions_folder())
     print_status(session, as_json)
     return status

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import regular, write_text
-from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
+from frozenlab.jobs.folders import find_folder, fresh_name, make_folder, read_task, readable
 from frozenlab.jobs.job import Job, kind_of
 from frozenlab.jobs.launcher import check_folder, launching, submit
 from frozenlab.session.store import SessionStore
@@ -137,7 +137,8 @@ class Experiment(Job, Generic[Spec]):
     def create(cls, spec: Spec, store: SessionStore, experiment_id: str | None = None) -> Self:
         """A new folder with the spec and a queued state. Raises ``error`` if the id is invalid or taken."""
         place, file, title = cls.place(store.root), kind_of(cls).task, getattr(spec, "title", cls.kind)
-        return cls(make_folder(place, experiment_id, file, spec, title=title, kind=cls.kind, error=cls.error))
+        experiment_id = experiment_id or fresh_name(place, title, otherwise=cls.kind)
+        return cls(make_folder(place, experiment_id, file, spec, kind=cls.kind, error=cls.error))
 
     @classmethod
     def check(cls, spec: Spec, store: SessionStore) -> None:

@@ -6,18 +6,14 @@ A worker ignores Ctrl+C and a closed terminal. The stop file or SIGTERM stops it
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 
-from frozenlab.jobs.environment import KEEPER, NICENESS, worker_command, worker_environment
+from frozenlab.jobs.environment import NICENESS, worker_command, worker_environment
 from frozenlab.jobs.job import KINDS
-from frozenlab.jobs.worker import end_with, work_on
+from frozenlab.jobs.worker import outlive_terminal, work_on
 
-if KEEPER in os.environ:
-    end_with(int(os.environ[KEEPER]))
-for nuisance in (signal.SIGINT, signal.SIGHUP):
-    signal.signal(nuisance, signal.SIG_IGN)
+outlive_terminal()
 name, folder = sys.argv[1:]
 if name != "study":
     os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive

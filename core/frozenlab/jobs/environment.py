@@ -10,11 +10,6 @@ from pathlib import Path
 
 from frozenlab.base import places
 from frozenlab.base.files import open_to_append
-from frozenlab.jobs.share import cores
-
-THREADS = max(1, cores() // 2)
-"""For processes that import torch: half the cores. Torch's threads wait for each other by spinning: on two cores, with two threads and
-anything else running, a training step of 2.5 s took 30; with one thread it takes 4, whatever runs at the same time."""
 
 NICENESS = "FROZENLAB_NICENESS"
 """Environment variable with the niceness of a worker. Without it a worker is nicer than the pages."""

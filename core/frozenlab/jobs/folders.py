@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,9 +16,11 @@ from pydantic import BaseModel
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import regular, write_text
-from frozenlab.jobs.state import WorkerState
+from frozenlab.jobs.state import WorkerState, store_state
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+SCRATCH, SCRATCH_AGE = ".new-", 86400.0
+"""Name of the folder in which a new job is assembled, and for how many seconds at most."""
 
 Opened = TypeVar("Opened")
 Task = TypeVar("Task", bound=BaseModel)
@@ -26,27 +31,44 @@ class LinkError(LabError, ValueError):
 
 
 def make_folder(
-    root: Path, job_id: str | None, file: str, task: BaseModel, *, title: str, kind: str, error: type[LabError] = LabError
-) -> Path:
-    """Make a folder in ``root`` with the ``task`` in ``file`` and a queued state.
+    root: Path, job_id: str, file: str, task: BaseModel, *, kind: str, error: type[LabError],
+    state: WorkerState | None = None, fill: Callable[[Path], None] = lambda folder: None,
+) -> Path:  # fmt: skip
+    """Make a folder in ``root`` with the ``task`` in ``file`` and a queued state. It is complete before it has its name.
 
     Args:
-        job_id: the folder's name; None makes one from the date and the title.
         kind: the kind of job, for messages.
+        state: another state than the usual one.
+        fill: adds further files to the folder.
 
     Raises:
         error: the id is invalid or taken.
     """
-    root.mkdir(parents=True, exist_ok=True)
-    job_id = job_id or fresh_name(root, title, otherwise=kind)
     check_id(job_id, kind, error)
+    root.mkdir(parents=True, exist_ok=True)
+    clear_scratch(root, SCRATCH_AGE)
     folder = root / job_id
-    if folder.exists():
-        raise error(f"a {kind} {job_id!r} already exists in {root}")
-    folder.mkdir()
-    write_text(folder / "state.json", WorkerState(started=time.time()).model_dump_json(indent=1))
-    write_text(folder / file, task.model_dump_json(indent=1))
+    with tempfile.TemporaryDirectory(dir=root, prefix=SCRATCH) as scratch:
+        made = Path(scratch) / job_id
+        made.mkdir()
+        fill(made)
+        store_state(made, state or WorkerState(started=time.time()))
+        write_text(made / file, task.model_dump_json(indent=2))
+        try:
+            made.rename(folder)
+        except OSError:
+            if folder.is_dir() and not (folder / file).exists():
+                raise error(f"{job_id}/{file} is missing in {root}: put it back, or delete the folder") from None
+            raise error(f"a {kind} {job_id!r} already exists in {root}") from None
     return folder
+
+
+def clear_scratch(root: Path, age: float) -> None:
+    """Remove half-made jobs older than ``age`` seconds."""
+    for left in root.glob(f"{SCRATCH}*"):
+        with suppress(FileNotFoundError):  # its process lives and has just finished it
+            if time.time() - left.stat().st_mtime > age:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def read_task(path: Path, model: type[Task], *, kind: str, error: type[LabError]) -> Task:

@@ -1,4 +1,4 @@
-"""Jobs that came in a file of somebody else: they are marked, and nothing runs in them until a person makes them their own."""
+"""Jobs that were imported from a file: they are marked, and nothing runs in them until a person makes them their own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import regular, write_text
+from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.state import Moment
 
@@ -73,6 +74,12 @@ def refuse_imported(folder: Path) -> None:
     """Raises ImportedError if the job was imported and not made one's own."""
     if why := why_not_own(folder):
         raise ImportedError(f"{folder.name} {why}, so nothing runs in it: make it yours first, with frozenlab jobs own {folder.name}")
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Raises LinkError or ImportedError if nothing may run in a job's folder, because it holds a link or is not one's own."""
+    refuse_links(folder)
+    refuse_imported(folder)
 
 
 def make_own(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
 from frozenlab.jobs.environment import worker_command
-from frozenlab.jobs.needs import LAB_MODEL, Needs
+from frozenlab.jobs.machine import LAB_MODEL, Needs
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 
 STOP_FILE = "stop"
@@ -100,7 +100,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind(
-            "session", "", "session.json", "frozenlab.session.worker", "frozenlab.session.session.Session",
+            "session", "", "session.json", "frozenlab.session.loop", "frozenlab.session.session.Session",
             "frozenlab.session.recorder.Recorder", within=("studies/*/cells", "contests/*/sides"),
         ),
         Kind(

@@ -5,27 +5,26 @@ A job is launched by entering it in the queue of its machine. Its dispatcher sta
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from frozenlab.base.errors import LabError
-from frozenlab.base.files import open_to_append, write_text
+from frozenlab.base.files import locked
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
 from frozenlab.jobs.environment import start_worker, worker_environment
-from frozenlab.jobs.folders import LinkError, refuse_links
-from frozenlab.jobs.imported import ImportedError, refuse_imported
+from frozenlab.jobs.folders import LinkError
+from frozenlab.jobs.imported import ImportedError, refuse_foreign
 from frozenlab.jobs.job import KINDS, STOP_FILE, Job
-from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.queue.db import PAUSED, QueueDB, QueuedJob, in_queue
-from frozenlab.jobs.queue.recover import queued_job
 from frozenlab.jobs.queue.schedule import free_cards
 from frozenlab.jobs.queue.watch import wake
 from frozenlab.jobs.state import UNFINISHED, WorkerState, own_process, read_state, store_state, stored_state, worker_alive
@@ -56,12 +55,9 @@ def launching(root: Path) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def launch_lock(root: Path) -> Iterator[None]:
+def launch_lock(root: Path) -> AbstractContextManager[BinaryIO | None]:
     """Nothing of the sessions folder ``root`` is launched meanwhile."""
-    with open_to_append(root / ".launch.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    return locked(root / ".launch.lock")
 
 
 def submit(job: Job, urgent: bool = False, parent: Job | None = None) -> None:
@@ -75,7 +71,7 @@ def submit(job: Job, urgent: bool = False, parent: Job | None = None) -> None:
     check_folder(job)
     if job.state().live:
         raise LaunchError(f"{job.id} is {job.state().status} already")
-    db, new = QueueDB(job.root), queued_job(job, urgent)
+    db, new = QueueDB(job.root), QueuedJob.of(job, urgent)
     with db.hold():
         if parent is not None:
             above = db.job(parent.dir) or new
@@ -95,7 +91,7 @@ def claim(job: Job, root: Path) -> None:
     db = QueueDB(root)
     with db.hold():
         queue(job)
-        enter_here(db, queued_job(job))
+        enter_here(db, QueuedJob.of(job))
 
 
 def release(job: Job, root: Path) -> None:
@@ -155,8 +151,7 @@ def held(job: Job) -> bool:
 def check_folder(job: Job) -> None:
     """Raises LaunchError if nothing may be run in the job's folder."""
     try:
-        refuse_links(job.dir)
-        refuse_imported(job.dir)
+        refuse_foreign(job.dir)
     except (LinkError, ImportedError) as error:
         raise LaunchError(str(error)) from None
 
@@ -164,7 +159,7 @@ def check_folder(job: Job) -> None:
 def queue(job: Job) -> None:
     """Mark the job as queued, and remove an old request to stop."""
     (job.dir / STOP_FILE).unlink(missing_ok=True)
-    write_text(job.dir / "state.json", job.state().queued().model_dump_json(indent=2))
+    store_state(job.dir, job.state().queued())
 
 
 def launch(job: Job, **variables: str) -> subprocess.Popen[bytes]:
@@ -237,36 +232,15 @@ def end_after_grace(state: WorkerState) -> None:
 # --- steering --------------------------------------------------------------------------------------------------------
 
 
-def make_urgent(root: Path, folder: Path) -> None:
-    """Let a job, with its parts, begin at once: running jobs make room, and go on afterwards. Raises LaunchError if it is not in the
-    queue."""
-    change(root, folder, urgent=True)
-    wake(root)
-
-
-def pause(root: Path, folder: Path) -> None:
-    """Keep a waiting job in the queue without beginning it; of a study or contest, its waiting parts. Raises LaunchError."""
-    change(root, folder, paused=True)
-
-
-def go_on(root: Path, folder: Path) -> None:
-    """Let a paused job take its turn again. Raises LaunchError if it is not in the queue."""
-    change(root, folder, paused=False)
-    wake(root)
-
-
-def pause_queue(root: Path) -> None:
-    """Begin no job until the queue goes on, but urgent ones. What runs goes on."""
-    QueueDB(root).set_fact(PAUSED, True)
-
-
-def let_queue_go_on(root: Path) -> None:
-    QueueDB(root).set_fact(PAUSED, False)
-    wake(root)
-
-
 def change(root: Path, folder: Path, **values: bool) -> None:
-    """Change a job of the queue and its parts. Raises LaunchError if it is not in the queue, or is to be paused and computes already."""
+    """Change a job of the queue, and its parts.
+
+    Args:
+        values: ``urgent=True``: it begins at once; running jobs make room, and go on afterwards. ``paused=True`` keeps a waiting job in the
+            queue without beginning it, and of a study or contest its waiting parts; ``paused=False`` lets it take its turn again.
+
+    Raises LaunchError if it is not in the queue, or is to be paused and computes already.
+    """
     db = QueueDB(root)
     with db.hold():
         job = db.job(folder)
@@ -276,6 +250,15 @@ def change(root: Path, folder: Path, **values: bool) -> None:
             raise LaunchError(f"{job.id} runs already: stop it instead, it can be resumed later")
         for one in (job, *parts(db, job)):
             db.change(one.folder, **values)
+    if not values.get("paused"):
+        wake(root)
+
+
+def pause_queue(root: Path, paused: bool = True) -> None:
+    """Begin no job but urgent ones until the queue goes on, or let it go on. What runs goes on."""
+    QueueDB(root).set_fact(PAUSED, paused)
+    if not paused:
+        wake(root)
 
 
 def parts(db: QueueDB, job: QueuedJob) -> list[QueuedJob]:

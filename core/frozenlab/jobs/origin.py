@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.base import places
 from frozenlab.base.files import write_text
-from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.state import Moment
 
 ORIGIN_FILE = "origin.json"

@@ -1,20 +1,23 @@
-"""Writes a job's ``state.json`` while its worker runs."""
+"""Writes a job's ``state.json`` while its worker runs, and its answers as they come."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
 
 from frozenlab.base.errors import Stopped
-from frozenlab.base.files import sweep, write_text
+from frozenlab.base.files import sweep
 from frozenlab.jobs.disk import free_reserve, in_words, reserve
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.origin import keep_origin
-from frozenlab.jobs.state import Status, WorkerState, own_process
+from frozenlab.jobs.state import Status, WorkerState, own_process, store_state
 
 AnyJob = TypeVar("AnyJob", bound=Job)
+Answer = TypeVar("Answer")
+EVERY = 1.0
+"""Seconds of answers that a kill may cost at the most."""
 
 
 class JobRecorder(Generic[AnyJob]):
@@ -23,6 +26,8 @@ class JobRecorder(Generic[AnyJob]):
     state: WorkerState
     on_progress: Callable[[float], None] | None = None
     """Gets the part of the work that is done, 0..1, whenever it is recorded."""
+    on_event: Callable[[dict[str, Any]], None] | None = None
+    """Gets each event of a session, for a terminal that follows along."""
 
     def __init__(self, job: AnyJob) -> None:
         self.job = job
@@ -49,6 +54,29 @@ class JobRecorder(Generic[AnyJob]):
         self.state.progress, self.state.seconds_left = progress, seconds_left
         self.write()
 
+    def keep_all(self, new: Iterable[Answer], known: list[Answer], total: int, write: Callable[[list[Answer]], None]) -> None:
+        """Add the new answers to ``known`` one by one, and write all of them every second and at the end, however it ends.
+
+        Args:
+            known: the answers of earlier workers.
+            total: answers that there will be in all.
+            write: replaces the file of answers.
+
+        Raises Stopped if the job was asked to stop.
+        """
+        at_first, began, written = len(known), time.monotonic(), 0.0
+        try:
+            for answer in new:
+                known.append(answer)
+                if time.monotonic() - written > EVERY:
+                    write(known)
+                    written = time.monotonic()
+                pace = (time.monotonic() - began) / (len(known) - at_first)
+                self.tell(len(known) / total, pace * (total - len(known)))
+        finally:
+            if len(known) > at_first:
+                write(known)
+
     def stopping(self) -> bool:
         return (self.job.dir / STOP_FILE).exists()
 
@@ -74,4 +102,4 @@ class JobRecorder(Generic[AnyJob]):
     def write(self) -> None:
         """Replace ``state.json``; every write is a heartbeat."""
         self.state.heartbeat = time.time()
-        write_text(self.job.dir / "state.json", self.state.model_dump_json(indent=2))
+        store_state(self.job.dir, self.state)

@@ -68,7 +68,7 @@ class WorkerState(BaseModel):
 
     @property
     def live(self) -> bool:
-        """Whether the job will go on without anybody's help."""
+        """Whether the job will go on by itself."""
         return self.status in ("queued", "running", "stalled")
 
     def queued(self) -> Self:
@@ -83,15 +83,14 @@ class WorkerState(BaseModel):
         return self.host is not None and self.host != socket.gethostname()
 
 
+LOST = "state.json is missing or damaged"
 Observed = TypeVar("Observed", bound=WorkerState)
 
 
 def read_state(folder: Path) -> WorkerState:
     """The state in a worker's folder as readers should show it. A damaged ``state.json`` counts as failed."""
-    try:
-        return as_observed(WorkerState.model_validate_json(regular(folder / "state.json").read_bytes()))
-    except Exception:  # whatever is called state.json
-        return WorkerState(status="failed", error="state.json is missing or damaged")
+    stored = stored_state(folder)
+    return WorkerState(status="failed", error=LOST) if stored is None else as_observed(stored)
 
 
 class AnyState(WorkerState):
@@ -104,7 +103,7 @@ def stored_state(folder: Path) -> AnyState | None:
     """What a job's ``state.json`` says, whether its worker is alive or not. None if it cannot be read."""
     try:
         return AnyState.model_validate_json(regular(folder / "state.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
+    except Exception:  # whatever is called state.json
         return None
 
 

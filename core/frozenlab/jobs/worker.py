@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import sys
@@ -17,12 +16,11 @@ from typing import Any, TypeVar
 import psutil
 
 from frozenlab.base.errors import AwaitsProposal, LabError, Stopped
-from frozenlab.base.files import open_to_append
-from frozenlab.jobs.environment import worker_environment
-from frozenlab.jobs.folders import refuse_links
-from frozenlab.jobs.imported import refuse_imported
+from frozenlab.base.files import locked
+from frozenlab.jobs.environment import KEEPER, worker_environment
+from frozenlab.jobs.imported import refuse_foreign
 from frozenlab.jobs.job import LOCK_WAIT, STOP_FILE, Job, kind_of
-from frozenlab.jobs.recorder import AnyJob, JobRecorder
+from frozenlab.jobs.recorder import JobRecorder
 
 DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
 """Exit statuses. HELD: another worker has the job. WAITING: the session needs a person's proposal."""
@@ -36,43 +34,28 @@ class JobHeldError(LabError, RuntimeError):
 AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
 
 
-def work_on(job: Job, on_progress: Callable[[float], None] | None = None) -> int:
-    """Do a job as its kind says, in this process; return the exit status.
+def work_on(job: Job, on_progress: Callable[[float], None] | None = None, on_event: Callable[[dict[str, Any]], None] | None = None) -> int:
+    """Do a job as its kind says, unless another worker has it, until it is done or stopped (SIGTERM, stop file); return the exit status.
 
     Args:
         on_progress: gets the part of the work that is done, 0..1, whenever that is recorded.
-    """
-    kind = kind_of(job)
-    module, _, name = kind.recorder.rpartition(".")
-
-    def recorder(job: Job) -> JobRecorder[Any]:
-        made = getattr(import_module(module), name)(job)
-        made.on_progress = on_progress
-        return made
-
-    def work(recorder: JobRecorder[Any]) -> None:
-        import_module(kind.worker).work(recorder)  # may import torch, which takes seconds: the job is seen running before
-
-    return work_alone(job, work, recorder)
-
-
-def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder]) -> int:
-    """Do the ``work`` of a job, unless another worker has it, until it is done or stopped (SIGTERM, stop file); return the exit status.
-
-    Args:
-        recorder: makes the recorder for the work, once the job's lock is held.
+        on_event: gets each event of a session.
 
     Raises LinkError if there is a link in the job's folder, ImportedError if it was imported and is not one's own yet.
     """
-    refuse_links(job.dir)
-    refuse_imported(job.dir)
+    refuse_foreign(job.dir)
+    kind = kind_of(job)
+    module, _, name = kind.recorder.rpartition(".")
     try:
-        with sole_worker(job, kind_of(job).lock_wait):
+        with sole_worker(job, kind.lock_wait):
             if job.state().status == "done":  # the other worker finished the job
                 return DONE
             signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())
             os.environ.update(worker_environment(job.online))  # before anything imports what reads it
-            return run_job(recorder(job), work)
+            recorder: JobRecorder[Any] = getattr(import_module(module), name)(job)
+            recorder.on_progress, recorder.on_event = on_progress, on_event
+            # The import may take seconds, as that of torch does: the job is seen running before.
+            return run_job(recorder, lambda recorder: import_module(kind.worker).work(recorder))
     except JobHeldError as error:
         print(error, file=sys.stderr)
         return HELD
@@ -103,18 +86,19 @@ def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:
 def sole_worker(job: Job, wait: float = LOCK_WAIT) -> Iterator[None]:
     """Hold the job's lock, which keeps out all other workers on all machines that see its folder. Raises JobHeldError if another worker
     does not release it within ``wait`` seconds."""
-    deadline = time.monotonic() + wait
-    with open_to_append(job.dir / LOCK_FILE) as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    state = job.state()
-                    raise JobHeldError(f"{job.id} has a worker already, process {state.pid} on {state.host}") from None
-                time.sleep(0.1)
+    with locked(job.dir / LOCK_FILE, wait) as lock:
+        if lock is None:
+            state = job.state()
+            raise JobHeldError(f"{job.id} has a worker already, process {state.pid} on {state.host}")
         yield
+
+
+def outlive_terminal() -> None:
+    """Ignore Ctrl+C and a closed terminal, but end with the process whose pid the environment names in KEEPER, if it does."""
+    for nuisance in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(nuisance, signal.SIG_IGN)
+    if KEEPER in os.environ:
+        end_with(int(os.environ[KEEPER]))
 
 
 def end_with(keeper: int) -> None:

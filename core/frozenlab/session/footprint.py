@@ -10,7 +10,7 @@ from typing import Any
 from frozenlab.base.files import read_json
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
-from frozenlab.jobs.gpus import SPEEDS, Gpu, gpus
+from frozenlab.jobs.machine import SPEEDS, Gpu, gpus
 from frozenlab.models.folders import ADAPTER_CONFIG, nowhere
 from frozenlab.models.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
 from frozenlab.models.settings import Lora

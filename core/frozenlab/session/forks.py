@@ -10,8 +10,7 @@ from typing import Any
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import write_text
 from frozenlab.engineer.schema import Proposal
-from frozenlab.jobs.folders import refuse_links
-from frozenlab.jobs.imported import refuse_imported
+from frozenlab.jobs.imported import refuse_foreign
 from frozenlab.models.training.checkpoints import damage
 from frozenlab.session.session import GIVEN_FILE, Session, SessionError
 from frozenlab.session.spec import Parent, SessionSpec
@@ -49,13 +48,12 @@ def fork(
 
     ``given`` is what a person proposes there in the place of the engineer, who is asked again after the next stage. A parent from which
     training cannot go on (see :func:`trains_again`) leaves its boards, configs and proposals; the fork trains on them again, with the same
-    draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody reads half a fork.
+    draws if this version drew the parent's plans too. The folder is complete before it has its name, so that no reader meets half a fork.
 
     Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder,
     ImportedError if it was imported and is not one's own yet.
     """
-    refuse_links(parent.dir)
-    refuse_imported(parent.dir)
+    refuse_foreign(parent.dir)
     spec = forked_spec(parent, stage, **changes)
     retrains = trains_again(parent, stage)
 
@@ -67,10 +65,8 @@ def fork(
         if given is not None:
             write_text(folder / "stages" / f"{stage:02d}" / GIVEN_FILE, given.model_dump_json(indent=2))
 
-    session = store.create(spec, session_id, fill)
     rates = [rate for rate in parent.state().rates if rate.stage is None or (rate.stage <= stage and not retrains)]
-    write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
-    return session
+    return store.create(spec, session_id, fill, rates)
 
 
 def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
@@ -83,10 +79,7 @@ def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionS
         ignored = shutil.ignore_patterns(".*", *DECIDED, *drawn)
         shutil.copytree(other.stage_dir(None), folder / "baseline", ignore=ignored, copy_function=link_or_copy)
 
-    session = store.create(spec, session_id, fill)
-    rates = [rate for rate in other.state().rates if rate.stage is None]
-    write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
-    return session
+    return store.create(spec, session_id, fill, [rate for rate in other.state().rates if rate.stage is None])
 
 
 def trains_again(parent: Session, stage: int) -> bool:

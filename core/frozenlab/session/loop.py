@@ -22,51 +22,55 @@ from frozenlab.engineer.protocol import Engineer
 from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
 from frozenlab.engineer.sections import describe
 from frozenlab.jobs.disk import check_room, size_of
-from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.machine import THREADS
 from frozenlab.models.evaluation import evaluate
+from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Progress
+from frozenlab.models.settings import WarmStart
 from frozenlab.models.training.checkpoints import drop_resume_files
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.stage_run import StageRun, train_stage
+from frozenlab.models.training.warm_start import Progress as WarmStartProgress
+from frozenlab.models.training.warm_start import warm_start
 from frozenlab.session.footprint import checkpoints
 from frozenlab.session.recorder import Recorder
-from frozenlab.session.session import GIVEN_FILE, EnvironmentRecord, Session, SessionError
-from frozenlab.session.soundness import stages_to_train
+from frozenlab.session.session import GIVEN_FILE, EnvironmentRecord, Session, SessionError, SuiteName, stages_to_train
 from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import Phase
 from frozenlab.tasks.task import Task
 
 
-def run(session: Session, recorder: Recorder) -> None:
+def work(recorder: Recorder) -> None:
     """Run the whole session from where it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
     torch.set_num_threads(THREADS)
-    spec = session.spec
+    session, spec = recorder.job, recorder.job.spec
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
     training = make_training(policy, spec)
     engineer = spec.engineer.build(spec.models(policy))
     config = spec.initial_config
     lacking = stages_to_train(session)
-    validate(policy, suite, None, session, recorder)
-    measure(policy, test, None, session, recorder)
+    measure(policy, "validation", suite, None, recorder)
+    measure(policy, "test", test, None, recorder)
     if spec.ask_first:
-        draw_boards(config, suite + test, None, session, recorder)
+        draw_boards(config, suite + test, None, recorder)
         context = describe(session.measurements(None), spec.sections, spec.layouts)
-        config = propose(engineer, context, config, session, recorder).config_after
+        config = propose(engineer, context, config, recorder).config_after
     for stage in range(spec.stages):
         try:
-            boards = draw_boards(config, suite + test, stage, session, recorder)
+            boards = draw_boards(config, suite + test, stage, recorder)
         except GenerationError as reason:
-            config = keep_config(stage, reason, session, recorder)
-            boards = draw_boards(config, suite + test, stage, session, recorder)
-        train(training, boards, stage, lacking, session, recorder)
-        validate(policy, suite, stage, session, recorder)
-        measure(policy, test, stage, session, recorder)
+            config = keep_config(stage, reason, recorder)
+            boards = draw_boards(config, suite + test, stage, recorder)
+        train(training, boards, stage, lacking, recorder)
+        measure(policy, "validation", suite, stage, recorder)
+        measure(policy, "test", test, stage, recorder)
         if "person" in spec.engineer.needs and stage + 1 == spec.stages:
-            break  # nobody would train on what a person thinks of here
+            break  # no stage would train on what a person thinks of here
         context = describe(session.measurements(stage), spec.sections, spec.layouts)
-        config = propose(engineer, context, config, session, recorder).config_after
+        config = propose(engineer, context, config, recorder).config_after
     if spec.heavy:
         drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
 
@@ -88,11 +92,11 @@ def boards_of(config: Config, kept_out: list[Task], spec: SessionSpec, seed: int
     return spec.tasks.draw(config, spec.training.steps * spec.training.boards_per_step, seed, kept_out)
 
 
-def draw_boards(config: Config, kept_out: list[Task], stage: int | None, session: Session, recorder: Recorder) -> list[Task]:
+def draw_boards(config: Config, kept_out: list[Task], stage: int | None, recorder: Recorder) -> list[Task]:
     """The stage's boards, the same again after a resume. Stage None: the boards of the first stage if the initial config is kept, for the
     engineer's context."""
     recorder.phase("asking" if stage is None else "generating", stage)
-    number = stage or 0
+    session, number = recorder.job, stage or 0
     known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", number)
     if known is not None and known.seed in (seed, session.spec.seed * 1000 + number):
         seed = known.seed  # an older version drew by the second
@@ -110,13 +114,13 @@ def draw_boards(config: Config, kept_out: list[Task], stage: int | None, session
     return boards
 
 
-def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> Config:
+def keep_config(stage: int, reason: GenerationError, recorder: Recorder) -> Config:
     """The config before the proposal, if the proposed one cannot be drawn; the proposal's record then says so.
     Raises the reason if there is no such proposal, or it changed nothing.
 
     The guard refuses what it sees to be undrawable; it does not draw a whole stage.
     """
-    record = session.proposal(stage - 1 if stage else None)
+    record = recorder.job.proposal(stage - 1 if stage else None)
     if record is None or not record.changes:
         raise reason
     why = f"its boards cannot be drawn: {reason}"
@@ -142,8 +146,9 @@ def make_training(policy: Policy, spec: SessionSpec) -> StageRun:
     return training
 
 
-def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int, str | None], session: Session, recorder: Recorder) -> None:
+def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int, str | None], recorder: Recorder) -> None:
     """Trains on the boards if the stage is among those that are ``lacking``; one that is trained is loaded instead."""
+    session = recorder.job
     folder = session.stage_dir(stage)
     trained = folder / "policy"
     if stage not in lacking:
@@ -169,18 +174,18 @@ def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int,
         drop_resume_files(previous)
 
 
-def validate(policy: Policy, suite: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Plans for every validation board; stage None is the base, before training."""
-    if agreed(not is_whole(session.validation(stage), suite), session.spec):
-        recorder.phase("baseline" if stage is None else "validating", stage)
-        recorder.validated(stage, measured_plans(policy, suite, session.spec, recorder))
+def measure(policy: Policy, suite: SuiteName, boards: list[Task], stage: int | None, recorder: Recorder) -> None:
+    """Plans for every board of a suite; stage None is the base, before training. Those for test boards are for results only and never part
+    of a context."""
 
+    def progress(done: int) -> None:
+        recorder.fraction(done / len(boards))
+        recorder.stop_if_asked()
 
-def measure(policy: Policy, test: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Plans for every test board. They are for results only and never part of a context."""
-    if agreed(not is_whole(session.test(stage), test), session.spec):
-        recorder.phase("baseline" if stage is None else "testing", stage)
-        recorder.tested(stage, measured_plans(policy, test, session.spec, recorder))
+    if agreed(not is_whole(recorder.job.answers(suite, stage), boards), recorder.job.spec):
+        phase: Phase = "validating" if suite == "validation" else "testing"
+        recorder.phase("baseline" if stage is None else phase, stage)
+        recorder.measured(suite, stage, answers(policy, boards, recorder.job.spec, progress))
 
 
 def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
@@ -188,22 +193,13 @@ def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
     return not boards or (table is not None and table["board_id"].nunique() == len(boards))
 
 
-def measured_plans(policy: Policy, boards: list[Task], spec: SessionSpec, recorder: Recorder) -> pd.DataFrame:
-    """One plan for each board, one row each. Raises Stopped if asked to stop."""
-
-    def progress(done: int) -> None:
-        recorder.fraction(done / len(boards))
-        recorder.stop_if_asked()
-
-    return answers(policy, boards, spec, progress)
-
-
-def propose(engineer: Engineer, context: Context, config: Config, session: Session, recorder: Recorder) -> ProposalRecord:
+def propose(engineer: Engineer, context: Context, config: Config, recorder: Recorder) -> ProposalRecord:
     """The engineer's answer to the context, after the guard. Context and answer are written before the session acts on them.
 
     A person's proposal for this stage takes precedence over the engineer. Raises AwaitsProposal if a person is to be asked.
     """
-    spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
+    session, spec = recorder.job, recorder.job.spec
+    record, given = session.proposal(context.stage), session.given(context.stage)
     if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():
         raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
     engineer, known = Decision(given=given) if given else engineer, session.context(context.stage)
@@ -268,3 +264,19 @@ def answers(policy: Policy, tasks: list[Task], spec: SessionSpec, on_progress: P
     )
     parts: list[pd.DataFrame] = gather_object([own])
     return pd.concat([parts[i % of].iloc[[i // of]] for i in range(len(tasks))], ignore_index=True)
+
+
+def warmed_up(spec: SessionSpec, settings: WarmStart, on_progress: WarmStartProgress = lambda *_: None) -> HFPolicy:
+    """The spec's language model after it has learnt worked answers to tasks of the first config; those that the session measures are not
+    among them.
+
+    Raises:
+        WarmStartError: the family shows no answers, or one is longer than the spec lets an answer be.
+        GenerationError: the config's tasks cannot be drawn.
+    """
+    assert spec.language is not None, "a lab model has had its warm start"
+    policy = HFPolicy.load(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
+    suite, test = suites_of(spec)
+    tasks = spec.tasks.draw(spec.initial_config, settings.examples, seeds.derive(spec.seed, "warm-start/tasks"), suite + test)
+    warm_start(policy, tasks, settings, spec.seed, on_progress)
+    return policy

@@ -15,7 +15,7 @@ from typing import Any
 from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.environment import worker_environment
-from frozenlab.jobs.gpus import gpus
+from frozenlab.jobs.machine import gpus
 from frozenlab.models.policy import GREEDY, Completion, Sampling
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.store import SessionStore
@@ -73,7 +73,7 @@ class Planner:
 
     def warm_up(self, checkpoint: Path) -> None:
         """Start the process if there is none, and let it load a lab model, without waiting, so that both are ready at the first request."""
-        if self._lock.acquire(blocking=False):  # otherwise somebody plans already, so nothing needs warming up
+        if self._lock.acquire(blocking=False):  # otherwise it plans already and is warm
             try:
                 self._started(checkpoint)
             finally:

@@ -4,7 +4,6 @@ between."""
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -15,13 +14,12 @@ from typing import TypeVar
 import torch
 
 from frozenlab.base.errors import Stopped
-from frozenlab.jobs.environment import KEEPER, THREADS
-from frozenlab.jobs.worker import end_with, work_on
+from frozenlab.jobs.machine import THREADS
+from frozenlab.jobs.worker import outlive_terminal, work_on
 from frozenlab.models.loading import load_policy
 from frozenlab.models.training.stage_run import train_stage
 from frozenlab.session.loop import agreed, answers, boards_of, make_training, suites_of
-from frozenlab.session.session import Session
-from frozenlab.session.soundness import stages_to_train
+from frozenlab.session.session import Session, stages_to_train
 
 POLL = 0.5
 """Seconds between checks of the session folder."""
@@ -76,10 +74,6 @@ def awaited(look: Callable[[], Written | None]) -> Written:
 
 
 if __name__ == "__main__":
-    if KEEPER in os.environ:
-        end_with(int(os.environ[KEEPER]))
-    for nuisance in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(nuisance, signal.SIG_IGN)
-    folder = Path(sys.argv[1]).resolve()
-    session = Session(folder)
+    outlive_terminal()
+    session = Session(Path(sys.argv[1]).resolve())
     sys.exit(follow(session) if int(os.environ["RANK"]) else work_on(session))

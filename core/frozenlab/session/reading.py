@@ -145,14 +145,12 @@ class FolderReader:
         table = self.read(path, lambda: read(path))
         return None if table is None else table.copy(deep=False)
 
-    def lines(self, path: Path, kind: type[BaseModel], offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The valid lines after byte ``offset``, and the offset to continue from. Other lines are skipped and become a problem."""
-        found = self.read(path, lambda: sound_lines(path, kind, offset) if offset else lines_at(kind)(path))
-        if found is None:
-            return [], offset
+    def lines(self, path: Path, kind: type[BaseModel]) -> list[dict[str, Any]]:
+        """The valid lines of a file. Other lines are skipped and become a problem."""
+        found = self.read(path, lambda: lines_at(kind)(path)) or Lines([], 0, [])
         for problem in found.problems:
             self.problem(path, problem)
-        return list(found.lines), found.end
+        return list(found.lines)
 
     def read(self, path: Path, read: Callable[[], Read]) -> Read | None:
         """The result of ``read``; None if the file does not exist, None and a line in ``problems`` if it is damaged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Alarm, Status, own_process
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
 from frozenlab.session.reading import columns_of
-from frozenlab.session.session import Session
+from frozenlab.session.session import Session, SuiteName
 from frozenlab.session.state import BEFORE_TRAINING, Phase, State, ValidRate
 from frozenlab.session.tracking import Tracking
 
@@ -41,16 +41,15 @@ class Recorder(JobRecorder[Session]):
 
     state: State
 
-    def __init__(self, session: Session, on_event: Callable[[dict[str, Any]], None] | None = None) -> None:
-        self.on_event = on_event
+    def __init__(self, session: Session) -> None:
         self.completions: list[dict[str, Any]] | None = None
         """Completions of the stage in training; None until its first step."""
         self.learnt: list[dict[str, float]] = []
         """Figures of the steps of the stage in training that this worker did."""
-        self.measured: list[Alert] = []
+        self.alerts: list[Alert] = []
         """What is wrong with the newest results, or with the boards that give them."""
-        self.told: set[str] = set()
-        """Rules of which an alarm was told: each is told once a session."""
+        self.alarmed: set[str] = set()
+        """Rules that have given an alarm: each gives one event a session."""
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is estimated."""
@@ -74,9 +73,9 @@ class Recorder(JobRecorder[Session]):
         session, spec = self.job, self.job.spec
         super().begin()
         self.state.rates = session.rates()
-        earlier = session.events()[0]
+        earlier = session.events()
         kind = "resumed" if earlier else "started"
-        self.told = {str(event.get("rule")) for event in earlier if event.get("kind") == "alarm"}
+        self.alarmed = {str(event.get("rule")) for event in earlier if event.get("kind") == "alarm"}
         self.event(kind, method=spec.training.method, engineer=spec.engineer.kind, stages=spec.stages)
         self.tracking.begin()
         self.write()
@@ -87,7 +86,7 @@ class Recorder(JobRecorder[Session]):
         self.state.phase, self.state.stage, self.state.phase_since = phase, stage or 0, time.time()
         if phase == "training":
             self.completions, self.learnt = None, []
-            self.measured = [*of_results(self.job, self.state.stage), *of_suite(self.job, self.state.stage)]
+            self.alerts = [*of_results(self.job, self.state.stage), *of_suite(self.job, self.state.stage)]
         else:
             self.state.step = 0
         self.fraction(0.0)
@@ -122,38 +121,33 @@ class Recorder(JobRecorder[Session]):
         self.look_after(of_steps(pd.DataFrame(self.learnt)))
         self.fraction(self.state.step / self.state.steps)
 
-    def validated(self, stage: int | None, rows: pd.DataFrame) -> None:
-        """Record the plans on the validation boards."""
-        write_parquet(self._stage_dir(stage) / "validation.parquet", rows)
-        self.event("baseline" if stage is None else "validated", **self._rate(stage, rows, shown=not self.job.sealed))
-        self.tracking.measured("validation", stage, rows)
-        if stage is not None:
-            results, self.measured = [*of_results(self.job, stage)], [*of_suite(self.job, stage)]
+    def measured(self, suite: SuiteName, stage: int | None, rows: pd.DataFrame) -> None:
+        """Record the plans on the boards of a suite."""
+        write_parquet(self._stage_dir(stage) / f"{suite}.parquet", rows)
+        kind = "tested" if suite == "test" else "baseline" if stage is None else "validated"
+        self.event(kind, **self._rate(stage, rows, shown=self.job.sealed == (suite == "test")))
+        self.tracking.measured(suite, stage, rows)
+        if suite == "validation" and stage is not None:
+            results, self.alerts = [*of_results(self.job, stage)], [*of_suite(self.job, stage)]
             self.look_after(results)
-            self.measured += results
+            self.alerts += results
             self.write()
 
     def look_after(self, new: Sequence[Alert]) -> None:
-        """Note what is wrong now, tell of each rule once, and ask the session to stop, as a person would, if its spec names one of those
-        that are ``new``."""
-        found = [*new, *self.measured, *of_machine(self.job)]
+        """Note what is wrong now, record an event for each rule once, and ask the session to stop, as a person would, if its spec names one
+        of those that are ``new``."""
+        found = [*new, *self.alerts, *of_machine(self.job)]
         self.state.alarms = [Alarm(rule=alert.rule, evidence=alert.evidence) for alert in found]
         stopping = self.stopping()  # a step may follow the one that asked
         stops = None if stopping else next((alert for alert in new if alert.rule in self.job.spec.stop_if), None)
         for alert, alarm in zip(found, self.state.alarms, strict=True):
-            if alert.rule not in self.told or alert is stops:
+            if alert.rule not in self.alarmed or alert is stops:
                 self.event("alarm", stage=self.state.stage, **alarm.model_dump(), stops=alert is stops)
-            if alert.rule not in self.told:
-                self.told.add(alert.rule)
+            if alert.rule not in self.alarmed:
+                self.alarmed.add(alert.rule)
                 notify_alarm(self.job.dir, self.job.kind, self.job.title, alarm, alert.helps)
         if stops is not None:
             (self.job.dir / STOP_FILE).touch()
-
-    def tested(self, stage: int | None, rows: pd.DataFrame) -> None:
-        """Record the plans on the test boards."""
-        write_parquet(self._stage_dir(stage) / "test.parquet", rows)
-        self.event("tested", **self._rate(stage, rows, shown=self.job.sealed))
-        self.tracking.measured("test", stage, rows)
 
     def _rate(self, stage: int | None, rows: pd.DataFrame, shown: bool) -> dict[str, Any]:
         """Record the rates of a table, which are the session's results if ``shown``."""
@@ -173,7 +167,7 @@ class Recorder(JobRecorder[Session]):
         write_text(self._stage_dir(stage) / name, model.model_dump_json(indent=2))
 
     def event(self, kind: str, **fields: Any) -> None:
-        """Add a line to the event log, and call ``on_event``, for a terminal that follows along."""
+        """Add a line to the event log, and call ``on_event``."""
         event = {"time": time.time(), "kind": kind} | fields
         append_line(self.job.dir / "events.jsonl", event)
         if self.on_event:
@@ -196,7 +190,7 @@ class Recorder(JobRecorder[Session]):
         self.tracking.end(status)
 
     def _show_sealed_rates(self) -> None:
-        """Results of a person's session come from its test boards once nobody decides any more."""
+        """Results of a person's session come from its test boards once there is nothing left to decide."""
         if self.job.spec.test is not None and "person" in self.job.spec.engineer.needs:
             for stage in (None, *range(self.job.spec.stages)):
                 if (rows := self.job.test(stage)) is not None:

@@ -1,7 +1,7 @@
 """Runs a session again from its spec, and says what came out otherwise.
 
 The same spec on the same machine with the same versions gives the same weights to the bit. Other processors and versions of torch round
-differently, and after some steps a plan differs, then everything: so what differs is told in the order in which it happened.
+differently, and after some steps a plan differs, then everything: so what differs is listed in the order in which it happened.
 """
 
 from __future__ import annotations

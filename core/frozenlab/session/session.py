@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
@@ -16,11 +16,12 @@ from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
-from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.origin import ORIGIN_FILE, Origin
-from frozenlab.jobs.state import Moment, as_observed
+from frozenlab.jobs.state import LOST, Moment, as_observed
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
+from frozenlab.models.training.checkpoints import damage
 from frozenlab.session.catalog import LABELS_FILE, RECORDED, Labels
 from frozenlab.session.reading import FolderReader, model_at, table_of
 from frozenlab.session.spec import SessionSpec
@@ -73,6 +74,7 @@ class Figures(BaseModel):
     optimal: float | None = None
 
 
+SuiteName = Literal["validation", "test"]
 GIVEN_FILE = "given.json"
 """A person's proposal, in the folder of the stage before it."""
 
@@ -132,7 +134,7 @@ class Session(Job):
 
     @property
     def title(self) -> str:
-        """Its name for people: the one that somebody gave it, else that of its spec, else its id."""
+        """Its name for people: the one in its labels, else that of its spec, else its id."""
         return self.labels.title or self.spec.title or self.id
 
     @property
@@ -179,7 +181,7 @@ class Session(Job):
     def state(self) -> State:
         stored = self.files.model(self.dir / "state.json", State)
         if stored is None:
-            return State(status="failed", error="state.json is missing or damaged", rates=self.rates())
+            return State(status="failed", error=LOST, rates=self.rates())
         return as_observed(stored.model_copy())
 
     @property
@@ -192,9 +194,9 @@ class Session(Job):
         tables = {stage: self.results(stage) for stage in (None, *range(self.spec.stages))}
         return [ValidRate.of(stage, table) for stage, table in tables.items() if table is not None]
 
-    def events(self, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The events after byte ``offset``, and the offset to ask with next time. Each has a ``time`` (unix seconds) and a ``kind``."""
-        return self.files.lines(self.dir / "events.jsonl", Event, offset)
+    def events(self) -> list[dict[str, Any]]:
+        """The events so far. Each has a ``time`` (unix seconds) and a ``kind``."""
+        return self.files.lines(self.dir / "events.jsonl", Event)
 
     # --- the files of a stage--------------------------------------------------------------------------------------
 
@@ -251,17 +253,19 @@ class Session(Job):
 
     def figures(self, stage: int) -> list[dict[str, Any]]:
         """The training steps as written; repeated steps appear twice."""
-        return self.files.lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
+        return self.files.lines(self.stage_dir(stage) / "metrics.jsonl", Figures)
 
     def validation(self, stage: int | None) -> pd.DataFrame | None:
         """One row per validation board, which the engineer reads too; stage None is the base before training."""
-        return self._answers(self.stage_dir(stage) / "validation.parquet")
+        return self.answers("validation", stage)
 
     def test(self, stage: int | None) -> pd.DataFrame | None:
         """One row per test board, which no engineer reads; None if the session has none."""
-        return self._answers(self.stage_dir(stage) / "test.parquet")
+        return self.answers("test", stage)
 
-    def _answers(self, path: Path) -> pd.DataFrame | None:
+    def answers(self, suite: SuiteName, stage: int | None) -> pd.DataFrame | None:
+        """One row per board of a suite; None if it was not measured or the table is damaged."""
+        path = self.stage_dir(stage) / f"{suite}.parquet"
         table = self.files.table(path, table_of(self.spec.tasks))
         if table is not None and table.empty:
             self.files.problem(path, "holds no boards")
@@ -326,3 +330,40 @@ class Session(Job):
             if weights_file(path):
                 found.append(Checkpoint(label=f"after stage {stage + 1}", stage=stage, path=path, language=language))
         return found
+
+
+def stages_to_train(session: Session) -> dict[int, str | None]:
+    """The stages that have to be trained, each with its damage if it was trained before (None if it was not).
+
+    Random draws depend only on the spec, so a stage that is trained again ends as before. Training a stage continues from the stage before
+    it, and its config must have been decided.
+    """
+    untrained: dict[int, str | None] = {}
+    for stage in reversed(range(session.spec.stages)):
+        trained = session.stage_dir(stage) / "policy"
+        if not trained.exists():
+            untrained[stage] = None
+        elif what := damage(trained, to_go_on=stage + 1 in untrained):
+            untrained[stage] = f"{trained.relative_to(session.dir)}/{what}"
+        elif session.proposal(stage) is None and session.recorded_steps(stage) < session.spec.training.steps:
+            untrained[stage] = f"{session.stage_dir(stage).relative_to(session.dir)}: metrics.jsonl or completions.parquet lacks some steps"
+    return untrained
+
+
+def problems_of(session: Session) -> list[str]:
+    """All damage in the session's folder, from a check of every file."""
+    steps, damages = session.spec.training.steps, []
+    session.state(), session.events()
+    for stage in (None, *range(session.spec.stages)):
+        session.environment(stage), session.context(stage), session.proposal(stage), session.test(stage)
+        validated = session.validation(stage) is not None
+        if stage is None:
+            continue
+        session.given(stage)
+        folder = session.stage_dir(stage)
+        here = folder.relative_to(session.dir)
+        if (folder / "policy").exists() and (what := damage(folder / "policy")):
+            damages.append(f"{here}/policy/{what}")
+        if validated and (recorded := session.recorded_steps(stage)) < steps:
+            damages.append(f"{here}: metrics.jsonl or completions.parquet lacks steps from {recorded + 1} on")
+    return [*session.problems, *damages]

@@ -13,7 +13,7 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Setting
 from frozenlab.engineer.sections import USUAL, SectionName
-from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
+from frozenlab.jobs.machine import LAB_MODEL, Needs, language_model
 from frozenlab.models.folders import on_hub
 from frozenlab.models.policy import Policy
 from frozenlab.models.settings import LanguageSettings

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
 from frozenlab.base import places
-from frozenlab.base.files import write_text
-from frozenlab.jobs.folders import check_id, fresh_name
+from frozenlab.jobs.folders import check_id, fresh_name, make_folder
 from frozenlab.session.catalog import RECORDED, Listed, listed
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.spec import SessionSpec
-from frozenlab.session.state import State
+from frozenlab.session.state import State, ValidRate
 
 OFFERED = 60
 """Sessions that a page offers to choose from; older ones open by their id."""
-SCRATCH, SCRATCH_AGE = ".new-", 86400.0
-"""Name of the folder in which a new session is assembled, and for how many seconds at most."""
 
 
 class SessionStore:
@@ -83,37 +77,20 @@ class SessionStore:
                 return Session(folder)
         raise SessionError(f"there is no session {session_id!r} in {self.root}")
 
-    def create(self, spec: SessionSpec, session_id: str | None = None, fill: Callable[[Path], None] = lambda folder: None) -> Session:
-        """Create a folder with ``session.json`` and a queued state; ``fill`` adds its initial files.
+    def create(
+        self,
+        spec: SessionSpec,
+        session_id: str | None = None,
+        fill: Callable[[Path], None] = lambda folder: None,
+        rates: Iterable[ValidRate] = (),
+    ) -> Session:
+        """Create a folder with ``session.json`` and a queued state; ``fill`` adds its initial files, whose rates are ``rates``.
 
         Raises SessionError if the id is taken.
         """
         session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer.kind)
-        check_id(session_id, "session", SessionError)
-        folder = self.root / session_id
-        self.root.mkdir(parents=True, exist_ok=True)
-        self.clear(SCRATCH_AGE)
-        with tempfile.TemporaryDirectory(dir=self.root, prefix=SCRATCH) as scratch:  # so that nobody reads half a session
-            made = Path(scratch) / session_id
-            made.mkdir()
-            fill(made)
-            write_text(made / "state.json", State(started=time.time()).model_dump_json(indent=2))
-            write_text(made / "session.json", spec.model_dump_json(indent=2))
-            try:
-                made.rename(folder)
-            except OSError:
-                if folder.is_dir() and not (folder / "session.json").exists():
-                    lost = f"{session_id}/session.json is missing in {self.root}: put it back, or delete the folder"
-                    raise SessionError(lost) from None
-                raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
-        return Session(folder)
-
-    def clear(self, age: float) -> None:
-        """Remove half-made sessions older than ``age`` seconds."""
-        for left in self.root.glob(f"{SCRATCH}*"):
-            with suppress(FileNotFoundError):  # its process lives and has just finished it
-                if time.time() - left.stat().st_mtime > age:
-                    shutil.rmtree(left, ignore_errors=True)
+        state = State(started=time.time(), rates=list(rates))
+        return Session(make_folder(self.root, session_id, "session.json", spec, kind="session", error=SessionError, state=state, fill=fill))
 
 
 def _place(session: Session) -> int:

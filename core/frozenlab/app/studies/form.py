@@ -30,7 +30,7 @@ from frozenlab.experiments.studies.presets import (
 )
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study
-from frozenlab.jobs.share import cores
+from frozenlab.jobs.machine import cores
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import who_is
-from frozenlab.jobs.gpus import Gpu, gpus
+from frozenlab.jobs.machine import Gpu, gpus
 from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.methods import title_of

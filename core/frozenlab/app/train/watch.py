@@ -219,7 +219,7 @@ def cell_chart(session: Session, stage: int) -> Chart | None:
 
 def event_log(session: Session) -> None:
     st.subheader("Log", anchor=False)
-    events = [event for event in session.events()[0] if event.get("kind") != "step"][-SHOWN_EVENTS:]
+    events = [event for event in session.events() if event.get("kind") != "step"][-SHOWN_EVENTS:]
     st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))
 
 

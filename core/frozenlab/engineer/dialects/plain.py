@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, create_model
 
 from frozenlab.base.cells import CellName, Config
 from frozenlab.base.errors import cut, one_line
-from frozenlab.base.json_in_text import json_values
+from frozenlab.base.files import json_values
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS

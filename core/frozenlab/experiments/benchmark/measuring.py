@@ -21,7 +21,7 @@ from frozenlab.experiments.benchmark.results import report_type, save_result
 from frozenlab.experiments.benchmark.task import Evaluation, Task
 from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.experiments.shelf.housekeeping import DAY
-from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import on_hub, policy_folder, weights_file

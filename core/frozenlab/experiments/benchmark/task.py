@@ -16,8 +16,8 @@ from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.benchmark.report import Measured
 from frozenlab.experiments.experiment import Experiment, Words
-from frozenlab.jobs.needs import LAB_MODEL as ON_CORES
-from frozenlab.jobs.needs import Needs, language_model
+from frozenlab.jobs.machine import LAB_MODEL as ON_CORES
+from frozenlab.jobs.machine import Needs, language_model
 from frozenlab.models.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.store import SessionStore

@@ -29,10 +29,11 @@ from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleE
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
 from frozenlab.experiments.references import references
 from frozenlab.jobs.disk import check_room
+from frozenlab.jobs.folders import SCRATCH
 from frozenlab.jobs.job import KINDS
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.spec import SessionSpec
-from frozenlab.session.store import SCRATCH, SessionStore
+from frozenlab.session.store import SessionStore
 
 CODE = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib", ".npy", ".py", ".so", ".sh"}
 ARCHIVES = {".zip", ".gz", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".zst", ".rar"}

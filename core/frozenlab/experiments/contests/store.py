@@ -23,7 +23,7 @@ from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.presets import best_for
 from frozenlab.jobs.folders import read_task
 from frozenlab.jobs.imported import refuse_imported
-from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
+from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
 from frozenlab.jobs.state import Status
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session, SessionError

@@ -16,9 +16,9 @@ from frozenlab.engineer.sections import describe
 from frozenlab.experiments.contests.store import BASE, Contest, side_id
 from frozenlab.experiments.contests.task import ContestError, Entry
 from frozenlab.experiments.students.store import Student
-from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError, held, stop, submit
+from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.forks import sibling
@@ -80,7 +80,7 @@ def measure_base(contest: Contest, worker: JobRecorder[Contest]) -> None:
     import torch  # which takes seconds: the contest is seen running before
 
     from frozenlab.models.loading import load_policy
-    from frozenlab.session.loop import draw_boards, measure, suites_of, validate
+    from frozenlab.session.loop import draw_boards, measure, suites_of
 
     torch.set_num_threads(THREADS)
     spec = contest.spec.session
@@ -90,11 +90,11 @@ def measure_base(contest: Contest, worker: JobRecorder[Contest]) -> None:
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
     worker.stop_if_asked()
     suite, test = suites_of(spec)
-    validate(policy, suite, None, base, recorder)
+    measure(policy, "validation", suite, None, recorder)
     worker.stop_if_asked()
-    measure(policy, test, None, base, recorder)
+    measure(policy, "test", test, None, recorder)
     worker.stop_if_asked()
-    draw_boards(spec.initial_config, suite + test, None, base, recorder)
+    draw_boards(spec.initial_config, suite + test, None, recorder)
     recorder.write_model(None, "context.json", describe(base.measurements(None), spec.sections, spec.layouts))
     recorder.end("stopped")
 

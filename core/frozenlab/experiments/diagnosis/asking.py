@@ -23,8 +23,7 @@ from frozenlab.experiments.diagnosis.task import WIDE_OPEN, DiagnosisTask, Key
 from frozenlab.experiments.students.making import certified_tasks, practised_tasks
 from frozenlab.experiments.students.recipe import UNTRAINED, Recipe
 from frozenlab.experiments.students.store import Student, chosen
-from frozenlab.jobs.answers import keep_all
-from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import answer_row, evaluate, frame
 from frozenlab.models.loading import load_policy
@@ -39,7 +38,7 @@ def work(recorder: JobRecorder[Diagnosis]) -> None:
     job = recorder.job
     answers, students = job.answers(), chosen(job.spec.students, job.store)
     new = diagnose(job.spec, students, job.dir / "evidence", {known.key for known in answers})
-    keep_all(new, answers, job.total, partial(write_answers, job.dir), recorder)
+    recorder.keep_all(new, answers, job.total, partial(write_answers, job.dir))
 
 
 def diagnose(task: DiagnosisTask, students: list[Student], folder: Path, known: Collection[Key] = ()) -> Iterator[Answer]:

@@ -26,7 +26,7 @@ from frozenlab.base.errors import Stopped
 from frozenlab.experiments.headroom.plan import Fork
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.store import FIGURES, Influence
-from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.machine import THREADS
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling

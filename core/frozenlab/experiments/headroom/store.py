@@ -27,8 +27,7 @@ from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.headroom.plan import PARTS, Fork
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomError, HeadroomSpec
-from frozenlab.jobs.needs import Needs
-from frozenlab.jobs.share import cores
+from frozenlab.jobs.machine import Needs, cores
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.store import SessionStore
 

@@ -20,8 +20,8 @@ from frozenlab.experiments.headroom.plan import Fork, dose_forks, menu_forks
 from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.store import Headroom, Influence, write_influence, write_outcomes, write_report
 from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.machine import cores
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.share import cores
 from frozenlab.jobs.worker import end_with
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from frozenlab.engineer.protocol import Engineer
 from frozenlab.engineer.sections import describe
 from frozenlab.experiments.replays.store import Answer, Replay, write_answers
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, obstacle, spec_of
-from frozenlab.jobs.answers import keep_all
-from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy
@@ -29,7 +28,7 @@ def work(recorder: JobRecorder[Replay]) -> None:
     job = recorder.job
     answers = job.answers()
     new = replay(job.spec, job.session, {known.key for known in answers})
-    keep_all(new, answers, job.total, partial(write_answers, job.dir), recorder)
+    recorder.keep_all(new, answers, job.total, partial(write_answers, job.dir))
 
 
 def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:

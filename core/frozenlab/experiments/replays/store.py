@@ -22,7 +22,7 @@ from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.replays.task import ReplayError, ReplayTask, servers, session_of, spec_of
-from frozenlab.jobs.needs import LAB_MODEL, Needs, language_model
+from frozenlab.jobs.machine import LAB_MODEL, Needs, language_model
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore

@@ -15,7 +15,7 @@ from frozenlab.base.files import regular, write_parquet, write_text
 from frozenlab.experiments.students.certificate import Certificate, rates, refusal
 from frozenlab.experiments.students.recipe import UNTRAINED, Recipe
 from frozenlab.experiments.students.store import Student, keep_base
-from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import WEIGHTS, policy_folder

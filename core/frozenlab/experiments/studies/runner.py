@@ -18,9 +18,10 @@ from frozenlab.experiments.studies.main_table import measure_finals
 from frozenlab.experiments.studies.report import report_of, save_report
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
+from frozenlab.jobs.folders import clear_scratch
 from frozenlab.jobs.job import Job
+from frozenlab.jobs.machine import cores
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.share import cores
 from frozenlab.jobs.worker import LOCK_FILE
 from frozenlab.session.forks import fork, sibling
 from frozenlab.session.session import Session
@@ -88,7 +89,7 @@ class Runner:
     def run(self) -> None:
         """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
         self.study.register()
-        self.study.sessions.clear(0)  # only the runner makes cells
+        clear_scratch(self.study.sessions.root, 0)  # only the runner makes cells
         self.look()
         self.tell()
         room = self.workers.prepare()

@@ -26,7 +26,7 @@ from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.jobs.kept import Kept
-from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
+from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore

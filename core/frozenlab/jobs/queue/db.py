@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
-from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.state import Alarm, AnyState, stored_state
 
 VERSION = 2
@@ -81,6 +81,11 @@ class QueuedJob:
     """Seconds that earlier workers ran."""
     cards: str = ""
     """The numbers of its GPUs, as ``0,1``."""
+
+    @classmethod
+    def of(cls, job: Job, urgent: bool = False) -> QueuedJob:
+        """The row of a job that waits."""
+        return cls(str(job.dir), job.kind, job.title, urgent, **job.needs._asdict())
 
     @property
     def path(self) -> Path:

@@ -16,15 +16,13 @@ from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.disk import NOTHING, check_room
 from frozenlab.jobs.environment import NICENESS, start_worker, worker_command, worker_environment
-from frozenlab.jobs.folders import refuse_links
-from frozenlab.jobs.gpus import gpus
-from frozenlab.jobs.imported import refuse_imported
+from frozenlab.jobs.imported import refuse_foreign
 from frozenlab.jobs.job import KINDS, STOP_FILE
+from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.queue.db import FILLED, PAUSED, QueueDB, QueuedJob, QueueError, Revision
 from frozenlab.jobs.queue.notify import notify_alarm, notify_end
-from frozenlab.jobs.queue.recover import recovered
 from frozenlab.jobs.queue.schedule import decide, free_cards, machine
-from frozenlab.jobs.queue.watch import holds_lock
+from frozenlab.jobs.queue.watch import holds_lock, recovered
 from frozenlab.jobs.state import (
     Alarm,
     Status,
@@ -217,8 +215,7 @@ class Dispatcher:
     def obstacle(self, folder: Path) -> str | None:
         """Why a job cannot be started here; None if it can."""
         try:
-            refuse_links(folder)
-            refuse_imported(folder)
+            refuse_foreign(folder)
             check_room(folder, NOTHING, "anything new")
         except LabError as error:
             return str(error)

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 
-from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.queue.db import PAUSED, EndedJob, QueueDB, QueuedJob, Revision
 from frozenlab.jobs.queue.schedule import decide, in_order, machine
 from frozenlab.jobs.queue.watch import wake_if_needed

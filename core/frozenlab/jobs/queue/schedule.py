@@ -15,10 +15,8 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from frozenlab.jobs.gpus import gpus
-from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.machine import Needs, cores, gpus
 from frozenlab.jobs.queue.db import QueuedJob
-from frozenlab.jobs.share import cores
 
 
 def machine() -> Needs:

@@ -1,4 +1,4 @@
-"""Whether a machine's queue has a dispatcher, and starting one."""
+"""Whether a machine's queue has a dispatcher, starting one, and finding in their folders the jobs that it has to do."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from frozenlab.base import look_only, places
-from frozenlab.base.files import open_to_append
+from frozenlab.base.errors import LabError
+from frozenlab.base.files import locked, open_to_append
 from frozenlab.jobs.environment import dispatcher_environment
-from frozenlab.jobs.queue.db import FILLED, QueueDB, Revision, machine_name
+from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.imported import why_not_own
+from frozenlab.jobs.job import KINDS, Kind
+from frozenlab.jobs.queue.db import FILLED, QueueDB, QueuedJob, Revision, machine_name
+from frozenlab.jobs.state import read_state, says_live
 
 STARTS_WITHIN = 10.0
 """Seconds that a dispatcher has to take its lock, before another one is started."""
@@ -37,22 +43,13 @@ def lock_file(root: Path) -> Path:
 
 
 @contextmanager
-def lock(root: Path, patience: float = 1.0) -> Iterator[BinaryIO | None]:
+def lock(root: Path) -> Iterator[BinaryIO | None]:
     """Hold the lock of the dispatcher; None if another process holds it."""
-    with open_to_append(lock_file(root)) as file:
-        deadline = time.monotonic() + patience
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    yield None
-                    return
-                time.sleep(0.05)
-        file.truncate(0)
-        file.write(str(os.getpid()).encode())
-        file.flush()
+    with locked(lock_file(root), wait=1.0) as file:
+        if file is not None:
+            file.truncate(0)
+            file.write(str(os.getpid()).encode())
+            file.flush()
         yield file
 
 
@@ -114,9 +111,35 @@ def wake_if_needed(root: Path) -> None:
     if db.jobs():
         wake(root)
     elif not db.fact(FILLED) and _in_vain.get(root, ()) != (revision := db.revision()):
-        from frozenlab.jobs.queue.recover import recovered  # every command comes here, and few go on
-
         if any(not job.running for job in recovered(root)):
             wake(root)
         else:
             _in_vain[root] = revision
+
+
+def recovered(root: Path, known: Collection[str] = ()) -> Iterator[QueuedJob]:
+    """The jobs whose folders say that they wait or run on this machine, those that waited longest first, without the ``known`` folders."""
+    found = []
+    for kind in KINDS.values():
+        for place in (kind.place, *kind.within):
+            for path in root.glob(f"{place}/*/state.json" if place else "*/state.json"):
+                folder = path.parent
+                if str(folder) in known or not is_job(folder, kind) or not says_live(path):
+                    continue
+                state = read_state(folder)
+                here = state.host is not None and not state.elsewhere
+                if here and state.live and why_not_own(folder) is None:
+                    found.append((state.heartbeat or 0.0, kind, folder, place in kind.within, state))
+    for since, kind, folder, within, state in sorted(found, key=lambda job: job[0]):
+        try:
+            job = QueuedJob.of(kind.open(folder))
+        except LabError:
+            continue
+        job = replace(job, queued=since, parent=str(folder.parents[1]) if within else "")
+        if state.pid is not None:
+            job = replace(job, running=True, pid=state.pid, create_time=state.create_time or 0.0, began=since)
+        yield job
+
+
+def is_job(folder: Path, kind: Kind) -> bool:
+    return JOB_ID.fullmatch(folder.name) is not None and (folder / kind.task).is_file() and not folder.is_symlink()

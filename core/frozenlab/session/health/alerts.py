@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING
 from frozenlab.base import numbers
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Z95, ComparisonError, decimals_of, number, paired_change
-from frozenlab.jobs import share
-from frozenlab.session.health.rules import (
-    BOUNDS,
-    CHANGES,
-    FEWEST,
-    FORGOTTEN,
-    HELPS_FORGOTTEN,
-    HELPS_WORSE,
-    NEW,
-    OLD,
-    STEPS,
-    STRICT,
-    WORSE,
-    Change,
-)
+from frozenlab.jobs import machine
+from frozenlab.session.health import rules
 from frozenlab.tasks.families import cell_label
 
 if TYPE_CHECKING:
@@ -68,10 +55,10 @@ def of_steps(metrics: pd.DataFrame) -> list[Alert]:
 
 
 def out_of_bounds(metrics: pd.DataFrame) -> Iterator[Alert]:
-    if len(metrics) < STEPS:
+    if len(metrics) < rules.STEPS:
         return
-    last = metrics.tail(STEPS)
-    for rule in BOUNDS:
+    last = metrics.tail(rules.STEPS)
+    for rule in rules.BOUNDS:
         if rule.figure in last and last[rule.figure].notna().all():
             mean = float(last[rule.figure].mean())
             if not rule.least <= mean <= rule.most:
@@ -79,22 +66,22 @@ def out_of_bounds(metrics: pd.DataFrame) -> Iterator[Alert]:
 
 
 def changed(metrics: pd.DataFrame) -> Iterator[Alert]:
-    if len(metrics) < OLD + NEW:
+    if len(metrics) < rules.OLD + rules.NEW:
         return
     if {"seconds", "length"} <= {*metrics}:
         metrics = metrics.assign(seconds_a_token=metrics["seconds"] / metrics["length"].clip(lower=1))
-    for rule in CHANGES:
+    for rule in rules.CHANGES:
         if rule.figure in metrics and metrics[rule.figure].notna().all():
             before, now = before_and_now(metrics[rule.figure], rule)
             if before > rule.floor and (now < rule.factor * before if rule.kind == "fall" else now > rule.factor * before):
                 yield Alert(rule.name, rule.evidence.format(before, now), rule.helps)
 
 
-def before_and_now(figures: pd.Series[float], rule: Change) -> tuple[float, float]:
+def before_and_now(figures: pd.Series[float], rule: rules.Change) -> tuple[float, float]:
     """The best that the figure was in a few steps of the stage, and what it is now; medians, which one odd step does not move."""
-    runs = figures.iloc[:-NEW].rolling(OLD).median()
+    runs = figures.iloc[: -rules.NEW].rolling(rules.OLD).median()
     before = runs.max() if rule.kind == "fall" else runs.min()
-    return float(before), float(figures.tail(NEW).median())
+    return float(before), float(figures.tail(rules.NEW).median())
 
 
 def of_results(session: Session, stage: int) -> Iterator[Alert]:
@@ -109,12 +96,14 @@ def of_results(session: Session, stage: int) -> Iterator[Alert]:
             continue
         since = "before training" if earlier is None else f"after stage {earlier + 1}"
         if fall := clear_fall(before, after):
-            yield Alert(WORSE, f"After stage {newest + 1} the valid rate on held-out boards is {fall} than {since}.", HELPS_WORSE)
+            yield Alert(
+                rules.WORSE, f"After stage {newest + 1} the valid rate on held-out boards is {fall} than {since}.", rules.HELPS_WORSE
+            )
         cells = dict(list(after.groupby("config_cell")))
         for cell in in_order(cells):
-            if len(cells[cell]) >= FEWEST and (fall := clear_fall(before, cells[cell])):
+            if len(cells[cell]) >= rules.FEWEST and (fall := clear_fall(before, cells[cell])):
                 evidence = f"After stage {newest + 1} the valid rate on held-out boards of {cell_label(cell)} is {fall} than {since}."
-                yield Alert(FORGOTTEN, evidence, HELPS_FORGOTTEN)
+                yield Alert(rules.FORGOTTEN, evidence, rules.HELPS_FORGOTTEN)
 
 
 def clear_fall(before: pd.DataFrame, after: pd.DataFrame) -> str | None:
@@ -123,7 +112,7 @@ def clear_fall(before: pd.DataFrame, after: pd.DataFrame) -> str | None:
         change = paired_change(before, after)
     except ComparisonError:
         return None
-    if change.value + STRICT / Z95 * (change.high - change.value) >= 0:
+    if change.value + rules.STRICT / Z95 * (change.high - change.value) >= 0:
         return None
     fall, least, most = (number(100 * part, decimals_of(change.n)) for part in (-change.value, -change.high, min(1, -change.low)))
     return f"{fall} points lower (95 % {least} to {most}, n = {change.n})"
@@ -165,7 +154,7 @@ def of_machine(session: Session) -> Iterator[Alert]:
     if free < LITTLE_DISK:
         helps = "Make room: a session whose disk is full fails, and can be resumed from its last step when there is room."
         yield Alert("little-disk", f"Only {free / 1e6:.0f} MB are free on its disk.", helps)
-    memory = share.memory()
+    memory = machine.memory()
     if memory.available < LITTLE_MEMORY * memory.total:
         helps = "Stop something: the system ends a process when no memory is left."
         yield Alert("little-memory", f"Only {memory.available / 1e6:.0f} MB of memory are free.", helps)

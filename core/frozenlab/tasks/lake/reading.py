@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from frozenlab.base.json_in_text import json_values
+from frozenlab.base.files import json_values
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.rules import Path, walk
 from frozenlab.tasks.lake.answer import Answer
