@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frozenlab.experiments.studies.grid import Arm, Cell
+from frozenlab.experiments.studies.grid import Cell
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import measured
 from frozenlab.experiments.studies.runner import Runner
@@ -23,9 +23,8 @@ from tests.builders import short_spec
 
 
 def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
-    return engineers_study(session=short_spec()).model_copy(
-        update={"arms": tuple(Arm(name=name, engineer=name) for name in engineers), "seeds": seeds}  # type: ignore[arg-type]
-    )
+    """Short sessions, with an arm for each of these engineers that is named after it."""
+    return engineers_study(session=short_spec()).changed(arms=[{"name": name, "engineer": name} for name in engineers], seeds=seeds)
 
 
 def made(root: Path, *engineers: str, seeds: tuple[int, ...] = (0, 1)) -> Study:

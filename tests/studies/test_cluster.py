@@ -74,8 +74,8 @@ def cluster() -> Iterator[Cluster]:
 
 def scattered(root: Path, seeds: tuple[int, ...]) -> Study:
     spec = small_study("uniform", "fixed", seeds=seeds)
-    longer = spec.session.changed(training=spec.session.training.model_copy(update={"steps": STEPS}))
-    return Study.create(spec.model_copy(update={"session": longer}), SessionStore(root), "scattered")
+    training = spec.session.training.model_copy(update={"steps": STEPS})
+    return Study.create(spec.changed(session=spec.session.changed(training=training)), SessionStore(root), "scattered")
 
 
 def raylet(node: Any) -> psutil.Process:

@@ -37,9 +37,9 @@ def study_of(
     arms: tuple[dict, ...] = ARMS, students: tuple[str, ...] = STUDENTS, seeds: tuple[int, ...] = (0, 1), **session: object
 ) -> StudySpec:
     """A small study with wide-open guards."""
-    base = engineers_study(session=short_spec()).model_dump()
-    base["session"] |= {"guard": {"max_step": 1.0, "min_share": 0.0}} | session
-    return StudySpec.model_validate(base | {"arms": arms, "students": students, "seeds": seeds})
+    spec = engineers_study(session=short_spec())
+    base = spec.session.changed(guard={"max_step": 1.0, "min_share": 0.0}, **session)
+    return spec.changed(session=base, arms=arms, students=students, seeds=seeds)
 
 
 def test_an_arm_gives_each_student_its_config_and_each_unit_its_placebo() -> None:

@@ -337,35 +337,29 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("effect", "words"),
+    ("numbers", "words"),
     [
         (
-            effect_of(0.018, -0.004, 0.04, 0.08, 3, 0.08),
+            (0.018, -0.004, 0.04, 0.08, 3, 0.08),
             "+1.8 points (−0.4 to +4.0, n = 3 seeds): undecided, neither clear of chance nor shown to be smaller than 1 point.",
         ),
+        ((-0.03, -0.04, -0.02, 0.0001, 5, 0.0001), "−3.0 points (−4.0 to −2.0, n = 5 seeds): more than chance explains (p < 0.001)."),
         (
-            effect_of(-0.03, -0.04, -0.02, 0.0001, 5, 0.0001),
-            "−3.0 points (−4.0 to −2.0, n = 5 seeds): more than chance explains (p < 0.001).",
-        ),
-        (
-            effect_of(0.03, 0.02, 0.04, 0.004, 5, 0.012),
+            (0.03, 0.02, 0.04, 0.004, 5, 0.012),
             "+3.0 points (+2.0 to +4.0, n = 5 seeds): more than chance explains (p = 0.004, p = 0.012 after Holm).",
         ),
         (
-            effect_of(0.03, 0.001, 0.06, 0.041, 5, 0.12),
+            (0.03, 0.001, 0.06, 0.041, 5, 0.12),
             "+3.0 points (+0.1 to +6.0, n = 5 seeds): undecided, neither clear of chance as one of several comparisons (p = 0.041, "
             "p = 0.12 after Holm) nor shown to be smaller than 1 point.",
         ),
-        (effect_of(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
-        (effect_of(0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: it made no difference."),
-        (
-            effect_of(0.018, nan, nan, nan, 2, nan),
-            "+1.8 points in each of 2 seeds: without any spread between them, chance cannot be estimated.",
-        ),
+        ((0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
+        ((0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: it made no difference."),
+        ((0.018, nan, nan, nan, 2, nan), "+1.8 points in each of 2 seeds: without any spread between them, chance cannot be estimated."),
     ],
 )
-def test_a_sentence_carries_its_numbers_and_claims_no_more(effect: Effect, words: str) -> None:
-    assert sentence("Showing failures", effect) == f"Showing failures changed the final valid rate by {words}"
+def test_a_sentence_carries_its_numbers_and_claims_no_more(numbers: tuple[float, float, float, float, int, float], words: str) -> None:
+    assert sentence("Showing failures", effect_of(*numbers)) == f"Showing failures changed the final valid rate by {words}"
 
 
 def test_a_small_effect_is_a_finding_and_identical_configs_are_none() -> None:

@@ -28,15 +28,13 @@ from frozenlab.experiments.studies.main_table import (
     result_of,
 )
 from frozenlab.experiments.studies.pictures import main_picture
-from frozenlab.experiments.studies.presets import engineers_study, main_study
+from frozenlab.experiments.studies.presets import main_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import html_page
-from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.store import SessionStore
-from tests.builders import short_spec
-from tests.studies.builders import run
+from tests.studies.builders import run, small_study
 
 COLUMNS = ("agents", "size")
 
@@ -83,7 +81,7 @@ def test_the_study_main_measures_on_the_papers_suite() -> None:
     spec = main_study()
     assert ([arm.name for arm in spec.arms], len(spec.seeds), spec.final_suite) == (["random", "fixed", "policy"], 3, "paper")
     with pytest.raises(ValidationError, match="no suite 'papers' of the family lake"):
-        StudySpec.model_validate(spec.model_dump() | {"final_suite": "papers"})
+        spec.changed(final_suite="papers")
 
 
 def test_the_command_line_takes_presets_and_several_models(tmp_path: Path) -> None:
@@ -108,9 +106,7 @@ def test_every_preset_can_be_studied(preset: str) -> None:
 
 @pytest.mark.long
 def test_last_checkpoints_are_measured_once_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = engineers_study(session=short_spec(), engineers=("uniform", "fixed")).model_dump()
-    spec = StudySpec.model_validate(base | {"seeds": (0, 1), "final_suite": "session"})
-    study = Study.create(spec, SessionStore(tmp_path), "main")
+    study = Study.create(small_study("uniform", "fixed").changed(final_suite="session"), SessionStore(tmp_path), "main")
     assert run(study) == 0
     assert all(result_of(study, cell) is not None for cell in study.cells)
     monkeypatch.setattr("frozenlab.experiments.benchmark.measuring.measure", None)

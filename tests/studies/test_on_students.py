@@ -91,5 +91,5 @@ def test_a_study_on_students_says_beforehand_what_it_can_see(store: SessionStore
     spec = study(store, "never-saw-4", "never-saw-5")
     said = detectable_effect(spec)
     assert said.startswith("With 2 students and 6 seeds this study can detect effects of ") and "from student to student" in said
-    alone = StudySpec.model_validate(engineers_study(3).model_dump() | {"students": ["student:never-saw-4"]})
+    alone = engineers_study(3).changed(students=["student:never-saw-4"])
     assert "with one student" in detectable_effect(alone)

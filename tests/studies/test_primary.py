@@ -25,8 +25,8 @@ PRIMARY = ({"arm": "uniform", "than": "rules"}, {"arm": "uniform", "than": "fixe
 
 
 def spec_of(**changes: object) -> StudySpec:
-    spec = engineers_study(4, engineers=("fixed", "rules", "uniform")).model_dump()
-    return StudySpec.model_validate(spec | {"primary": PRIMARY, "hypothesis": "H", "prediction": "P", "stopping_rule": "S"} | changes)
+    written = {"primary": PRIMARY, "hypothesis": "H", "prediction": "P", "stopping_rule": "S"}
+    return engineers_study(4, engineers=("fixed", "rules", "uniform")).changed(**written | changes)
 
 
 def boards_of(spec: StudySpec) -> pd.DataFrame:

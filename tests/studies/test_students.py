@@ -28,8 +28,7 @@ LABELS = ("lab-model", "weak-at-waits", "mine")
 
 
 def with_students(seeds: int = 3) -> StudySpec:
-    spec = engineers_study(seeds, engineers=("rules", "uniform", "fixed"))
-    return StudySpec.model_validate(spec.model_dump() | {"students": STUDENTS})
+    return engineers_study(seeds, engineers=("rules", "uniform", "fixed")).changed(students=STUDENTS)
 
 
 def answers(spec: StudySpec, effects: dict[str, float]) -> pd.DataFrame:
@@ -66,7 +65,7 @@ def test_arms_of_a_student_and_seed_share_seed_and_boards_and_no_other_unit_has_
 )
 def test_students_that_cannot_be_told_apart_and_long_names_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        StudySpec.model_validate(with_students().model_dump() | changes)
+        with_students().changed(**changes)
 
 
 def test_a_student_without_weights_is_refused_before_anything_runs() -> None:

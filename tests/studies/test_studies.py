@@ -210,14 +210,14 @@ def test_an_arm_that_could_not_be_forked_is_refused_before_anything_runs(monkeyp
 )
 def test_a_study_that_cannot_be_run_is_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        StudySpec.model_validate(sections_study().model_dump() | changes)
+        sections_study().changed(**changes)
 
 
 def test_one_stage_is_too_few_for_an_engineer_that_is_asked_after_it() -> None:
-    study = sections_study(session=short_spec().changed(stages=1)).model_dump()
-    assert StudySpec.model_validate(study).session.ask_first
+    study = sections_study(session=short_spec().changed(stages=1))
+    assert study.session.ask_first
     with pytest.raises(ValidationError, match="two stages or more"):
-        StudySpec.model_validate(study | {"session": study["session"] | {"ask_first": False}})
+        study.changed(session=study.session.changed(ask_first=False))
 
 
 @pytest.mark.parametrize("make", [make for kind, make in STUDIES.items() if kind != "guidance"])

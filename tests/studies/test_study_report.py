@@ -6,6 +6,7 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
+from itertools import product
 from math import isnan
 from pathlib import Path
 from xml.etree import ElementTree
@@ -38,20 +39,14 @@ from tests.builders import build_session, small_spec
 def imagined(spec: StudySpec, gain: float = 0.0, seed: int = 0) -> pd.DataFrame:
     """Boards of a study in which showing failures adds ``gain`` to the chance of a valid plan."""
     rng = np.random.default_rng(seed)
-    shown = spec.sections_of()
-    hardness = rng.random(60) * 0.8
-    rows = []
-    for arm in spec.arms:
-        for number in spec.seeds:
-            chance = hardness + gain * ("failures" in shown[arm.name]) + rng.normal(0, 0.01)
-            valid = rng.random(60) < chance
-            rows += [
-                {"arm": arm.name, "seed": number, "board_id": f"b{i}", "cell": f"2x{3 + i % 3}",
-                 "config_cell": f"{3 + i % 3}", "size": 3 + i % 3, "agents": 2,
-                 "valid": bool(ok), "optimal": bool(ok and i % 2)}
-                for i, ok in enumerate(valid)
-            ]  # fmt: skip
-    return pd.DataFrame(rows)
+    hardness, boards = rng.random(60) * 0.8, pd.DataFrame({"board_id": [f"b{i}" for i in range(60)], "size": [3, 4, 5] * 20, "agents": 2})
+    boards = boards.assign(config_cell=boards["size"].astype(str), cell="2x" + boards["size"].astype(str))
+    tables = []
+    for (arm, shown), seed in product(spec.sections_of().items(), spec.seeds):
+        chance = hardness + gain * ("failures" in shown) + rng.normal(0, 0.01)
+        valid = rng.random(60) < chance
+        tables.append(boards.assign(arm=arm, seed=seed, valid=valid, optimal=valid & (boards.index % 2 == 1)))
+    return pd.concat(tables, ignore_index=True)
 
 
 def test_a_factorial_study_reports_main_effects_and_interactions() -> None:
@@ -80,7 +75,7 @@ def test_other_studies_report_their_own_comparisons() -> None:
         (engineers_study().arms, "arm", ["base instead of policy changed", "rules instead of policy changed"]),
         (guard_study().arms, "arm", ["strict instead of usual changed", "loose instead of usual changed"]),
     ):
-        spec = base.model_copy(update={"arms": arms})
+        spec = base.changed(arms=arms)
         report = measured(imagined(spec), "optimal", spec)
         assert {row.kind for row in report.effects} == {kind} and len(report.effects) == len(report.sentences) == len(arms) - 1
         assert all("the final optimal rate" in sentence for sentence in report.sentences)
@@ -88,7 +83,7 @@ def test_other_studies_report_their_own_comparisons() -> None:
 
 
 def test_the_reference_of_one_section_at_a_time_shows_none() -> None:
-    spec = sections_study(4).model_copy(update={"arms": only_one()})
+    spec = sections_study(4).changed(arms=only_one())
     boards = imagined(spec, gain=0.3)
     found = {row.name: row for row in measured(boards, "valid", spec).effects}
     expected = contrast(outcomes(boards), ["only-failures"], ["none"])
@@ -98,7 +93,7 @@ def test_the_reference_of_one_section_at_a_time_shows_none() -> None:
 def test_section_effects_are_reported_only_if_nothing_else_differs() -> None:
     """With another engineer in the same arm a difference could be the engineer's."""
     arms = (Arm(name="all"), Arm(name="none", sections=(), engineer="rules"))
-    spec = sections_study(3).model_copy(update={"arms": arms})
+    spec = sections_study(3).changed(arms=arms)
     [row] = measured(imagined(spec), "valid", spec).effects
     assert (row.kind, row.name) == ("arm", "none instead of all")
     assert measured(imagined(spec), "valid", spec).verdict == "The one comparison is not clear of chance (n = 3 seeds)."
@@ -108,13 +103,13 @@ def test_designs_are_known_by_their_sections() -> None:
     base = sections_study()
     kinds = {"main effect": base.arms, "arm": engineers_study().arms, "leave-one-out": without_one(), "one-at-a-time": only_one()}
     for kind, arms in kinds.items():
-        spec = base.model_copy(update={"arms": arms})
+        spec = base.changed(arms=arms)
         assert design(spec).kind == kind
         assert of_sections(spec.sections_of()) == (None if kind == "arm" else design(spec))
 
 
 def test_differences_by_size_use_the_boards_of_that_size_and_are_corrected_for_all_sizes() -> None:
-    for spec in (sections_study(4), engineers_study(3), sections_study(3).model_copy(update={"arms": only_one()})):
+    for spec in (sections_study(4), engineers_study(3), sections_study(3).changed(arms=only_one())):
         boards = imagined(spec, gain=0.3)
         whole, rows = measured(boards, "valid", spec), measured(boards, "valid", spec).sizes
         compared = [row for row in whole.effects if row.kind != "interaction"]
@@ -184,7 +179,7 @@ def test_a_section_is_no_contrast_only_if_all_its_pairs_of_arms_trained_alike() 
 
 
 def test_an_effect_that_is_shown_to_be_small_is_a_finding() -> None:
-    spec = engineers_study(6, engineers=("policy", "base")).model_copy(update={"smallest_effect": 0.2})
+    spec = engineers_study(6, engineers=("policy", "base")).changed(smallest_effect=0.2)
     found = measured(imagined(spec, seed=1), "valid", spec)
     [row] = found.effects
     assert row.p_smaller == pytest.approx(smaller_than(row, 0.2)) and row.smaller and not row.clear
@@ -195,19 +190,19 @@ def test_an_effect_that_is_shown_to_be_small_is_a_finding() -> None:
 def test_seeds_with_different_boards_have_no_interval_over_boards() -> None:
     spec = engineers_study(3, engineers=("policy", "base"))
     assert isnan(measured(imagined(spec), "valid", spec).effects[0].board_low)
-    shared = spec.model_copy(update={"suite_by_seed": False})
+    shared = spec.changed(suite_by_seed=False)
     assert not isnan(measured(imagined(spec), "valid", shared).effects[0].board_low)
 
 
 def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
     spec = engineers_study(5)
-    few, many = visible(spec), visible(spec.model_copy(update={"seeds": tuple(range(20))}))
+    few, many = visible(spec), visible(spec.changed(seeds=tuple(range(20))))
     assert few is not None and many is not None and few.deviation == many.deviation and many.effect < few.effect / 2
     assert few.effect == pytest.approx(smallest_visible(few.deviation, 5))
     assert "recorded stud" in few.sentence and f"{100 * few.effect:.1f} points or more" in detectable_effect(spec)
     factorial = visible(sections_study(5))
     assert factorial is not None and factorial.effect == pytest.approx(few.effect / 2), "four pairs of arms in each seed"
-    assert "will mostly go undetected" in detectable_effect(spec.model_copy(update={"smallest_effect": 0.001}))
+    assert "will mostly go undetected" in detectable_effect(spec.changed(smallest_effect=0.001))
     assert detectable_effect(engineers_study(1)).startswith("One seed can detect no effect")
     assert "not known" in detectable_effect(engineers_study(3, preset_spec("paper")))
 

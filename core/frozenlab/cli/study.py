@@ -123,7 +123,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         else:
             session = {} if options.preset is None else {"session": preset_spec(options.preset)}
             spec = STUDIES[kind](**fields, **session)
-        return StudySpec.model_validate(spec.model_dump() | written)
+        return spec.changed(**written)
 
 
 def named_by_option() -> list[str]:

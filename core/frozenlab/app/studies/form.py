@@ -96,7 +96,7 @@ def start_form() -> None:
             api = ApiEngineer(**asked)
             given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
         spec = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
-        spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
+        spec = spec.changed(smallest_effect=matters / 100, prediction=prediction)
     except ValueError as error:
         reason = one_line(error)
         st.error(f"This cannot run: {markup.plain(reason)}.")

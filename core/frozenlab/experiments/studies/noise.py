@@ -9,9 +9,9 @@ A comparison is the difference of the final valid rates of two sessions of one s
 
 If each seed has its own boards, both count. The first already contains a part of the second, so their sum is cautious.
 
-From student to student, sessions of one student and seed share their boards and differ in their arm. Two parts of the spread are told
-apart, by a two-way analysis of variance of arms and students with the seeds as replicates: what another student changes, and what another
-seed changes, which more seeds average out.
+From student to student, sessions of one student and seed share their boards and differ in their arm. Two parts of the spread are
+separated, by a two-way analysis of variance of arms and students with the seeds as replicates: what another student changes, and what
+another seed changes, which more seeds average out.
 """
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ def main_study(
 
     Raises EngineerError as :func:`engineer_of` does.
     """
-    spec = engineers_study(seeds, session, engineers)
-    return StudySpec.model_validate(spec.model_dump() | {"title": "Do engineered environments train better?", "final_suite": "paper"})
+    return engineers_study(seeds, session, engineers).changed(title="Do engineered environments train better?", final_suite="paper")
 
 
 def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:

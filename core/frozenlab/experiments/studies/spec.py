@@ -101,6 +101,10 @@ class StudySpec(BaseModel):
         if arm.draws != self.arms[0].draws and not self.session.ask_first:
             raise ValueError(f'the arm {arm.name} has other draws than the first arm: that needs "ask_first", else arms share stage 1')
 
+    def changed(self, **changes: Any) -> Self:
+        """The study with other values. Raises ValueError (pydantic's ValidationError is one) where they are not valid."""
+        return self.model_validate(self.model_dump() | changes)
+
     def spec_of(self, arm: Arm, seed: int, student: str = "", configs: Sequence[Config] = ()) -> SessionSpec:
         """The session spec of one cell; if no student is named, that of the first one, or of the session's own policy without students.
 
