@@ -92,7 +92,7 @@ def socket_of(environment: dict[str, str]) -> Path:
     folder = Path(environment.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"frozenlab-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to somebody else")
+        raise PermissionError(f"{folder} is not yours")
     read = sorted((name, value) for name, value in (environment | OFFLINE).items() if name.startswith(READ_AT_IMPORT))
     installed = Path(sysconfig.get_path("purelib")).stat().st_mtime_ns
     return folder / hashlib.sha256(json.dumps([sys.executable, installed, read]).encode()).hexdigest()[:16]

@@ -30,7 +30,7 @@ AA_NOISE = (
 
 
 def race(contest: Contest, own: Sequence[int]) -> None:
-    """The newest own entry (of a screen that only watches: the newest of anybody) against the engineer's; the scores
+    """The newest own entry (of a screen that only watches: the newest of all) against the engineer's; the scores
     first, once both have theirs."""
     entries = contest.entries
     people = [one for one in reversed(entries) if one.kind == "person"]

@@ -242,7 +242,7 @@ def config_of(desk: Desk) -> Config:
 
 
 def tell_guard(desk: Desk, after: Config, report: GuardReport) -> None:
-    """What would become of the numbers, before anybody trains on them."""
+    """What would become of the numbers, before training on them."""
     total = sum(st.session_state[desk.widget(name, "share")] for name in after.cells)
     if abs(total - 100) > 0.5:
         st.caption(f"The shares sum to {total:.0f} %; they are scaled to 100 %.")

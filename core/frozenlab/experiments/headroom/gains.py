@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 best, worst = partial(np.argmax, axis=1), partial(np.argmin, axis=1)
 """The config with the highest mean of each student, and that with the lowest."""
 MOST_SEEDS = 1000
-"""More pairs than anybody runs: beyond this, an effect counts as out of reach."""
+"""More pairs than are ever run: beyond this, an effect counts as out of reach."""
 
 
 @dataclass(frozen=True)
