@@ -10,6 +10,8 @@ from pathlib import Path
 
 from frozenlab.base import places
 from frozenlab.base.files import open_to_append
+from frozenlab.jobs.machine import gpus
+from frozenlab.jobs.warm import fork_worker, warm_up
 
 NICENESS = "FROZENLAB_NICENESS"
 """Environment variable with the niceness of a worker. Without it a worker is nicer than the pages."""
@@ -27,6 +29,8 @@ TRACK = "FROZENLAB_TRACK"
 TRACKERS = ("trackio", "wandb")
 SPACE = "TRACKIO_SPACE_ID"
 """Trackio's variable with the Space on the Hugging Face hub to which it reports, if a person wants that."""
+LOG = "worker.log"
+"""What a worker prints, in the folder of its job."""
 _AT_FIRST = dict(os.environ)
 
 
@@ -49,9 +53,20 @@ def worker_command(kind: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", "frozenlab.jobs", kind, str(folder)]
 
 
+def begin_worker(command: Sequence[str], folder: Path, environment: dict[str, str]) -> int:
+    """Fork a worker from the warm process; if there is none, start the worker cold, and a warm process for the next. Returns its pid."""
+    if gpus():  # a process that has used CUDA cannot be forked, and some libraries do as they are imported
+        return start_worker(command, folder, environment).pid
+    pid = fork_worker(command, places.workplace(), folder / LOG, environment)
+    if pid is None:
+        pid = start_worker(command, folder, environment).pid
+        warm_up(places.workplace(), environment)
+    return pid
+
+
 def start_worker(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a worker in a process group of its own, so that it outlives its starter. Its output is appended to ``worker.log``."""
-    with open_to_append(folder / "worker.log") as log:
+    """Start a worker in a process group of its own, so that it outlives its starter. Its output is appended to ``LOG``."""
+    with open_to_append(folder / LOG) as log:
         return subprocess.Popen(
             command,
             cwd=places.workplace(),

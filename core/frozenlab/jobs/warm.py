@@ -102,7 +102,7 @@ def main(path: Path) -> None:
     """Load the libraries, then fork a worker for each order."""
     with path.with_suffix(".lock").open("w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # not by files.locked: workers would inherit our modules
         except BlockingIOError:
             return  # there is one already
         for name in LIBRARIES:
@@ -143,10 +143,11 @@ def become(order: Mapping[str, Any]) -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
-    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-    for stream in (1, 2):
-        os.dup2(log, stream)
-    os.close(log)
+    from frozenlab.base.files import open_to_append  # in the fork alone: the warm process keeps none of our modules
+
+    with open_to_append(Path(order["log"])) as log:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(log.fileno(), stream.fileno())
     _, _, module, *arguments = order["command"]
     sys.argv, sys.path[0] = [module, *arguments], order["cwd"]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -12,13 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.jobs.disk import NOTHING, check_room
-from frozenlab.jobs.environment import NICENESS, start_worker, worker_command, worker_environment
+from frozenlab.jobs.environment import NICENESS, begin_worker, worker_command, worker_environment
 from frozenlab.jobs.imported import refuse_foreign
 from frozenlab.jobs.job import KINDS, STOP_FILE
-from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.queue.db import FILLED, PAUSED, QueueDB, QueuedJob, QueueError, Revision
 from frozenlab.jobs.queue.notify import notify_alarm, notify_end
 from frozenlab.jobs.queue.schedule import decide, free_cards, machine
@@ -35,7 +33,6 @@ from frozenlab.jobs.state import (
     stored_state,
     worker_alive,
 )
-from frozenlab.jobs.warm import fork_worker, warm_up
 
 TICK = 0.2
 """Seconds between looks at the workers and at changes of the queue."""
@@ -191,8 +188,9 @@ class Dispatcher:
             cards = free_cards(self.db.jobs(), job.gpus)
             self.db.change(job.folder, running=True, wish="", pid=0, began=time.time(), cards=cards)
         pid = begin_worker(worker_command(job.kind, job.path), job.path, self.environment(job, cards))
-        self.workers[job.folder] = own = pid, created(pid)
-        self.db.change(job.folder, pid=pid, create_time=own[1])
+        began = created(pid)
+        self.workers[job.folder] = pid, began
+        self.db.change(job.folder, pid=pid, create_time=began)
 
     def may_start(self, folder: Path) -> bool:
         """Whether the job waits and can be started. One that no longer waits is taken out."""
@@ -227,14 +225,3 @@ class Dispatcher:
         own |= {NICENESS: "0"} if job.urgent else {}
         own |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
         return worker_environment(online=True) | own
-
-
-def begin_worker(command: list[str], folder: Path, environment: dict[str, str]) -> int:
-    """Fork a worker from the warm process; if there is none, start the worker cold, and a warm process for the next. Returns its pid."""
-    if gpus():  # a process that has used CUDA cannot be forked, and some libraries do as they are imported
-        return start_worker(command, folder, environment).pid
-    pid = fork_worker(command, places.workplace(), folder / "worker.log", environment)
-    if pid is None:
-        pid = start_worker(command, folder, environment).pid
-        warm_up(places.workplace(), environment)
-    return pid
