@@ -182,4 +182,5 @@ def print_status(session: Session, as_json: bool) -> None:
     if state.status == "waiting":
         lines.append(f"  waiting for your proposal: on the Story page, or with frozenlab propose {session.id} CONFIG")
     lines += [f"  {alert.rule}: {alert}" for alert in found]
-    show(as_json, record, *lines, *(f"  damaged: {problem}" for problem in problems_of(session)))
+    lines += [] if as_json else [f"  damaged: {problem}" for problem in problems_of(session)]  # which reads every file
+    show(as_json, record, *lines)
