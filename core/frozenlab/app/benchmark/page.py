@@ -13,7 +13,6 @@ from frozenlab.app.benchmark.measure import ERROR
 from frozenlab.app.ui import markup, sessions
 from frozenlab.app.ui.deleting import delete_button
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import Interval
 from frozenlab.experiments.benchmark.report import CellTally, PlainReport
 from frozenlab.experiments.benchmark.results import Result, results
 from frozenlab.tasks.families import cell_label
@@ -72,5 +71,5 @@ def rate_of(cell: CellTally | None, name: str) -> str:
     """``88 % (7 of 8; 53 to 98 %)``; a dash for a cell that the result does not have."""
     if cell is None:
         return "–"
-    rate = Interval(*cell.bounds(name))
+    rate = cell.rate(name)
     return f"{rate.percent} ({getattr(cell, name):,} of {cell.answers:,}; {rate.percents})"

@@ -70,11 +70,11 @@ class Tally(BaseModel):
         """As :attr:`valid_interval`."""
         return wilson(self.optimal / self.samples, self.n)
 
-    def bounds(self, name: str) -> tuple[float, float, float, int]:
-        """The rate ``valid`` or ``optimal``, the bounds of its interval, and the number of tasks."""
+    def rate(self, name: str) -> Interval:
+        """The rate ``valid`` or ``optimal``; its n counts tasks."""
         if name == "valid":
-            return self.valid_rate, *self.valid_interval, self.n
-        return self.optimal_rate, *self.optimal_interval, self.n
+            return Interval(self.valid_rate, *self.valid_interval, self.n)
+        return Interval(self.optimal_rate, *self.optimal_interval, self.n)
 
     @property
     def fault_counts(self) -> str:
@@ -106,8 +106,8 @@ def bounds_of(of_cell: Tally) -> dict[str, float]:
     """Counts, rates and the bounds of their intervals, as columns of ``cells.csv``."""
     row: dict[str, float] = {}
     for name in ("valid", "optimal"):
-        rate, low, high, _ = of_cell.bounds(name)
-        row |= {name: getattr(of_cell, name), f"{name}_rate": rate, f"{name}_low": low, f"{name}_high": high}
+        rate = of_cell.rate(name)
+        row |= {name: getattr(of_cell, name), f"{name}_rate": rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
     return row
 
 
@@ -271,6 +271,5 @@ class PlainReport(Report):
 
 def line_of(cell: CellTally) -> str:
     """One cell in a line."""
-    rates = (Interval(*cell.bounds(name)) for name in ("valid", "optimal"))
-    valid, optimal = (f"{rate.percent} ({rate.percents})" for rate in rates)
+    valid, optimal = (f"{rate.percent} ({rate.percents})" for rate in map(cell.rate, ("valid", "optimal")))
     return f"{cell.cell}: n {cell.n}, valid {valid}, optimal {optimal}, faults: {cell.fault_counts}"

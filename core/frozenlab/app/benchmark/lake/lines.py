@@ -106,15 +106,12 @@ def line_of(report: LakeReport, look: Look) -> Line:
     """A result as it is compared."""
     method = report.method or "base"
     method_words = METHOD_WORDS.get(method, f"Trained by {method}")  # one of a newer version
-    means: dict[tuple[int, str], Interval] = {}
-    for team in report.teams:
-        means[team.agents, "valid"] = Interval(team.mean_valid, *team.mean_valid_interval, team.n)
-        means[team.agents, "optimal"] = Interval(team.mean_optimal, *team.mean_optimal_interval, team.n)
     return Line(
         report.id, report.title, method, look.sign, look.symbol, look.color, "solid",
         f"{report.model}, weights {report.checkpoint_sha256[:10]}, {report.how}. {method_words}.",
-        report, means,
-        {(cell.agents, cell.size, metric): Interval(*cell.bounds(metric)) for cell in report.cells for metric in METRICS},
+        report,
+        {(team.agents, metric): team.mean(metric) for team in report.teams for metric in METRICS},
+        {(cell.agents, cell.size, metric): cell.rate(metric) for cell in report.cells for metric in METRICS},
     )  # fmt: skip
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import pandas as pd
 from pydantic import AfterValidator
 
-from frozenlab.base.numbers import UNKNOWN, mean_of_rates, number, percent, percents
+from frozenlab.base.numbers import UNKNOWN, Interval, mean_of_rates, number, percent
 from frozenlab.experiments.benchmark.report import Report, Tally, bounds_of, known_fault, tally
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
@@ -51,6 +51,12 @@ class TeamResult(BoardTally):
     mean_optimal: float
     mean_optimal_interval: tuple[float, float]
 
+    def mean(self, name: str) -> Interval:
+        """The mean of the cells' rates ``valid`` or ``optimal``; its n counts boards."""
+        if name == "valid":
+            return Interval(self.mean_valid, *self.mean_valid_interval, self.n)
+        return Interval(self.mean_optimal, *self.mean_optimal_interval, self.n)
+
 
 class LakeReport(Report):
     """``report.json`` of a result on boards."""
@@ -86,11 +92,8 @@ class LakeReport(Report):
         found = []
         for team in self.teams:
             found += ["", HEAD]
-            for cell in self.cells:
-                if cell.agents == team.agents:
-                    found.append(tally_line(cell, f"{cell.size}", cell.bounds("valid"), cell.bounds("optimal")))
-            valid, optimal = (team.mean_valid, *team.mean_valid_interval, team.n), (team.mean_optimal, *team.mean_optimal_interval, team.n)
-            found.append(tally_line(team, "mean", valid, optimal))
+            found += [tally_line(cell, f"{cell.size}", cell.rate) for cell in self.cells if cell.agents == team.agents]
+            found.append(tally_line(team, "mean", team.mean))
             found.append(f"        faults: {team.fault_counts}")
         return found
 
@@ -123,10 +126,10 @@ def gap(had: pd.Series, optimum: pd.Series) -> float | None:
     return float(excess.mean()) if len(excess) else None
 
 
-def tally_line(boards: BoardTally, size: str, *rates_of: tuple[float, float, float, int]) -> str:
-    """One line of the table: rates with their bounds and n, and a dash for the gap if no plan is valid."""
+def tally_line(boards: BoardTally, size: str, rate_of: Callable[[str], Interval]) -> str:
+    """One line of the table: the rates ``valid`` and ``optimal`` with their bounds, and a dash for the gap if no plan is valid."""
     n = boards.n
-    rates = "  ".join(f"{percent(rate, n):>7}  {percents(low, high, n):>15}" for rate, low, high, n in rates_of)
+    rates = "  ".join(f"{rate.percent:>7}  {rate.percents:>15}" for rate in map(rate_of, ("valid", "optimal")))
     cost, step = (UNKNOWN if gap is None else f"{number(100 * gap, 1, sign=True)} %" for gap in (boards.soc_gap, boards.makespan_gap))
     arrived = f"{percent(boards.csr, n):>7}  {percent(boards.isr, n):>7}"
     return f"{boards.agents:>6}  {size:>4}  {boards.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {number(boards.tokens, 1):>6}"
