@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,6 +19,9 @@ from frozenlab.base import files
 from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import listed
+
+if TYPE_CHECKING:
+    from frozenlab.experiments.replays.cost import Estimate
 
 Name = TypeVar("Name", bound=str)
 AModel = TypeVar("AModel", bound=BaseModel)
@@ -157,8 +160,9 @@ def confirm(warning: str, refusal: str, *, yes: bool) -> None:
         raise InputError(refusal)
 
 
-UNPAID = "nothing was asked; --yes skips the confirmation"
-"""The refusal of :func:`confirm` where asking costs money."""
+def agree(cost: Estimate, *, yes: bool) -> None:
+    """Print on stderr what asking would cost, and ask for leave where that is money. Raises InputError if it is not given."""
+    confirm(cost.sentence, "nothing was asked; --yes skips the confirmation", yes=yes or cost.cost is None)
 
 
 def agreed() -> bool:

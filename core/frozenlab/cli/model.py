@@ -10,11 +10,10 @@ from pathlib import Path
 
 from frozenlab.base.places import sessions_folder
 from frozenlab.cli.common import (
-    UNPAID,
     InputError,
     add_allow_host,
     add_fields,
-    confirm,
+    agree,
     field_help,
     given,
     new_path,
@@ -27,7 +26,6 @@ from frozenlab.engineer import hosts
 from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.benchmark.results import results_folder, save_result
 from frozenlab.experiments.benchmark.task import Task, checkpoint_of, task_for
-from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import fresh_name
 from frozenlab.jobs.launcher import counted
@@ -83,15 +81,11 @@ def run_evaluate(options: argparse.Namespace) -> None:
     folder = (options.out or results_folder(store) / fresh_name(results_folder(store), task.title, otherwise="result")).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
-
-    def pay(cost: Estimate) -> None:
-        confirm(cost.sentence, UNPAID, yes=options.yes or cost.cost is None)
-
     os.environ.update(worker_environment(task.online))
     with counted(store.root, folder, "evaluate", task.words, task.needs), progress() as note:
         from frozenlab.experiments.benchmark.measuring import measure
 
-        report, rows = measure(task, folder.name, note, pay)
+        report, rows = measure(task, folder.name, note, lambda cost: agree(cost, yes=options.yes))
     save_result(folder, report, rows)
     heading = f"{report.title} on {report.suite}: {report.n} boards, planned {report.how} in {report.seconds:.0f} s"
     show(options.json, report.model_dump(mode="json") | {"folder": str(folder)}, heading, *report.lines(), "", f"in {folder}")

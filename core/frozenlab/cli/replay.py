@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from frozenlab.base.numbers import listed
-from frozenlab.cli.common import UNPAID, InputError, add_allow_host, add_fields, confirm, given, named, read_model, show
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, agree, given, named, read_model, show
 from frozenlab.cli.experiment import about, add_id, run_experiment, standing
 from frozenlab.cli.session import find_session
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of
@@ -45,7 +45,7 @@ def run_replay(options: argparse.Namespace) -> int:
     def pay(task: ReplayTask, replay: Replay | None) -> None:
         answered = {answer.key for answer in replay.answers()} if replay else set()
         if asked := estimate(task, session_of(task, SessionStore()), answered):
-            confirm(asked.sentence, UNPAID, yes=options.yes or asked.cost is None)
+            agree(asked, yes=options.yes)
 
     return run_experiment(Replay, options, ("vary", "sections", "engineers", "api"), print_replay, replay_task, pay)
 
