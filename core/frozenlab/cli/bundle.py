@@ -75,9 +75,9 @@ def run_import(options: argparse.Namespace) -> int:
         if not options.json:
             print_report(bundle)
         taken = take_in(bundle, store) if bundle.sound and (options.yes or agreed()) else []
-        said = [f"{job.kind} {job.id} is imported, read-only: frozenlab jobs own {job.kind}:{job.id} makes it yours" for job in taken] or [
-            "nothing was imported; --yes imports what is sound"
-        ] * bool(bundle.sound)
+        said = [f"{job.kind} {job.id} is imported, read-only: frozenlab jobs own {job.kind}:{job.id} makes it yours" for job in taken]
+        if bundle.sound and not taken:
+            said = ["nothing was imported; --yes imports what is sound"]
         if options.json or said:
             show(options.json, as_record(bundle) | {"imported": [{"kind": job.kind, "id": job.id} for job in taken]}, *said)
         return 0 if bundle.sound or not bundle.refusals else 2
