@@ -94,17 +94,15 @@ def rates(cells: Sequence[Cell], before: pd.DataFrame, after: pd.DataFrame) -> t
     left out."""
     found = []
     for cell in cells:
-        was, now = (table.loc[table["config_cell"] == cell.name, ["valid", "optimal"]].to_numpy(bool) for table in (before, after))
+        was, now = (table[table["config_cell"] == cell.name] for table in (before, after))
         if not len(was):
             continue
-        (valid_before, optimal_before), (valid_after, optimal_after) = was.sum(axis=0).tolist(), now.sum(axis=0).tolist()
-        gained, lost = (int((one & ~other)[:, 0].sum()) for one, other in ((now, was), (was, now)))
-        found.append(
-            CellRates(
-                cell=cell.name, words=cell.words, n=len(was), valid_before=valid_before, valid_after=valid_after,
-                optimal_before=optimal_before, optimal_after=optimal_after, gained=gained, lost=lost,
-            )
-        )  # fmt: skip
+        valid_before, valid_after = was["valid"].to_numpy(), now["valid"].to_numpy()
+        counts = {
+            "valid_before": valid_before, "valid_after": valid_after, "optimal_before": was["optimal"], "optimal_after": now["optimal"],
+            "gained": valid_after & ~valid_before, "lost": valid_before & ~valid_after,
+        }  # fmt: skip
+        found.append(CellRates(cell=cell.name, words=cell.words, n=len(was), **{name: int(of.sum()) for name, of in counts.items()}))
     return tuple(found)
 
 

@@ -129,12 +129,12 @@ def hide(store: SessionStore) -> Student:
     found = candidates(store)
     if len(found) < 2:
         raise StudentError(f"a secret needs at least two students that came out as planned; there are {len(found)}")
-    chosen = secrets.choice(found)
+    original = secrets.choice(found)
     folder = Student.place(store.root) / f"{SECRET}{secrets.token_hex(3)}"
     folder.mkdir()
-    shutil.copytree(chosen.policy, folder / "policy")
+    shutil.copytree(original.policy, folder / "policy")
     for name in ("before.parquet", "after.parquet", "certificate.json", "state.json"):
-        shutil.copyfile(chosen.dir / name, folder / name)
-    recipe = chosen.recipe.model_copy(update={"title": f"{SECRET_TITLE} ({folder.name.removeprefix(SECRET)})"})
+        shutil.copyfile(original.dir / name, folder / name)
+    recipe = original.recipe.model_copy(update={"title": f"{SECRET_TITLE} ({folder.name.removeprefix(SECRET)})"})
     write_text(folder / "recipe.json", recipe.model_dump_json(indent=1))  # last: it makes the folder a student
     return Student(folder)
