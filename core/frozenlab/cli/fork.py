@@ -8,7 +8,7 @@ from pathlib import Path
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import LabError
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, given
-from frozenlab.cli.session import add_engineer, add_status, find_session, print_status, run_in_foreground
+from frozenlab.cli.session import add_engineer, add_session_id, find_session, print_status, run_in_foreground
 from frozenlab.engineer.engineers.human import proposal_of, rejecting
 from frozenlab.engineer.schema import Proposal
 from frozenlab.session.launch import propose, start_fork
@@ -19,7 +19,7 @@ from frozenlab.tasks.families import family_of
 
 
 def add_propose(parser: argparse.ArgumentParser) -> None:
-    add_status(parser)
+    add_session_id(parser)
     parser.add_argument("config", type=Path, help="an environment config (TOML or JSON)")
     parser.add_argument("--why", default="", help="your reason, kept with the proposal")
     add_allow_host(parser)

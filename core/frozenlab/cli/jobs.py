@@ -13,7 +13,7 @@ from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.cli import queue
 from frozenlab.cli.common import add_fields, given, show
-from frozenlab.cli.session import add_status, find_session
+from frozenlab.cli.session import add_session_id, find_session
 from frozenlab.experiments.bundles.found import find, opened
 from frozenlab.experiments.shelf import shelf
 from frozenlab.jobs import launcher
@@ -95,7 +95,7 @@ def find_job(name: str) -> Job:
 
 
 def add_label(parser: argparse.ArgumentParser) -> None:
-    add_status(parser)
+    add_session_id(parser)
     add_fields(parser, Labels, "title", "tags", "notes", defaults=False)
 
 

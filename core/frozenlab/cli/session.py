@@ -38,9 +38,12 @@ def add_engineer(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--engineer", default=argparse.SUPPRESS, help=f"{field_help(SessionSpec, 'engineer')}: {names}")
 
 
-def add_status(parser: argparse.ArgumentParser) -> None:
+def add_session_id(parser: argparse.ArgumentParser) -> None:
     """Add the session that a command is about."""
     parser.add_argument("id", help="session id, or the path of a session folder")
+
+
+add_status = add_session_id
 
 
 def find_session(name: str) -> Session:
@@ -73,7 +76,7 @@ def add_track(parser: argparse.ArgumentParser) -> None:
 
 
 def add_resume(parser: argparse.ArgumentParser) -> None:
-    add_status(parser)
+    add_session_id(parser)
     add_track(parser)
     add_allow_host(parser)
 
@@ -118,7 +121,7 @@ def run_resume(options: argparse.Namespace) -> int:
 
 
 def add_reproduce(parser: argparse.ArgumentParser) -> None:
-    add_status(parser)
+    add_session_id(parser)
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_allow_host(parser)
 

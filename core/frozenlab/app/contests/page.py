@@ -94,7 +94,7 @@ def choose_opponent() -> None:
     for contest in found:
         people = sum(entry.kind == "person" for entry in contest.entries)
         words = f"{contest.title} · {people} {'entry' if people == 1 else 'entries'} · {sessions.ago(contest.state().started or 0)}"
-        st.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=("contest", contest.id), type="tertiary")
+        st.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=(ASKED, contest.id), type="tertiary")
 
 
 def recipes_by_id() -> dict[str, Recipe]:
@@ -113,7 +113,7 @@ def title_of(number: int) -> str:
 def begin(chosen: str, known: dict[str, Recipe], titles: dict[str, str]) -> None:
     with refusals.keeping_reason(ERROR, "Not begun"):
         task = task_against(known.get(chosen), chosen, titles.get(chosen, ""))
-        nav.put("contest", Contest.start(task, sessions.store()).id)
+        nav.put(ASKED, Contest.start(task, sessions.store()).id)
 
 
 def show_contest(contest: Contest) -> None:
