@@ -143,7 +143,7 @@ def test_a_factorial_with_gaps_or_doubles_is_none() -> None:
 
 
 def test_leaving_one_out_compares_with_the_full_set() -> None:
-    arms = {"all": frozenset("ABC"), "no-c": frozenset("AB"), "no-a": frozenset("BC")}
+    arms = {"no-a": frozenset("BC"), "all": frozenset("ABC"), "no-c": frozenset("AB")}
     outcomes, design = drawn(list(arms), seeds=4), of_sections(arms)
     assert design is not None
     effects = design.effects(outcomes)

@@ -31,7 +31,7 @@ class Design:
 
     @property
     def sides(self) -> dict[str, Sides]:
-        """The arms on either side of each comparison, in the order of the study.
+        """The arms on either side of each comparison.
 
         For all combinations of sections: all arms with a section and all arms without it. With ±1 coding an effect is then twice the
         coefficient of its column (Box, Hunter & Hunter 2005, chapter 5).
@@ -73,13 +73,14 @@ def of_sections(sections: Sections) -> Design | None:
             of = [(plus, minus) for minus, fewer in sections.items() if fewer == shown - {section}]
             pairs[section] = pairs.get(section, []) + of
     pairs = {section: of for section, of in pairs.items() if of}
+    by_name = dict(sorted(pairs.items()))
     if len(set(sections.values())) < len(sections):
         return None
     if len(sections) == 2 ** len(varied(sections)):
-        return Design("main effect", pairs, first, interactions(sections))
+        return Design("main effect", by_name, first, interactions(sections))
     more, less = ({pair[side] for of in pairs.values() for pair in of} for side in (0, 1))
     if len(more) == 1 and len(less) == len(sections) - 1:
-        return Design("leave-one-out", pairs, more.pop())
+        return Design("leave-one-out", by_name, more.pop())
     if less == {first} and len(more) == len(sections) - 1:
         return Design("one-at-a-time", pairs, first)
     return None
