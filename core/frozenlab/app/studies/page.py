@@ -53,8 +53,10 @@ def findings_and_diagnosis() -> None:
 def show(study: Study) -> None:
     """The report, once something can be compared."""
     imported_note("study", study.dir)
-    done, status = sum(1 for _ in study.finished()), study.state().status
-    report = recorded_report(study) if study.recorded else own_report(str(study.dir), done, status)
+    if study.recorded:
+        report: StudyReport | None = recorded_report(study)
+    else:
+        report = own_report(str(study.dir), sum(1 for _ in study.finished()), study.state().status)
     if report is None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
