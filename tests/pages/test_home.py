@@ -40,11 +40,11 @@ def test_a_finished_session_is_shown_with_interval_and_n(sessions_folder: Path) 
 def test_the_finished_session_is_shown_even_if_a_newer_one_is_half_way_and_titles_are_text(sessions_folder: Path) -> None:
     title = "![x](http://example.com/x)"
     build_session(sessions_folder, small_spec(title=title), "finished")
-    build_session(sessions_folder, small_spec(title=title), "half", status="stopped", finished_stages=1)
+    build_session(sessions_folder, small_spec(title=f"Half {title}"), "half", status="stopped", finished_stages=1)
     app = open_page("home")
     said = words(app)
     assert "before and after 3 stages" in said
-    assert f"**{title}**" in said and "![x](" not in source(app)
+    assert f"**Half {title}**" in said and "![x](" not in source(app)
     assert "`finished`" in said
 
 
