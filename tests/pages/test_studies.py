@@ -202,8 +202,7 @@ def test_the_smallest_effect_that_matters_and_what_is_expected_are_written_down_
 
 def test_a_study_says_first_what_it_can_see_and_what_was_expected() -> None:
     session = small_spec(stages=2, sizes=(3, 4), boards_per_size=6)
-    spec = engineers_study(2, session, engineers=("uniform", "fixed", "rules"))
-    spec = StudySpec.model_validate(spec.model_dump() | {"prediction": "uniform helps"})
+    spec = engineers_study(2, session, engineers=("uniform", "fixed", "rules")).changed(prediction="uniform helps")
     study = Study.create(spec, SessionStore(), "mine")
     for cell in study.cells:
         build_session(study.sessions.root, spec.spec_of(cell.arm, cell.seed), cell.id)

@@ -21,8 +21,6 @@ RECORDED = "recorded-"
 AnExperiment = TypeVar("AnExperiment", bound=Experiment[Any])
 Choice = TypeVar("Choice", bound=str)
 Named = TypeVar("Named")
-
-
 Look = Callable[[float], tuple[str, bool]]
 """Words for the part of the work that is done, 0..1, and whether the page is drawn again at this part."""
 
@@ -88,18 +86,18 @@ def page(
         st.info(f"There is no {kind.words.one} yet.")
         return
     name = choose(kind, known, picker, lambda name: label(name, known[name]))
-    chosen, own = known[name], not name.startswith(RECORDED)
-    state = chosen.state()
+    experiment, own = known[name], not name.startswith(RECORDED)
+    state = experiment.state()
     if own and state.live:
-        watch(chosen, look(chosen))
+        watch(experiment, look(experiment))
     elif own and state.status != "done":
-        go_on(chosen, may=api_form.may_ask(servers(chosen), f"{kind.kind}-go-on"))
-    show(chosen)
+        go_on(experiment, may=api_form.may_ask(servers(experiment), f"{kind.kind}-go-on"))
+    show(experiment)
     if own:
         with st.container(horizontal=True):
             if not state.live:
-                delete_button(chosen, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
-            beside(chosen)
+                delete_button(experiment, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
+            beside(experiment)
 
 
 def label(name: str, experiment: Experiment[Any]) -> str:

@@ -83,8 +83,8 @@ def new_session_form(found: list[Session]) -> None:
             st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
         try:
-            policy = student.name if student else language["policy"] if language else begun.policy
-            spec = spec_of(title, policy, begun, config, language, chosen, numbers)
+            policy = language["policy"] if language else begun.policy
+            spec = spec_of(title, student.name if student else policy, begun, config, language, chosen, numbers)
         except ValidationError as error:
             st.error(markup.plain(one_line(error)))
             return

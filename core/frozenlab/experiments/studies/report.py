@@ -113,9 +113,7 @@ def measured(
 
     def row_of(kind: Kind, name: str, sides: Sides, effect: Effect, how_far: float | None = None) -> EffectRow:
         low, high = (nan, nan) if spec.suite_by_seed else board_bootstrap(answers, *map(sorted, sides))
-        return EffectRow(
-            kind=kind, name=name, board_low=low, board_high=high, dose=how_far, alike=how_far == 0, **dict(effect),
-        )  # fmt: skip
+        return EffectRow(kind=kind, name=name, board_low=low, board_high=high, dose=how_far, alike=how_far == 0, **dict(effect))
 
     rows = [
         row_of(comparisons.kind, comparisons.name(key), comparisons.sides[key], effect, doses.get(key))

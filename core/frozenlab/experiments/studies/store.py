@@ -33,12 +33,8 @@ from frozenlab.session.store import SessionStore
 
 Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
 """(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""
-
-
 REGISTERED = "registered.sha256"
 """The checksum of ``study.json``, written by the runner before it makes the first session."""
-
-
 REPORT = "report.json"
 """In the folder of a study that comes with FrozenLab: its report, with the spec; its sessions are not there."""
 
