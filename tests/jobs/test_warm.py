@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from frozenlab.base import places
+from frozenlab.base.files import open_to_append
 from frozenlab.jobs import warm
 from frozenlab.jobs.environment import worker_command, worker_environment
 from frozenlab.models.settings import LanguageSettings
@@ -33,20 +34,26 @@ sys.exit(int(sys.argv[1]))
 
 
 @pytest.fixture(scope="module")
-def environment() -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Of workers, with a warm process that is ready."""
     environment = worker_environment(online=True)
     environment.pop("HF_HUB_OFFLINE", None)  # set by tests that run a worker in their own process
     warm.warm_up(places.workplace(), environment)
-    wait_for(warm.socket_of(environment).is_socket, "the warm process")
+    folder = tmp_path_factory.mktemp("warm")
+    wait_for(lambda: fork([sys.executable, "-m", "this"], folder, folder, environment), "the warm process")
     return environment
+
+
+def fork(command: list[str], cwd: Path, folder: Path, environment: dict[str, str]) -> int | None:
+    with open_to_append(folder / "worker.log") as log:
+        return warm.fork_worker(command, cwd, log, environment)
 
 
 def forked(folder: Path, environment: dict[str, str], *arguments: str) -> dict:
     """What a worker that runs the script says of itself, once it has ended."""
     (folder / "it.py").write_text(SCRIPT)
     command = [sys.executable, "-m", "it", *arguments]
-    pid = warm.fork_worker(command, folder, folder / "worker.log", environment)
+    pid = fork(command, folder, folder, environment)
     assert pid is not None
     wait_for(lambda: not psutil.pid_exists(pid), "the worker to end")
     return json.loads((folder / "worker.log").read_text().splitlines()[-1]) | {"forked": pid}
@@ -66,7 +73,7 @@ def test_the_log_is_appended_to_and_an_error_stands_in_it(tmp_path: Path, enviro
     forked(tmp_path, environment, "3")
     forked(tmp_path, environment, "0")
     assert len((tmp_path / "worker.log").read_text().splitlines()) == 3
-    pid = warm.fork_worker([sys.executable, "-m", "nothing_of_the_kind"], tmp_path, tmp_path / "worker.log", environment)
+    pid = fork([sys.executable, "-m", "nothing_of_the_kind"], tmp_path, tmp_path, environment)
     assert pid is not None
     wait_for(lambda: not psutil.pid_exists(pid), "the worker to end")
     assert "nothing_of_the_kind" in (tmp_path / "worker.log").read_text()
@@ -77,7 +84,7 @@ def test_there_is_one_warm_process_which_libraries_settings_choose(tmp_path: Pat
     assert subprocess.run(second, cwd=places.workplace(), timeout=60).returncode == 0  # it ends at once
     assert warm.socket_of(environment | {"FROZENLAB_SESSIONS": "elsewhere"}) == warm.socket_of(environment)
     other = environment | {"OMP_NUM_THREADS": "17"}
-    assert warm.fork_worker([sys.executable, "-m", "it"], tmp_path, tmp_path / "worker.log", other) is None
+    assert fork([sys.executable, "-m", "it"], tmp_path, tmp_path, other) is None
 
 
 def test_what_is_no_order_does_not_end_it(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -92,9 +99,9 @@ def test_a_worker_that_may_ask_the_hub_starts_itself_again(tmp_path: Path, envir
     spec = short_spec(engineer="fixed").model_copy(update={"policy": "nobody/has-this", "language": LanguageSettings()})
     job = SessionStore(tmp_path).create(spec, "online")
     command = worker_command("session", job.dir)
-    pid = warm.fork_worker(command, places.workplace(), job.dir / "worker.log", environment | {"HF_ENDPOINT": "http://127.0.0.1:9"})
+    pid = fork(command, places.workplace(), job.dir, environment | {"HF_ENDPOINT": "http://127.0.0.1:9"})
     assert pid is None  # the hub's client reads the address as it is imported
-    pid = warm.fork_worker(command, places.workplace(), job.dir / "worker.log", environment)
+    pid = fork(command, places.workplace(), job.dir, environment)
     assert pid is not None
     worker = psutil.Process(pid)
     wait_for(lambda: worker.cmdline() == command, "the worker to be the cold one")

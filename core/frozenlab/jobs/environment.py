@@ -57,7 +57,8 @@ def begin_worker(command: Sequence[str], folder: Path, environment: dict[str, st
     """Fork a worker from the warm process; if there is none, start the worker cold, and a warm process for the next. Returns its pid."""
     if gpus():  # a process that has used CUDA cannot be forked, and some libraries do as they are imported
         return start_worker(command, folder, environment).pid
-    pid = fork_worker(command, places.workplace(), folder / LOG, environment)
+    with open_to_append(folder / LOG) as log:
+        pid = fork_worker(command, places.workplace(), log, environment)
     if pid is None:
         pid = start_worker(command, folder, environment).pid
         warm_up(places.workplace(), environment)

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 LIBRARIES = (
     "pandas",
@@ -54,20 +54,23 @@ READ_AT_IMPORT = (
     "XDG_CACHE",
 )
 """Beginnings of the environment variables that the libraries read as they are imported."""
+BEGIN = b">"
+"""What an order begins with, sent along with the open log."""
 OFFLINE = {"HF_HUB_OFFLINE": "1"}
 """The hub's client reads this as it is imported, so a worker that asks the hub has to start itself again."""
 
 
-def fork_worker(command: Sequence[str], cwd: Path, log: Path, environment: dict[str, str]) -> int | None:
-    """Have a worker forked whose output is appended to ``log``; return its pid, or None if there is no warm process.
+def fork_worker(command: Sequence[str], cwd: Path, log: BinaryIO, environment: dict[str, str]) -> int | None:
+    """Have a worker forked that prints into the open file ``log``; return its pid, or None if there is no warm process.
 
     Args:
         command: how it would be started cold: ``[executable, "-m", module, *arguments]``.
     """
-    order = {"command": [*command], "cwd": str(cwd), "log": str(log), "environment": environment}
+    order = {"command": [*command], "cwd": str(cwd), "environment": environment}
     with suppress(OSError, ValueError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(ANSWERS_WITHIN)
         line.connect(str(socket_of(environment)))
+        socket.send_fds(line, [BEGIN], [log.fileno()])
         line.sendall(json.dumps(order).encode() + b"\n")
         return int(line.makefile().readline())
     return None
@@ -94,8 +97,8 @@ def socket_of(environment: dict[str, str]) -> Path:
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} is not yours")
     read = sorted((name, value) for name, value in (environment | OFFLINE).items() if name.startswith(READ_AT_IMPORT))
-    installed = Path(sysconfig.get_path("purelib")).stat().st_mtime_ns
-    return folder / hashlib.sha256(json.dumps([sys.executable, installed, read]).encode()).hexdigest()[:16]
+    versions = [Path(path).stat().st_mtime_ns for path in (__file__, sysconfig.get_path("purelib"))]
+    return folder / hashlib.sha256(json.dumps([sys.executable, versions, read]).encode()).hexdigest()[:16]
 
 
 def main(path: Path) -> None:
@@ -129,10 +132,14 @@ def serve(door: socket.socket) -> dict[str, Any] | None:
             return None
         with line, suppress(OSError, ValueError):  # who asks may have gone, or is none of ours
             line.settimeout(ANSWERS_WITHIN)
-            order: dict[str, Any] = json.loads(line.makefile().readline())
-            pid = os.fork()
-            if not pid:
-                return order
+            _, [log], *_ = socket.recv_fds(line, len(BEGIN), 1)
+            with open(log, "ab"):
+                order: dict[str, Any] = json.loads(line.makefile().readline())
+                pid = os.fork()
+                if not pid:
+                    for stream in (1, 2):
+                        os.dup2(log, stream)
+                    return order
             line.sendall(f"{pid}\n".encode())
 
 
@@ -143,11 +150,6 @@ def become(order: Mapping[str, Any]) -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
-    from frozenlab.base.files import open_to_append  # in the fork alone: the warm process keeps none of our modules
-
-    with open_to_append(Path(order["log"])) as log:
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(log.fileno(), stream.fileno())
     _, _, module, *arguments = order["command"]
     sys.argv, sys.path[0] = [module, *arguments], order["cwd"]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
