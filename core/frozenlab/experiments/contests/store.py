@@ -10,12 +10,11 @@ contests/<id>/
 
 from __future__ import annotations
 
-import fcntl
 from contextlib import nullcontext
 from typing import Literal
 
 from frozenlab.base import look_only
-from frozenlab.base.files import open_to_append, write_text
+from frozenlab.base.files import locked, write_text
 from frozenlab.experiments.contests.task import ContestError, ContestTask, Entry
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.experiments.students.recipe import StudentError
@@ -136,9 +135,8 @@ class Contest(Experiment[ContestTask]):
             raise ContestError("this config is about other tasks than those of the contest")
         folder = self.dir / "entries"
         # Visitors may enter too, and two people may press the button at once.
-        with look_only.handing_in(), open_to_append(self.dir / ".entries.lock") as lock:
+        with look_only.handing_in(), locked(self.dir / ".entries.lock"):
             folder.mkdir(exist_ok=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
             known = self.entries
             if len(known) >= MOST_ENTRIES:
                 raise ContestError(f"this contest has {MOST_ENTRIES} entries, which is as many as it takes; begin another one")
