@@ -32,7 +32,7 @@ def session(tmp_path: Path) -> Session:
     return SessionStore(tmp_path).create(small_spec(stages=1), "full")
 
 
-def test_a_session_on_a_full_disk_says_so_and_how_to_continue(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_on_a_full_disk_says_so_and_how_to_continue(session: Session) -> None:
     def work(recorder: Recorder) -> None:
         assert (session.dir / disk.RESERVE).stat().st_size == disk.RESERVED
         raise RuntimeError("PytorchStreamWriter failed writing file") from FULL
