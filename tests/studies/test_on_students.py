@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,12 +20,11 @@ from tests.planted import CONFIG, planted
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    """Two students of one config."""
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def store(store: SessionStore) -> SessionStore:
+    """With two students of one config."""
     for name, weak in (("never-saw-4", ("4",)), ("never-saw-5", ("5",))):
-        planted(SessionStore(), name, weak)
-    return SessionStore()
+        planted(store, name, weak)
+    return store
 
 
 def study(store: SessionStore, *ids: str, **given: object) -> StudySpec:
