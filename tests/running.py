@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from frozenlab.jobs.job import STOP_FILE, Job
-from frozenlab.jobs.queue.db import QueueDB
+from frozenlab.jobs.queue.db import QueueDB, QueueError
+from frozenlab.jobs.queue.dispatcher import Dispatcher
 from frozenlab.jobs.queue.watch import dispatcher_of
 from frozenlab.jobs.state import process_alive, worker_alive
 from frozenlab.jobs.worker import run_job
@@ -78,3 +80,28 @@ def end_workers(jobs: Sequence[Job]) -> None:
         state = job.state()
         if worker_alive(state) and state.pid and state.pid != os.getpid():
             os.killpg(state.pid, signal.SIGKILL)
+
+
+class OwnQueue:
+    """A queue with a dispatcher in the test's own process that can be ended and begun again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.db = root, QueueDB(root)
+        self.halt = threading.Event()
+        self.begin()
+
+    def begin(self) -> None:
+        self.halt.clear()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        held = Dispatcher(self.root)
+        held.recover()
+        while not self.halt.wait(0.05):
+            with suppress(QueueError):  # of a damaged file
+                held.look()
+
+    def end(self) -> None:
+        self.halt.set()
+        self.thread.join()

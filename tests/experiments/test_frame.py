@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,8 +35,8 @@ from tests.builders import build_session
 from tests.cli.calls import answer, reason
 from tests.experiments.holes import COMMAND, KIND, Holes, HolesSpec
 from tests.headroom.builders import tiny_spec
-from tests.jobs.test_queue import Machine, until
 from tests.pages.apptest import TIMEOUT, words
+from tests.running import OwnQueue, wait_for
 
 NOTHING = Shown(name="none", sections=())
 SPECS: dict[type[Experiment[Any]], Callable[[], Any]] = {
@@ -55,12 +54,11 @@ SPECS: dict[type[Experiment[Any]], Callable[[], Any]] = {
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def store(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
     monkeypatch.setitem(KINDS, "holes", KIND)
     monkeypatch.setattr(cli, "COMMANDS", (*cli.COMMANDS, COMMAND))
     monkeypatch.setattr(launcher, "wake", lambda root: None)
-    return SessionStore(tmp_path)
+    return store
 
 
 def test_every_kind_is_tried(store: SessionStore) -> None:
@@ -103,13 +101,13 @@ def test_the_ninth_runs_in_the_queue_and_resumes_after_a_kill(store: SessionStor
     worker = [sys.executable, "-m", Holes.__module__]
     monkeypatch.setattr(dispatcher, "worker_command", lambda kind, folder: [*worker, kind, str(folder)])
     monkeypatch.setattr(dispatcher, "PAUSE", 0.1)
-    holes, machine = Holes.start(HolesSpec(), store), Machine(store.root)
+    holes, queue = Holes.start(HolesSpec(), store), OwnQueue(store.root)
     try:
-        until(lambda: holes.rows(), seconds=300)
+        wait_for(lambda: holes.rows(), seconds=300)
         os.kill(holes.rows()[0][1], signal.SIGKILL)
-        until(lambda: holes.state().status in ("done", "failed"), seconds=300)
+        wait_for(lambda: holes.state().status in ("done", "failed"), seconds=300)
     finally:
-        machine.end()
+        queue.end()
     whole = Holes.create(HolesSpec(), store, "whole")
     assert work_here(whole) == 0 and holes.state().status == "done", holes.state().error
     assert [row[0] for row in holes.rows()] == [row[0] for row in whole.rows()] and len({row[1] for row in holes.rows()}) == 2

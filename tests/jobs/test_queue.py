@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,9 @@ from frozenlab.jobs.job import Job, Kind
 from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.queue import dispatcher, watch
-from frozenlab.jobs.queue.db import QueueDB, QueuedJob, QueueError
-from frozenlab.jobs.queue.dispatcher import Dispatcher
+from frozenlab.jobs.queue.db import QueuedJob
 from frozenlab.jobs.state import read_state, store_state, stored_state
-from tests.running import wait_for as until
-from tests.running import worker_pid
+from tests.running import OwnQueue, wait_for, worker_pid
 
 CORES = 2
 
@@ -48,29 +46,8 @@ class Fake(Job):
         return Needs(cores=1)
 
 
-class Machine:
-    """A queue with a dispatcher in the test's own process that can be ended and begun again."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.db = root, QueueDB(root)
-        self.halt = threading.Event()
-        self.begin()
-
-    def begin(self) -> None:
-        self.halt.clear()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self) -> None:
-        held = Dispatcher(self.root)
-        held.recover()
-        while not self.halt.wait(0.05):
-            with suppress(QueueError):  # of a damaged file
-                held.look()
-
-    def end(self) -> None:
-        self.halt.set()
-        self.thread.join()
+class Machine(OwnQueue):
+    """With jobs that the fake worker does."""
 
     def job(self, name: str, seconds: float = 0.3, how: str = "done", urgent: bool = False) -> Fake:
         (self.root / name).mkdir()
@@ -112,7 +89,7 @@ def is_over(machine: Machine, *jobs: Fake) -> bool:
 
 def test_every_job_runs_once_and_never_more_than_the_cores(machine: Machine) -> None:
     jobs = [machine.job(f"job-{n}") for n in range(6)]
-    until(lambda: is_over(machine, *jobs))
+    wait_for(lambda: is_over(machine, *jobs))
     assert [runs(job) for job in jobs] == [["begin", "done"]] * 6
     assert {one.status for one in machine.db.ended()} == {"done"}
     moments = sorted((float(line.split()[1]), line.split()[0]) for job in jobs for line in (job.dir / "runs").read_text().splitlines())
@@ -127,15 +104,15 @@ def test_a_job_cannot_be_queued_twice(machine: Machine) -> None:
     with pytest.raises(LaunchError, match=r"job is (queued|running) already"):
         launcher.submit(job)
     launcher.stop(job)
-    until(lambda: is_over(machine, job))
+    wait_for(lambda: is_over(machine, job))
 
 
 def test_an_urgent_job_begins_and_what_made_room_comes_back(machine: Machine) -> None:
     long = [machine.job(f"long-{n}", seconds=1.5) for n in range(2)]
-    until(lambda: all(status(job) == "running" for job in long))
+    wait_for(lambda: all(status(job) == "running" for job in long))
     urgent = machine.job("urgent", urgent=True)
-    until(lambda: status(urgent) in ("running", "done"), seconds=5.0)
-    until(lambda: is_over(machine, *long, urgent))
+    wait_for(lambda: status(urgent) in ("running", "done"), seconds=5.0)
+    wait_for(lambda: is_over(machine, *long, urgent))
     assert [status(job) for job in (*long, urgent)] == ["done"] * 3
     assert sorted(map(len, map(runs, long))) == [2, 4], "one of them was stopped once, and went on"
     assert not any((job.dir / "stop").exists() for job in long)
@@ -143,7 +120,7 @@ def test_an_urgent_job_begins_and_what_made_room_comes_back(machine: Machine) ->
 
 def test_what_dies_is_tried_three_times_and_what_fails_once(machine: Machine) -> None:
     dies, fails = machine.job("dies", how="dies"), machine.job("fails", how="failed")
-    until(lambda: is_over(machine, dies, fails))
+    wait_for(lambda: is_over(machine, dies, fails))
     assert runs(dies) == ["begin"] * dispatcher.TRIES and runs(fails) == ["begin", "failed"]
     assert status(dies) == "crashed" and "worker.log" in (dies.state().error or "")
     assert {one.status for one in machine.db.ended()} == {"crashed", "failed"}
@@ -151,9 +128,9 @@ def test_what_dies_is_tried_three_times_and_what_fails_once(machine: Machine) ->
 
 def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
     job = machine.job("job", seconds=1.0)
-    until(lambda: status(job) == "running")
+    wait_for(lambda: status(job) == "running")
     os.killpg(worker_pid(job), signal.SIGKILL)
-    until(lambda: is_over(machine, job))
+    wait_for(lambda: is_over(machine, job))
     assert runs(job) == ["begin", "begin", "done"] and status(job) == "done"
 
 
@@ -161,13 +138,13 @@ def test_a_silent_worker_is_notified_once(machine: Machine, monkeypatch: pytest.
     sent: list[tuple[str, str]] = []
     monkeypatch.setattr(dispatcher, "notify_alarm", lambda folder, kind, title, alarm, helps: sent.append((folder.name, alarm.rule)))
     job, other = machine.job("silent", seconds=60), machine.job("at-work", seconds=60)
-    until(lambda: status(job) == status(other) == "running")
+    wait_for(lambda: status(job) == status(other) == "running")
     os.kill(worker_pid(job), signal.SIGSTOP)
     state = stored_state(job.dir)
     assert state is not None
     store_state(job.dir, state.model_copy(update={"patience": 0.01}))
     monkeypatch.setattr(dispatcher, "LOOK", 0.0)
-    until(lambda: sent)
+    wait_for(lambda: sent)
     time.sleep(0.5)
     machine.end()
     os.kill(worker_pid(job), signal.SIGKILL)
@@ -176,13 +153,13 @@ def test_a_silent_worker_is_notified_once(machine: Machine, monkeypatch: pytest.
 
 def test_a_stopped_job_stays_stopped_and_can_be_tried_again(machine: Machine) -> None:
     job, behind = machine.job("job", seconds=30), [machine.job(f"behind-{n}", seconds=0.1) for n in range(3)]
-    until(lambda: status(job) == "running")
+    wait_for(lambda: status(job) == "running")
     launcher.stop(job)
-    until(lambda: is_over(machine, job, *behind))
+    wait_for(lambda: is_over(machine, job, *behind))
     assert status(job) == "stopped" and runs(job) == ["begin", "stopped"]
     (job.dir / "session.json").write_text(json.dumps({"seconds": 0.1, "how": "done"}))
     launcher.retry(machine.root, job.dir, "session")
-    until(lambda: is_over(machine, job))
+    wait_for(lambda: is_over(machine, job))
     assert status(job) == "done"
     with pytest.raises(LaunchError, match="job is done: only what failed"):
         launcher.retry(machine.root, job.dir, "session")
@@ -190,13 +167,13 @@ def test_a_stopped_job_stays_stopped_and_can_be_tried_again(machine: Machine) ->
 
 def test_a_job_resumed_while_its_worker_still_ends_runs_again(machine: Machine) -> None:
     job = machine.job("job", seconds=1.0)
-    until(lambda: status(job) == "running")
+    wait_for(lambda: status(job) == "running")
     machine.end()
     launcher.stop(job)
-    until(lambda: status(job) == "stopped")
+    wait_for(lambda: status(job) == "stopped")
     launcher.submit(job)
     machine.begin()
-    until(lambda: is_over(machine, job))
+    wait_for(lambda: is_over(machine, job))
     assert runs(job) == ["begin", "stopped", "begin", "done"]
 
 
@@ -209,10 +186,10 @@ def test_waiting_jobs_are_paused_and_cancelled(machine: Machine) -> None:
         launcher.change(machine.root, c.dir, urgent=True)
     launcher.change(machine.root, b.dir, paused=True)
     launcher.pause_queue(machine.root, paused=False)
-    until(lambda: is_over(machine, a))
+    wait_for(lambda: is_over(machine, a))
     assert status(b) == "queued" and not runs(b)
     launcher.change(machine.root, b.dir, paused=False)
-    until(lambda: is_over(machine, b))
+    wait_for(lambda: is_over(machine, b))
     assert status(b) == "done"
 
 
@@ -239,15 +216,15 @@ def test_the_parts_of_a_job_have_its_priority_and_are_paused_and_cancelled_with_
 
 def test_nothing_is_lost_with_the_dispatcher_nor_with_its_file(machine: Machine) -> None:
     lives, dies, waits = machine.job("lives", seconds=2.0), machine.job("dies", seconds=1.0), machine.job("waits", seconds=0.1)
-    until(lambda: status(lives) == status(dies) == "running")
+    wait_for(lambda: status(lives) == status(dies) == "running")
     machine.end()
     os.killpg(worker_pid(dies), signal.SIGKILL)
     machine.begin()  # one after a reboot
-    until(lambda: is_over(machine, dies))
+    wait_for(lambda: is_over(machine, dies))
     machine.end()
     machine.db.path.unlink()
     machine.begin()
-    until(lambda: [status(job) for job in (lives, dies, waits)] == ["done"] * 3)
+    wait_for(lambda: [status(job) for job in (lives, dies, waits)] == ["done"] * 3)
     assert [runs(job) for job in (lives, dies, waits)] == [["begin", "done"], ["begin", "begin", "done"], ["begin", "done"]]
 
 
@@ -269,7 +246,7 @@ def test_a_look_wakes_the_queue_although_its_file_was_lost_while_no_dispatcher_r
     assert woken == [machine.root]
     assert [job.id for job in watch.recovered(machine.root)] == ["b", "a"], "in the order in which they were queued"
     machine.begin()
-    until(lambda: all(status(job) == "done" for job in jobs) and is_over(machine, *jobs))
+    wait_for(lambda: all(status(job) == "done" for job in jobs) and is_over(machine, *jobs))
     machine.end()
     watch.wake_if_needed(machine.root)
     assert woken == [machine.root], "nothing waits any more"
@@ -277,9 +254,9 @@ def test_a_look_wakes_the_queue_although_its_file_was_lost_while_no_dispatcher_r
 
 def test_a_file_that_is_damaged_while_the_queue_runs_is_made_anew(machine: Machine) -> None:
     jobs = [machine.job(f"job-{n}", seconds=2.0 if n < CORES else 0.3) for n in range(4)]
-    until(lambda: sum(row.pid > 0 for row in machine.db.jobs()) == CORES and all(status(job) == "running" for job in jobs[:CORES]))
+    wait_for(lambda: sum(row.pid > 0 for row in machine.db.jobs()) == CORES and all(status(job) == "running" for job in jobs[:CORES]))
     machine.db.path.write_bytes(b"no database" * 1000)
-    until(lambda: all(status(job) == "done" for job in jobs))
+    wait_for(lambda: all(status(job) == "done" for job in jobs))
     assert [runs(job) for job in jobs] == [["begin", "done"]] * 4
 
 

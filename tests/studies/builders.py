@@ -37,6 +37,12 @@ def run(study: Study) -> int:
     return run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run())
 
 
+def events(study: Study, kind: str) -> dict[str, int]:
+    """How many events of this kind each cell has."""
+    sessions = [session for cell in study.cells if (session := study.session(cell))]
+    return {session.id: sum(event["kind"] == kind for event in session.events()) for session in sessions}
+
+
 def imagined(spec: StudySpec, chance: Callable[[Cell], float], boards: int = 60, draw: int = 0) -> pd.DataFrame:
     """The answers to boards of one size, of which each session gets so many right by chance, and half of them optimal."""
     rng = np.random.default_rng(draw)

@@ -36,8 +36,7 @@ from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.running import finish, wait_for, weights
-from tests.studies.builders import made, small_study
-from tests.studies.test_studies import events
+from tests.studies.builders import events, made, small_study
 
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster

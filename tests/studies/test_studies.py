@@ -29,13 +29,7 @@ from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
 from tests.running import wait_for, worker_pid
-from tests.studies.builders import made, run
-
-
-def events(study: Study, kind: str) -> dict[str, int]:
-    """How many events of this kind each cell has."""
-    sessions = [session for cell in study.cells if (session := study.session(cell))]
-    return {session.id: sum(event["kind"] == kind for event in session.events()) for session in sessions}
+from tests.studies.builders import events, made, run
 
 
 @pytest.fixture(scope="module")
