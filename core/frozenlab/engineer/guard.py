@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from frozenlab.base.cells import Config, Settings
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.schema import GuardReport, Repair
-from frozenlab.models.settings import Strict
 from frozenlab.tasks.families import family_of
 
 

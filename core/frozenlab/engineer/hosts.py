@@ -20,7 +20,7 @@ from pydantic import Field, field_validator
 from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
-from frozenlab.models.settings import Strict
+from frozenlab.base.schemas import Strict
 
 HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 VARIABLE = "FROZENLAB_API_HOSTS"

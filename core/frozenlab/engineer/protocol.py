@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 from frozenlab.base.cells import Config
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.schema import Attempt, Context, Proposal, Written
 from frozenlab.models.policy import Policy
-from frozenlab.models.settings import LanguageSettings, Strict
+from frozenlab.models.settings import LanguageSettings
 
 Need = Literal["model", "weights", "network", "person"]
 """What an engineer needs: the session's model, its checkpoint of the stage, a server elsewhere, a person."""

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from frozenlab.base.cells import Cell, CellName, KnobChange, OfCell
-from frozenlab.base.versions import Version2
+from frozenlab.base.schemas import Version2
 from frozenlab.tasks.families import DEFAULT, AnyConfig, family_of
 from frozenlab.tasks.family import Family
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
@@ -28,12 +28,6 @@ from frozenlab.session.store import SessionStore
 Spec = TypeVar("Spec", bound=BaseModel)
 Result = TypeVar("Result")
 RUN = "run.json"
-
-
-class Strict(BaseModel):
-    """What specs and reports are made of: a model that refuses fields it does not know, and does not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class RunSettings(BaseModel):

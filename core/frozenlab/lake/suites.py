@@ -10,11 +10,12 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from frozenlab.base.cells import quotas
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import MAX_TEXT, read_text
+from frozenlab.base.schemas import Strict
 from frozenlab.lake import formats
 from frozenlab.lake.board import MAX_SIDE, BoardError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
@@ -30,14 +31,12 @@ from frozenlab.lake.kernels.warm_up import load_solver
 from frozenlab.lake.solvers.solver import solve_all
 
 
-class SuiteSpec(BaseModel):
+class SuiteSpec(Strict):
     """Which boards a suite holds; the same spec gives the same boards everywhere.
 
     A suite cell is one team size on one map size, and one layout if it has several. Its boards are spread evenly over the hole ratios.
     Cells and hole ratios that leave no room for the agents are skipped.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     agents: Annotated[tuple[Annotated[int, Field(ge=1, le=MAX_AGENTS)], ...], Field(min_length=1)]
     sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)], ...], Field(min_length=1)]

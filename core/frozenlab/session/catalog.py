@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from frozenlab.base.files import read_json, read_text, regular, replacing
-from frozenlab.base.versions import not_older
+from frozenlab.base.schemas import Strict, not_older
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.state import Count, Moment, Share, Status
@@ -34,10 +34,8 @@ def _distinct(tags: tuple[str, ...]) -> tuple[str, ...]:
 Tag = Annotated[str, AfterValidator(_one_line), Field(max_length=40)]
 
 
-class Labels(BaseModel):
+class Labels(Strict):
     """``labels.json``. A session without the file has the default of each field."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, AfterValidator(_one_line), Field(max_length=120)] = ""

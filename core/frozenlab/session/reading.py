@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import read_lines, regular
-from frozenlab.base.versions import OLDER
+from frozenlab.base.schemas import OLDER
 from frozenlab.jobs.kept import Kept
 from frozenlab.tasks.family import Family
 

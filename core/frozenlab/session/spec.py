@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from frozenlab.base.versions import Version2
+from frozenlab.base.schemas import Strict, Version2
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.engineer.guard import GuardSettings
@@ -24,20 +24,16 @@ from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
 from frozenlab.tasks.family import Family
 
 
-class Parent(BaseModel):
+class Parent(Strict):
     """Where a fork comes from."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     session: str
     stage: Annotated[int, Field(ge=0)]
     """The last stage that both have, 0-based; the proposal after it is the fork's own."""
 
 
-class SessionSpec(BaseModel):
+class SessionSpec(Strict):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Version2 = 2
     title: Annotated[str, Field(max_length=120)] = ""

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base.cells import Cell, Settings, check_sum, evenly, in_order
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.schemas import Strict
 from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT, Teacher
 from frozenlab.tasks.words import FamilyWords, Knob, Outcome
 
@@ -203,10 +204,8 @@ Family = TaskFamily[Any, Any]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
 
-class PlainCell(BaseModel):
+class PlainCell(Strict):
     """What is drawn of one cell. A subclass has a field for each knob."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     share: Ratio
     """Part of all tasks that are of this cell."""
@@ -216,10 +215,8 @@ class PlainCell(BaseModel):
         return self.model_dump()
 
 
-class PlainConfig(BaseModel):
+class PlainConfig(Strict):
     """The cells that tasks are drawn from. A subclass has ``family: Literal["its-name"] = "its-name"`` and cells with its knobs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cells: dict[str, Any]
     """Name -> :class:`PlainCell`. The shares sum to 1."""
@@ -238,10 +235,10 @@ class PlainConfig(BaseModel):
         return tuple(Cell(name=name, words=f"cell {name}", place={"name": name}) for name in self.cells)
 
 
-class PlainSuite(BaseModel):
+class PlainSuite(Strict):
     """As many held-out tasks of each cell. A subclass has the same field ``family``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     boards_per_cell: Annotated[int, Field(ge=1, le=10_000, title="Held-out tasks")] = 8
     """Tasks of each cell. More tasks give narrower intervals and a slower validation."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from frozenlab.app.session.claims import predictions_of, was_it_right
 from frozenlab.app.session.curves import board_by_board
@@ -21,6 +21,7 @@ from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
 from frozenlab.base.numbers import share, typeset
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.session.session import Session
@@ -309,10 +310,8 @@ def kept_scenes(session: Session) -> list[Scene]:
 NAMES = tuple(part.name for part in PARTS)
 
 
-class Preparation(BaseModel):
+class Preparation(Strict):
     """``talks/<session>.json``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     scenes: tuple[str, ...] = NAMES

@@ -17,12 +17,12 @@ from pydantic import Field, ValidationError, create_model
 from frozenlab.base.cells import CellName, Config
 from frozenlab.base.errors import cut, one_line
 from frozenlab.base.files import json_values
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on
 from frozenlab.models.language.room import about_tokens
-from frozenlab.models.settings import Strict
 from frozenlab.tasks.family import Family
 
 LONGEST_RATIONALE = 2000

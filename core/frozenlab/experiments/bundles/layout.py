@@ -11,9 +11,10 @@ from collections import Counter
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from frozenlab.base.errors import LabError
+from frozenlab.base.schemas import Strict
 from frozenlab.jobs.job import KINDS
 from frozenlab.models.training.checkpoints import for_resume
 
@@ -92,10 +93,6 @@ Line = Annotated[str, Field(max_length=500)]
 
 class BundleError(LabError, ValueError):
     """A bundle cannot be made, opened or imported; the message says why."""
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class FileEntry(Strict):

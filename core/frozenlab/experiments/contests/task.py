@@ -8,8 +8,8 @@ from pydantic import Field
 
 from frozenlab.base.cells import CellName
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import PolicyEngineer
-from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import id_of

@@ -10,11 +10,11 @@ from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import counted
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import BY_NAME, AnyEngineer, EngineerError, engineer_of
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import SectionName
-from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import section_arms
 

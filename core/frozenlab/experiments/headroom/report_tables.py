@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator
 
 from frozenlab.base.numbers import Interval, typeset
-from frozenlab.experiments.experiment import Strict
+from frozenlab.base.schemas import Strict
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 
 Row = tuple[float, ...]

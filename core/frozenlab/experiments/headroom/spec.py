@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from frozenlab.base.cells import Config, with_shares
 from frozenlab.base.errors import LabError
-from frozenlab.experiments.experiment import Strict
+from frozenlab.base.schemas import Strict
 from frozenlab.experiments.headroom.alignment import LEAST_BATCHES
 from frozenlab.experiments.students.menu import axes
 from frozenlab.models.training.settings import TrainingSettings

@@ -9,9 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
 from frozenlab.engineer.hosts import Server
-from frozenlab.experiments.experiment import Strict
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.models.folders import weights_file
 from frozenlab.session.session import Session

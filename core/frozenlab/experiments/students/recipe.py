@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base.cells import CellName
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.experiments.experiment import Strict
+from frozenlab.base.schemas import Strict
 from frozenlab.tasks.families import AnyConfig, family_of
 from frozenlab.tasks.family import Family
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from frozenlab.base.errors import LabError
-from frozenlab.base.versions import OLDER
+from frozenlab.base.schemas import OLDER, Strict
 from frozenlab.engineer.engineers import AnyEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.sections import SectionName
@@ -24,10 +24,8 @@ class StudyError(LabError, ValueError):
     """A study does not exist, cannot be read or cannot be made; the message says which and why."""
 
 
-class Arm(BaseModel):
+class Arm(Strict):
     """One setting of a study: what its sessions change of the study's session. A field is None if it stays as it is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
     sections: tuple[SectionName, ...] | None = None
@@ -62,10 +60,8 @@ class Arm(BaseModel):
         return {name: value for name in ("sections", "engineer", "guard") if (value := getattr(self, name)) is not None}
 
 
-class Primary(BaseModel):
+class Primary(Strict):
     """A comparison that a study is run for: one arm less another."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     arm: str
     than: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import counted
+from frozenlab.base.schemas import Strict
 from frozenlab.engineer.controls import ScheduleEngineer
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.sections import SectionName
@@ -26,11 +27,9 @@ LONGEST_ID = 63
 """Characters of a session's id."""
 
 
-class StudySpec(BaseModel):
+class StudySpec(Strict):
     """A grid of arms, students and seeds. Arms differ only in what affects proposals, so all arms of a student and seed share everything
     before the first proposal."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]

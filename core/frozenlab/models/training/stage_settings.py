@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field
 
-from frozenlab.models.settings import Strict
+from frozenlab.base.schemas import Strict
 
 Schedule = Literal["linear", "per-stage", "constant"]
 """How the learning rate goes: it falls to zero over the whole session, it rises and falls in every stage, or it stays constant."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from frozenlab.base.cells import Cell, Settings, check_sum
 from frozenlab.base.errors import one_line
+from frozenlab.base.schemas import Strict
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.countdown.family import COUNTDOWN
@@ -37,10 +38,8 @@ def member_naming(cell: str) -> Family:
     return next(family for family in MEMBERS if family.cell_label(cell) is not None)
 
 
-class MixedPart(BaseModel):
+class MixedPart(Strict):
     """What is drawn of one family."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     share: Ratio
     """Part of all tasks that are of this family."""
@@ -48,7 +47,7 @@ class MixedPart(BaseModel):
     """Of the family; its shares sum to 1."""
 
 
-class MixedConfig(BaseModel):
+class MixedConfig(Strict):
     """The cells of several families. The share of a cell is its share within its family, times the share of the family.
 
     Example:
@@ -59,8 +58,6 @@ class MixedConfig(BaseModel):
         >>> {name: own.share for name, own in config.cells.items()}
         {'4': 0.7, 'numbers3': 0.3}
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     family: Literal["mixed"] = "mixed"
     parts: Annotated[dict[str, MixedPart], Field(min_length=1)] = Field(

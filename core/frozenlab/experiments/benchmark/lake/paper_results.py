@@ -9,28 +9,25 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from frozenlab.base import places
 from frozenlab.base.numbers import wilson
+from frozenlab.base.schemas import Strict
 
 FILE = places.ASSETS / "paper_results.json"
 Percent = Annotated[float, Field(ge=0, le=100), AfterValidator(lambda percent: percent / 100)]
 """A rate: percent in the file, a fraction of 1 after reading."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PaperRates(_Frozen):
+class PaperRates(Strict):
     """Rates as fractions of 1."""
 
     valid: Percent
     optimal: Percent
 
 
-class PaperRow(_Frozen):
+class PaperRow(Strict):
     """One model with one number of agents."""
 
     by_size: dict[int, PaperRates]
@@ -43,7 +40,7 @@ class PaperRow(_Frozen):
         return sum(getattr(rates, metric) for rates in self.by_size.values()) / len(self.by_size)
 
 
-class PaperTeam(_Frozen):
+class PaperTeam(Strict):
     """All models with one number of agents."""
 
     sizes: tuple[int, ...]
@@ -56,7 +53,7 @@ class PaperTeam(_Frozen):
         return wilson(round(rate * self.boards_per_size), self.boards_per_size)
 
 
-class PaperResults(_Frozen):
+class PaperResults(Strict):
     """The results tables of the paper."""
 
     source: str

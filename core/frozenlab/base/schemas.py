@@ -1,12 +1,18 @@
-"""The versions of files: what is current, and what to do with older ones."""
+"""What the models of files share: which fields and which versions they take."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 OLDER = "FrozenLab no longer reads version 1: python -m recipes.migrate FOLDER brings a folder up to date"
+
+
+class Strict(BaseModel):
+    """A model that refuses fields it does not know, and does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def not_older(version: Any) -> Any:
