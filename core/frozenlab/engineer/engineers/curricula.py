@@ -16,6 +16,12 @@ EXPLORED = 0.3
 """Part of the boards that the bandit shares alike among all sizes, whatever they have paid."""
 
 
+def of_samples(context: Context, number: str, unknown: float) -> dict[str, float]:
+    """A number that the section ``behaviour`` has of each cell; ``unknown`` for a cell that it does not have."""
+    lines = {name: context.evidence("behaviour", name) for name in context.names}
+    return {name: line.numbers[number] if line else unknown for name, line in lines.items()}
+
+
 def in_proportion(values: Mapping[str, float]) -> dict[str, float]:
     """Shares in proportion to what each cell has; the same for each if none has anything.
 
@@ -55,8 +61,7 @@ class LearnabilityEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or if no size mixes success and failure, every size counts the same."""
-        lines = {name: context.evidence("behaviour", name) for name in context.names}
-        rates = {name: line.numbers["valid"] if line else UNKNOWN for name, line in lines.items()}
+        rates = of_samples(context, "valid", UNKNOWN)
         learnability = {name: p * (1 - p) for name, p in rates.items()}
         best = max(learnability, key=learnability.__getitem__)
         most = f"most to {context.words[best]}, where {rates[best]:.0%} of sampled plans are valid"
@@ -84,8 +89,7 @@ class BanditEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
-        lines = {name: context.evidence("behaviour", name) for name in context.names}
-        progress = {name: abs(line.numbers["delta"]) if line else 0.0 for name, line in lines.items()}
+        progress = {name: abs(change) for name, change in of_samples(context, "delta", 0.0).items()}
         alike = 1 / len(progress)
         shares = {name: EXPLORED * alike + (1 - EXPLORED) * share for name, share in in_proportion(progress).items()}
         fastest = max(progress, key=progress.__getitem__)
