@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from frozenlab.engineer.dialects.plain import LanguageEngineer
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
 from frozenlab.models.settings import LanguageSettings
@@ -30,6 +31,5 @@ class ApiEngineer(EngineerSpec, Server):
 
     def build(self, models: Models) -> Engineer:
         from frozenlab.engineer.chat import ask_server  # imports openai, which takes a second
-        from frozenlab.engineer.dialects.plain import LanguageEngineer
 
         return LanguageEngineer(lambda messages, schema, seed: ask_server(self, messages, schema, seed), self.kind, self.guidance)
