@@ -62,7 +62,7 @@ def test_tokens_of_the_lab_dialect_are_counted_word_by_word(built: Session) -> N
 def test_tokens_of_another_model_are_its_own_count_shared_out(built: Session) -> None:
     context, record = built.context(1), built.proposal(1)
     assert context is not None and record is not None
-    worded = context.model_copy(update={"prompt": "\n".join(line.text for lines in context.sections.values() for line in lines)})
+    worded = context.model_copy(update={"prompt": "\n".join(line.text for line in context.lines)})
     asked = record.model_copy(update={"attempts": (Attempt(raw="", seconds=1.0, prompt_tokens=1000),)})
     counts = section_tokens(worded, asked)
     assert all(words.startswith("about ") for words in counts.values())

@@ -60,7 +60,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
     was = "" if before is None else f"{overall(before).percent} \N{RIGHTWARDS ARROW} "
     metrics = session.metrics(stage)
     plans = training.steps * training.boards_per_step * training.completions_per_board
-    lines = sum(len(lines) for lines in context.sections.values()) if (context := session.context(stage)) else 0
+    lines = len(context.lines) if (context := session.context(stage)) else 0
     said = record.proposal.summary if record.proposal else (record.kept_because or "")
     return {
         "label": f"One turn of the loop in {session.title}, {stage_name(stage).lower()}",

@@ -39,8 +39,7 @@ class History(Section):
         changes: dict[str, float] = {
             c.knob: c.after - c.before for c in last.changes if c.cell == cell.name and c.before is not None and c.after is not None
         }
-        claims = last.proposal.claims if last.proposal else ()
-        expected = next((claim.expected for claim in claims if claim.cell == cell.name), None)
+        expected = next((claim.expected for claim in last.claims if claim.cell == cell.name), None)
         yield cell_line(cell, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)
 
     def words(self, line: Evidence, place: str) -> list[str]:
