@@ -11,7 +11,7 @@ from frozenlab.engineer.schema import GuardReport
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, SCATTER, CellConfig, Layout
 from frozenlab.lake.draw.feasible import infeasible
-from tests.engineer.builders import MIXED
+from tests.engineer.builders import MIXED, OPEN
 
 PREVIOUS = EnvironmentConfig.uniform((3, 5, 8), agents=3, hole_ratio=0.2, wait_ratio=0.2)
 
@@ -127,19 +127,16 @@ def test_guarded_layouts_are_allowed_near_and_whole(
 
 
 def test_the_wait_definition_is_the_sessions() -> None:
-    after, _ = guard(laid_out(SCATTER), laid_out(SCATTER, wait_definition="sum_of_costs"), GuardSettings(max_step=1, min_share=0))
+    after, _ = guard(laid_out(SCATTER), laid_out(SCATTER, wait_definition="sum_of_costs"), OPEN)
     assert after.wait_definition == "sum_of_costs"
 
 
 def test_a_size_that_cannot_be_drawn_keeps_its_layouts_with_its_ratios() -> None:
     proposed = EnvironmentConfig.of([CellConfig(agents=3, size=6, share=1, hole_ratio=1.0, layouts={"maze": 1.0})])
-    after, report = guard(proposed, laid_out(SCATTER), GuardSettings(max_step=1, min_share=0), layouts=("maze",))
+    after, report = guard(proposed, laid_out(SCATTER), OPEN, layouts=("maze",))
     assert after == laid_out(SCATTER)
     assert [repair.knob for repair in report.repairs] == ["hole_ratio", "scatter", "maze"]
     assert all("leaves 0 free cells" in repair.reason for repair in report.repairs)
-
-
-FREE = GuardSettings(max_step=1, min_share=0)
 
 
 def test_a_sound_proposal_for_several_teams_passes_untouched() -> None:
@@ -149,19 +146,19 @@ def test_a_sound_proposal_for_several_teams_passes_untouched() -> None:
 
 def test_a_proposal_for_another_team_keeps_the_cells_of_the_session() -> None:
     two, three = (EnvironmentConfig.uniform((4, 6), agents, hole_ratio=0.3) for agents in (2, 3))
-    assert guard(three, two, FREE)[0] == two, "of the same sizes: its settings count, for the session's team"
-    used, report = guard(three, MIXED, FREE)
+    assert guard(three, two, OPEN)[0] == two, "of the same sizes: its settings count, for the session's team"
+    used, report = guard(three, MIXED, OPEN)
     assert used == MIXED
     assert [(repair.cell, repair.knob, repair.reason) for repair in report.repairs] == [
         (name, "share", f"the proposal leaves {words} out; it is kept")
         for name, words in (("2@4", "size 4 with 2 agents"), ("3@4", "size 4 with 3 agents"), ("3@6", "size 6 with 3 agents"))
     ]
-    assert guard(MIXED, two, FREE)[0] == two
+    assert guard(MIXED, two, OPEN)[0] == two
 
 
 def test_a_cell_that_is_left_out_is_kept_beside_the_others() -> None:
     without = {name: cell for name, cell in MIXED.cells.items() if name != "3@4"}
-    used, report = guard(MIXED.with_cells(without), MIXED, FREE)
+    used, report = guard(MIXED.with_cells(without), MIXED, OPEN)
     assert used == MIXED and [repair.cell for repair in report.repairs] == ["3@4"]
 
 
@@ -169,7 +166,7 @@ def test_a_cell_that_is_left_out_is_kept_beside_the_others() -> None:
 def test_a_cell_of_one_layout_keeps_it(allowed: tuple[Layout, ...]) -> None:
     previous = EnvironmentConfig.of(CellConfig(size=6, layout=layout, share=0.5) for layout in ("scatter", "maze"))
     proposed = previous.with_cells({name: cell.model_copy(update={"layouts": {"rooms": 1.0}}) for name, cell in previous.cells.items()})
-    used, _ = guard(proposed, previous, FREE, allowed)
+    used, _ = guard(proposed, previous, OPEN, allowed)
     assert used == previous
     moved = previous.with_cells({name: cell.model_copy(update={"hole_ratio": 0.3}) for name, cell in previous.cells.items()})
-    assert guard(moved, previous, FREE, allowed) == (moved, GuardReport())
+    assert guard(moved, previous, OPEN, allowed) == (moved, GuardReport())

@@ -81,7 +81,7 @@ def test_agrees_with_cp_sat_on_300_boards_up_to_10x10_with_5_agents(part: int) -
             board, found, loss = _solved_board(rng)
         assert_cp_sat_agrees(board, found)
         needs_wait = solve(board, wait_definition="sum_of_costs").needs_wait
-        assert affordable(board, found.sum_of_costs or 0, waiting=False) is not needs_wait, board.to_text()
+        assert affordable(board, found.sum_of_costs, waiting=False) is not needs_wait, board.to_text()
 
 
 def _solved_board(rng: random.Random) -> tuple[Board, Solution, int]:
