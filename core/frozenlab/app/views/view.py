@@ -89,13 +89,12 @@ class View:
     def turned(self, session: Session) -> tuple[pd.Series, pd.Series, int] | None:
         """The answers of a session to the task that shows best what its training did, before training and after the last measured stage,
         and the number of that stage from 1; None if there is no such task."""
-        measured = [(table, stage) for stage in range(session.spec.stages) if (table := session.results(stage)) is not None]
-        before, (after, stage) = session.results(None), measured[-1] if measured else (None, 0)
-        task = None if before is None or after is None else self.showcase(before, after)
-        if before is None or after is None or task is None:
+        stages = [stage for stage in range(session.spec.stages) if session.results(stage) is not None]
+        before, after = session.results(None), session.results(stages[-1]) if stages else None
+        if before is None or after is None or (task := self.showcase(before, after)) is None:
             return None
         first, last = (table[table["board_id"] == task].iloc[0] for table in (before, after))
-        return first, last, stage + 1
+        return first, last, stages[-1] + 1
 
     def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
         """Answers to one task, side by side."""
