@@ -67,7 +67,7 @@ def solver_track(board: Board, solution: Solution | None) -> list[Track]:
 
 
 def solution_facts(solution: Solution | None) -> tuple[str, str, str]:
-    """Best makespan, best sum of costs and whether the board must wait, whatever is known: the board under them stays in its place."""
+    """Best makespan, best sum of costs and whether the board must wait; always three texts, so the board under them stays in its place."""
     if solution is None:
         return "…", "…", "…"
     if solution.status == "solved":

@@ -131,6 +131,7 @@ def store() -> SessionStore:
 
 
 def start(spec: SessionSpec, urgent: bool = False) -> None:
+    """Queue a session and go to Train, or show why that failed."""
     go_to_train(lambda: launch.start(spec, store(), urgent=urgent))
 
 

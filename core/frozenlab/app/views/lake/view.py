@@ -26,9 +26,8 @@ CROSSING = read_board("F s F\nS F G\nF g F")
 CROSSING_PLANS = [("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD"))]
 BEST = 3
 """Steps of the optimal plan on CROSSING."""
-
-
 MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
+"""Whether a board must wait, if that is known -> in a word."""
 
 
 def board_facts(board: Board, makespan: str, costs: str, waits: str) -> None:
