@@ -155,18 +155,17 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     if state.pop("play_answers_new", False):
         state.play_chosen = 0
     asked: Request | None = state.get("play_asked_for")
-    answers = state.get("play_answers") if asked is not None and asked.code == encode(board) else None
     if request is not None and asked == request and state.get("play_failed") and not due:
         st.error(plain(f"The model could not be asked: {state.play_failed}"))
-    if asked is not None and answers and len(asked.names) > 1:
+    if asked is None or asked.code != encode(board) or not (answers := state.get("play_answers")):
+        return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
+    if len(asked.names) > 1:
         tracks = [Track(name, answer.paths, answer.verdict) for name, answer in zip(asked.names, answers, strict=True)]
         return Planned(tracks, answers[-1].completion, request=due)
-    if asked is not None and answers:
-        chosen = min(state.get("play_chosen", 0), len(answers) - 1)
-        answer, [name] = answers[chosen], asked.names
-        label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
-        return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
-    return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
+    chosen = min(state.get("play_chosen", 0), len(answers) - 1)
+    answer, [name] = answers[chosen], asked.names
+    label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
+    return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
 
 
 def is_due(request: Request) -> bool:
