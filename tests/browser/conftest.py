@@ -128,15 +128,6 @@ def page(visit: Callable[..., Page]) -> Page:
     return visit(permissions=["clipboard-read", "clipboard-write"])
 
 
-@contextmanager
-def running(browser: Browser, *code: str) -> Iterator[Page]:
-    """An empty page in which this JavaScript has run."""
-    page = browser.new_page()
-    page.evaluate(f"() => {{ {' '.join(code)} }}")
-    yield page
-    page.close()
-
-
 def soon(page: Page, holds: Callable[[], object], what: str = "it") -> None:
     """For what no locator can say: waits until ``holds``."""
     for _ in range(PATIENCE // 100):

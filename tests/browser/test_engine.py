@@ -25,7 +25,7 @@ from frozenlab.lake.rules import Verdict, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective, search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import Solution, solve
-from tests.browser.conftest import AT_REST, App, running
+from tests.browser.conftest import AT_REST, App
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
 NO_WAY_PAST = read_board("S g F F s F F G")
@@ -58,8 +58,11 @@ globalThis.forbids = forbids;
 
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
-    with running(browser, drawing.CODE, drawing.ENGINE, text_of(view.__file__, "words.js"), HERE) as page:
-        yield page
+    """An empty page with the code of the engine and the words of a search."""
+    page = browser.new_page()
+    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {text_of(view.__file__, 'words.js')} {HERE} }}")
+    yield page
+    page.close()
 
 
 def boards(layout: str, count: int, sizes: tuple[int, ...] = (3, 4, 5, 6), teams: tuple[int, ...] = (2, 3, 4)) -> list[Board]:
