@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +16,7 @@ import pytest
 
 from frozenlab.base.places import CHECKOUT
 from tests.builders import short_spec
+from tests.serving import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -106,9 +106,7 @@ def test_its_pages_open_and_recorded_sessions_are_there(installed: Installed) ->
 
 
 def test_the_app_answers_with_our_own_settings(installed: Installed) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen([installed.bin / "frozenlab", "app", "--no-browser", "--port", str(port)], cwd=installed.folder, env=clean())
     try:
         for _ in range(600):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from frozenlab.models.policy import Sampling
 from frozenlab.session.store import SessionStore
 from tests.language_sessions import tiny_policy, tiny_spec
 from tests.running import finish
+from tests.serving import free_port
 from tests.tiny_models import boards
 
 SERVER = """
@@ -36,9 +36,7 @@ runpy.run_module("vllm.entrypoints.openai.api_server", run_name="__main__")
 @pytest.fixture(scope="module")
 def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A vLLM server that constrains by llguidance."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     by_guidance = '{"backend": "guidance", "disable_any_whitespace": true}'
     command = [sys.executable, "-c", SERVER, "--model", str(tiny_model), "--served-model-name", "tiny", "--host", "127.0.0.1"]
     # A longer prompt would be read in parts, which vLLM cannot do on a processor for a request with a seed.
