@@ -48,6 +48,16 @@ class StageMeasurements:
 
 
 @dataclass(frozen=True)
+class StageTables:
+    """Those of the same tables that a session still keeps."""
+
+    metrics: pd.DataFrame
+    validation: pd.DataFrame | None
+    validation_before: pd.DataFrame | None
+    sampled: pd.DataFrame | None
+
+
+@dataclass(frozen=True)
 class Behind:
     """The boards behind one line of evidence."""
 
@@ -70,20 +80,20 @@ def of_cell(table: pd.DataFrame | None, cell: str | None) -> pd.DataFrame:
     return rows if cell is None else rows[rows["config_cell"] == cell]
 
 
-def won_or_lost(stage: StageMeasurements, cell: str | None) -> Behind:
+def won_or_lost(kept: StageTables, cell: str | None) -> Behind:
     """The held-out boards of a cell, those that changed sides in the stage first."""
-    rows, before = of_cell(stage.validation, cell), stage.validation_before
+    rows, before = of_cell(kept.validation, cell), kept.validation_before
     if before is not None:
         held = rows["board_id"].isin(before.loc[before["valid"], "board_id"])
         rows = rows.assign(turned=held == rows["valid"]).sort_values("turned", kind="stable")
     return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", before)
 
 
-def last_samples(stage: StageMeasurements, cell: str | None) -> Behind:
+def last_samples(kept: StageTables, cell: str | None) -> Behind:
     """The recorded plans of the last third of training, those that failed first."""
-    rows = of_cell(stage.sampled, cell)
+    rows = of_cell(kept.sampled, cell)
     if len(rows):
-        last = thirds(stage.metrics)[1]["step"].min()
+        last = thirds(kept.metrics)[1]["step"].min()
         rows = rows[rows["training_step"] >= last].sort_values("valid", kind="stable")
     return Behind("Plans of the last third of training, those that failed first", rows, "sampled in training")
 

@@ -13,10 +13,10 @@ from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.numbers import counted, typeset
 from frozenlab.engineer.dialects.lab import words_of_sections
-from frozenlab.engineer.measurements import Behind
+from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import BY_NAME
-from frozenlab.session.session import Session, SessionError
+from frozenlab.session.session import Session
 
 ASKED = "evidence"
 """The part of the address that names the line with open boards."""
@@ -35,10 +35,13 @@ def boards_behind(session: Session, stage: int | None, line: Evidence) -> Behind
     this version of the lab does not have."""
     if line.section not in BY_NAME:
         return Behind("None that this version of the lab knows", pd.DataFrame(), "")
-    try:
-        return BY_NAME[line.section].boards(line, session.measurements(stage))
-    except SessionError:
-        return Behind("None that is kept", pd.DataFrame(), "")
+    kept = StageTables(
+        metrics=pd.DataFrame() if stage is None else session.metrics(stage),
+        validation=session.validation(stage),
+        validation_before=None if stage is None else session.validation(stage - 1 if stage else None),
+        sampled=None if stage is None else session.completions(stage),
+    )
+    return BY_NAME[line.section].boards(line, kept)
 
 
 def open_boards(session: Session, stage: int | None, context: Context) -> None:

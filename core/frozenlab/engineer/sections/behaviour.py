@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.measurements import Behind, StageMeasurements, last_samples, sampled_valid, thirds
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, last_samples, sampled_valid, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
@@ -38,8 +38,8 @@ class Behaviour(Section):
             return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
         return [f"sampled{place}", v.percent_word(n["valid"]), "delta", *change_words(n["delta"]), "optimal", v.percent_word(n["optimal"])]
 
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
-        return last_samples(stage, line.cell)
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
+        return last_samples(kept, line.cell)
 
 
 def whole_line(reward: float, reward_delta: float, entropy: float, length: float, method: str | None = None) -> Evidence:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.measurements import Behind, StageMeasurements, of_cell
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
@@ -44,10 +44,10 @@ class Failures(Section):
         seen = [word for fault in faults for word in (fault, v.percent_word(n[fault]))]
         return [f"valid{place}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
 
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
-        rows = of_cell(stage.validation, line.cell)
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
+        rows = of_cell(kept.validation, line.cell)
         failed = rows[rows["board_id"].isin(line.boards)]
-        return Behind("Held-out boards on which it failed", failed, "after the stage", stage.validation_before)
+        return Behind("Held-out boards on which it failed", failed, "after the stage", kept.validation_before)
 
 
 def worked_cases(cell: Cell, failed: pd.DataFrame, family: Family) -> Iterator[Evidence]:

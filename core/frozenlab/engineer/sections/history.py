@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from frozenlab.base.cells import Cell
 from frozenlab.base.errors import cut
-from frozenlab.engineer.measurements import Behind, StageMeasurements, of_cell, won_or_lost
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised, setting_words
@@ -50,8 +50,8 @@ class History(Section):
                 words += [knob, *change_words(n[f"{knob}_change"])]
         return [*words, "delta", *change_words(n["gain"])]
 
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
-        return won_or_lost(stage, line.cell)
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
+        return won_or_lost(kept, line.cell)
 
 
 def when(stage: int | None) -> str:

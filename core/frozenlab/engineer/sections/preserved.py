@@ -7,7 +7,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.measurements import Behind, StageMeasurements, of_cell, sampled_valid, won_or_lost
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, sampled_valid, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
@@ -45,8 +45,8 @@ class Preserved(Section):
     def words(self, line: Evidence, place: str) -> list[str]:
         return [f"preserved{place}", v.percent_word(line.numbers["valid"])]
 
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
-        return won_or_lost(stage, line.cell)
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
+        return won_or_lost(kept, line.cell)
 
 
 def luck(before: pd.DataFrame, after: pd.DataFrame) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.measurements import Behind, StageMeasurements
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables
 from frozenlab.engineer.schema import Evidence
 from frozenlab.tasks import vocabulary as v
 
@@ -57,5 +57,5 @@ class Section(ABC):
         raise NotImplementedError(f"the lab dialect has no words for the section {self.name}")
 
     @abstractmethod
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
         """The boards that a line was measured on, the telling ones first; without rows if they are not kept."""

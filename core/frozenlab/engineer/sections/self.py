@@ -12,7 +12,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.measurements import Behind, StageMeasurements, of_cell, thirds
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
@@ -39,8 +39,8 @@ class Self(Section):
         if len(rows):
             yield group_line(cell, groups(rows))
 
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
-        rows = of_cell(stage.sampled, line.cell)
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
+        rows = of_cell(kept.sampled, line.cell)
         if len(rows):
             rate = rows.groupby(GROUP)["valid"].transform("mean")
             rows = rows.assign(split=(rate - 0.5).abs()).sort_values(["split", *GROUP], kind="stable").drop(columns="split")

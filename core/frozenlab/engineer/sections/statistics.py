@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.base.cells import Cell
-from frozenlab.engineer.measurements import Behind, StageMeasurements, of_cell
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
@@ -32,8 +32,8 @@ class Statistics(Section):
         steps = next(n[name] for name in ("makespan", "optimal_steps") if name in n)
         return [*words, "drawn", v.percent_word(drawn), "makespan", v.time_word(steps)]
 
-    def boards(self, line: Evidence, stage: StageMeasurements) -> Behind:
-        rows = of_cell(stage.sampled, line.cell).drop_duplicates("board_id")
+    def boards(self, line: Evidence, kept: StageTables) -> Behind:
+        rows = of_cell(kept.sampled, line.cell).drop_duplicates("board_id")
         return Behind("Boards drawn from the config, of those that a plan is kept for", rows, "sampled in training")
 
 
