@@ -263,8 +263,7 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
 
 
 def what_it_saw(context: Context, record: ProposalRecord) -> None:
-    claims = record.claims
-    lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
+    lines = markup.evidence_sections(context, {name for claim in record.claims for name in claim.evidence})
     hidden = [section for section in USUAL if section not in context.sections]
     kept_from = f", {' and '.join(hidden)} hidden" if hidden else ""
     with st.expander(f"What this arm was shown: {len(context.lines)} lines{kept_from}"):
