@@ -1,5 +1,6 @@
 import pickle
 import random
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -224,3 +225,26 @@ def test_what_cannot_be_used_is_said() -> None:
     with pytest.raises(ValueError, match="agent 0: 9 is no action"):
         env.step({"agent_0": 9, "agent_1": 4})
     assert env.plan == ("", "") and env.agents
+
+
+@pytest.mark.parametrize("make", [LakeEnv, TeamLakeEnv])
+def test_nothing_is_shown_before_the_first_reset(make: Any) -> None:
+    env = make(CROSS, render_mode="ansi")
+    lake = getattr(env, "lake", env)
+    for shown in (env.render, lake.state, lambda: lake.positions):
+        with pytest.raises(ValueError, match=r"call reset\(\) first"):
+            shown()
+
+
+@pytest.mark.parametrize("action", [3.9, 3.0, None, "3", np.array([3]), np.float32(1)])
+def test_an_action_is_a_whole_number(action: Any) -> None:
+    env, team = LakeEnv(CROSS), TeamLakeEnv(CROSS)
+    env.reset()
+    team.reset()
+    with pytest.raises(ValueError, match="give each agent a whole number"):
+        env.step({"agent_0": action, "agent_1": 4})
+    with pytest.raises(ValueError):  # numpy says itself that a list in a list is ragged
+        team.step([action, 4])  # type: ignore[arg-type]
+    assert env.plan == team.lake.plan == ("", "")
+    env.step({"agent_0": np.uint64(4), "agent_1": np.array(4)})  # type: ignore[dict-item]
+    assert env.plan == ("W", "W")

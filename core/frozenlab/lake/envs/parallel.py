@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from operator import index
 from typing import Any, ClassVar, Literal
 
 import gymnasium
@@ -137,7 +138,8 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
     * ``render_mode``: ``"ansi"`` (text) or ``"rgb_array"`` (uint8 ``[height * 48, width * 48, 3]``).
 
     Raises:
-        ValueError: from the constructor, boards that cannot be used; from :meth:`step`, a joint action that is none.
+        ValueError: from the constructor, boards that cannot be used; from :meth:`step`, a joint action that is none; from all that shows
+            the board, before the first :meth:`reset`.
         GenerationError: from :meth:`reset`, a config that cannot be filled.
     """
 
@@ -186,7 +188,10 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         missing = [agent for agent in self.agents if agent not in actions]
         if missing:
             raise ValueError(f"no action for {missing[0]}; every agent acts at every step (4 is WAIT)")
-        joint = [int(actions[agent]) for agent in self.agents]
+        try:
+            joint = [index(actions[agent]) for agent in self.agents]
+        except TypeError:
+            raise ValueError(f"{[actions[agent] for agent in self.agents]} are no actions: give each agent a whole number") from None
         step = self._lake.step(np.array([joint]))
         self.plan = tuple(motions + ACTIONS[action] for motions, action in zip(self.plan, joint, strict=True))
         reward, terminated, truncated = float(step.rewards[0]), bool(step.terminated[0]), bool(step.truncated[0])
@@ -206,10 +211,12 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
     @property
     def positions(self) -> tuple[Cell, ...]:
         """Where every agent is."""
+        self._check_begun()
         return tuple((int(r), int(c)) for r, c in self._lake.positions[0])
 
     def state(self) -> NDArray[np.uint8]:
         """The planes of ``state_space``."""
+        self._check_begun()
         seen = self._lake.observations[0]
         blocked, own, goals = (seen[:, plane] for plane in range(3))
         ends = np.stack([own, goals], axis=1).reshape(-1, *self._supply.shape)
@@ -221,6 +228,7 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         """The board as it is now, in the form of ``render_mode``; None without one."""
         if self.render_mode is None:
             return None
+        self._check_begun()
         if self.render_mode == "ansi":
             return self._text()
         picture = board_image(self.instance.board, self.positions)
@@ -229,6 +237,10 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
 
     def close(self) -> None:
         """There is nothing to close."""
+
+    def _check_begun(self) -> None:
+        if not hasattr(self, "instance"):
+            raise ValueError("no episode has begun: call reset() first")
 
     def _text(self) -> str:
         """``F`` frozen, ``H`` hole, ``^v<>`` one-way ice, ``2`` agent 2, ``|2|`` its door, ``(2)`` its goal, ``[2]`` it is on its goal."""
