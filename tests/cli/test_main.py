@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -144,6 +145,17 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
 )
 def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str], board: str, arguments: tuple[str, ...], said: str) -> None:
     assert reason(capsys, *(board if argument == "BOARD" else argument for argument in arguments)).startswith(said)
+
+
+def test_a_user_without_a_home_or_a_writable_folder_gets_the_variable(
+    capsys: pytest.CaptureFixture[str], board: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # as in containers
+    monkeypatch.setenv("FROZENLAB_SESSIONS", board + "/below a file")
+    assert "set FROZENLAB_SESSIONS to a folder of yours" in reason(capsys, "replay", "example-quick:2", "--vary", "engineers")
+    assert os.environ["HOME"] == "/"
 
 
 @pytest.mark.parametrize("command", ["run", "resume", "fork", "replay", "study"])

@@ -101,6 +101,14 @@ def test_hosts_can_be_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
     assert hosts.remembered().read_text() == "c.example\n"
 
 
+def test_a_host_that_cannot_be_remembered_is_named_with_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    assert hosts.hosts() == set()
+    with pytest.raises(hosts.HostError, match=r"FROZENLAB_API_HOSTS=a\.example, or XDG_CONFIG_HOME"):
+        hosts.allow("a.example")
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirection_is_not_followed(server: type[Server], status: int) -> None:
     with serving(redirects(f"{server.url}/chat/completions", status)) as first:

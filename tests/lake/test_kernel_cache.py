@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 import time
+from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from frozenlab.base import places
+from frozenlab.base.errors import LabError
 from frozenlab.lake.kernels import cache as kernel_cache
 from frozenlab.lake.kernels.cache import GROUPS, note, progress
 
@@ -28,6 +31,37 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty kernel cache."""
     monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)
     return tmp_path
+
+
+def test_a_user_without_a_home_and_a_read_only_project_has_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in containers; a cache that others can write would let them say what is run."""
+    taken = tmp_path / "file"
+    taken.touch()
+    monkeypatch.setattr(kernel_cache, "CHECKOUT", taken)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # a user without a name
+    monkeypatch.setattr(Path, "mkdir", partialmethod(_mkdir_below, tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    find = kernel_cache.cache_folder.__wrapped__
+    own = tmp_path / f"frozenlab-kernels-{os.getuid()}"
+    assert find().parent == own
+    own.chmod(0o777)
+    with pytest.raises(LabError, match="NUMBA_CACHE_DIR is not set"):
+        find()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
+    assert find().parent == tmp_path / "given"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(taken))
+    with pytest.raises(LabError, match=r"NUMBA_CACHE_DIR is .*file, which cannot be written"):
+        find()
+
+
+def _mkdir_below(folder: Path, root: Path, *arguments: object, **options: Any) -> None:
+    """Path.mkdir where nothing but ``root`` can be written, whoever runs the tests."""
+    if not folder.is_relative_to(root):
+        raise PermissionError(folder)
+    os.makedirs(folder, options.get("mode", 0o777), exist_ok=True)
 
 
 def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:

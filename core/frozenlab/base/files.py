@@ -40,6 +40,15 @@ def regular(path: Path) -> Path:
     return path
 
 
+def writable(folder: Path) -> bool:
+    """Whether this user can keep files in a folder, which is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
 def read_json(path: Path) -> Any:
     """The value in a JSON file of unknown origin. Raises OSError if no file is there, ValueError if it holds no JSON."""
     return json_value(regular(path).read_bytes())

@@ -25,6 +25,14 @@ def sessions_folder() -> Path:
     return Path(os.environ.get("FROZENLAB_SESSIONS") or workplace() / "sessions").resolve()
 
 
+def home() -> Path:
+    """The person's home folder; the root for a user who has neither ``HOME`` nor a name, as in containers, which set it likewise."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
+
+
 def config_folder() -> Path:
     """The folder of what a person has settled on this machine: ``frozenlab`` in ``XDG_CONFIG_HOME``, else in ``~/.config``."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "frozenlab"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home() / ".config") / "frozenlab"

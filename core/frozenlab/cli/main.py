@@ -9,6 +9,7 @@ Only the module of the chosen command is imported: ``frozenlab solve`` does not 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -99,6 +100,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    os.environ.setdefault("HOME", str(places.home()))  # Streamlit and others end where there is none
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         if names := getattr(options, "allow_host", []):

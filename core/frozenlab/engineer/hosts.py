@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 
 from frozenlab.base import places
-from frozenlab.base.errors import LabError
+from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import write_text
 from frozenlab.base.schemas import Strict
 
@@ -117,7 +117,7 @@ def hosts() -> set[str]:
 
 def remembered_hosts() -> list[str]:
     path = remembered()
-    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return path.read_text(encoding="utf-8").splitlines() if os.access(path, os.R_OK) else []
 
 
 def check(servers: Iterable[Server | None]) -> None:
@@ -134,12 +134,16 @@ def allow(host: str) -> None:
         host: as :func:`host_of` writes it, or a whole address.
 
     Raises:
-        HostError: it is none.
+        HostError: it is none, or cannot be remembered.
     """
     host = host_in(host) if "://" in host else host
     if not re.fullmatch(HOST, host):
         raise HostError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
-    write_text(remembered(), "".join(f"{name}\n" for name in dict.fromkeys([*remembered_hosts(), host.lower()])))
+    try:
+        write_text(remembered(), "".join(f"{name}\n" for name in dict.fromkeys([*remembered_hosts(), host.lower()])))
+    except OSError as error:
+        reason = f"{host} cannot be remembered ({one_line(error)})"
+        raise HostError(f"{reason}: set {VARIABLE}={host}, or XDG_CONFIG_HOME to a folder that can be written") from None
 
 
 def remembered() -> Path:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.base.files import regular, write_text
+from frozenlab.base.files import regular, writable, write_text
 from frozenlab.jobs.state import WorkerState, store_state
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -28,6 +28,16 @@ Task = TypeVar("Task", bound=BaseModel)
 
 class LinkError(LabError, ValueError):
     """A job folder contains a link; the message says which."""
+
+
+class RootError(LabError):
+    """Nothing can be kept in the sessions folder; the message says what to set."""
+
+
+def make_root(root: Path) -> None:
+    """Make the folder in which jobs have theirs. Raises RootError if it cannot be made, or written."""
+    if not writable(root):
+        raise RootError(f"nothing can be kept in {root}: set FROZENLAB_SESSIONS to a folder of yours that can be written")
 
 
 def make_folder(
@@ -43,9 +53,10 @@ def make_folder(
 
     Raises:
         error: the id is invalid or taken.
+        RootError: ``root`` cannot be written.
     """
     check_id(job_id, kind, error)
-    root.mkdir(parents=True, exist_ok=True)
+    make_root(root)
     clear_scratch(root, SCRATCH_AGE)
     folder = root / job_id
     with tempfile.TemporaryDirectory(dir=root, prefix=SCRATCH) as scratch:

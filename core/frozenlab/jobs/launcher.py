@@ -20,7 +20,7 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.files import locked
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
 from frozenlab.jobs.environment import start_worker, worker_environment
-from frozenlab.jobs.folders import LinkError
+from frozenlab.jobs.folders import LinkError, make_root
 from frozenlab.jobs.imported import ImportedError, refuse_foreign
 from frozenlab.jobs.job import KINDS, STOP_FILE, Job
 from frozenlab.jobs.machine import Needs
@@ -45,8 +45,8 @@ class LaunchError(LabError, RuntimeError):
 @contextmanager
 def launching(root: Path) -> Iterator[None]:
     """Make a job and submit it within this block: one launch at a time over all pages and shells of the sessions folder ``root``. Raises
-    LaunchError if the disk is full."""
-    root.mkdir(parents=True, exist_ok=True)
+    LaunchError if the disk is full, RootError if the folder cannot be written."""
+    make_root(root)
     try:
         check_room(root, NOTHING, "anything new")
     except DiskFullError as error:
@@ -110,7 +110,7 @@ def counted(root: Path, folder: Path, kind: str, title: str, needs: Needs) -> It
         root: the sessions folder whose queue that is.
         folder: where the result will be; it need not be there yet.
     """
-    root.mkdir(parents=True, exist_ok=True)
+    make_root(root)
     db = QueueDB(root)
     with db.hold():
         enter_here(db, QueuedJob(str(folder), kind, title, **needs._asdict()))

@@ -10,9 +10,9 @@ import json
 import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from frozenlab.base import places
 from frozenlab.base.files import json_line
 from frozenlab.jobs.state import WorkerState, as_observed
 
@@ -52,7 +52,7 @@ def cleaned(text: str, known_keys: dict[str, str]) -> str:
     for value, name in known_keys.items():
         text = text.replace(value, f"[{name}]")
     if "/" in text or "\\" in text:
-        if len(home := str(Path.home())) > 1:
+        if len(home := str(places.home())) > 1:
             text = text.replace(f"{home}/", "~/")  # a name of a person may have a space in it
         text = _paths().sub(_elsewhere, text)
     return text

@@ -29,7 +29,7 @@ from frozenlab.experiments.bundles.layout import FORMATS, MANIFEST_FILE, BundleE
 from frozenlab.experiments.bundles.report import Bundle, JobReport, Refusal
 from frozenlab.experiments.references import references
 from frozenlab.jobs.disk import check_room
-from frozenlab.jobs.folders import SCRATCH
+from frozenlab.jobs.folders import SCRATCH, make_root
 from frozenlab.jobs.job import KINDS
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.spec import SessionSpec
@@ -54,7 +54,7 @@ def opened(path: Path, store: SessionStore, name: str | None = None) -> Iterator
         BundleError: it is no bundle, or not sound as a whole.
         DiskFullError: there is too little space.
     """
-    store.root.mkdir(parents=True, exist_ok=True)
+    make_root(store.root)
     with _plain_file(path) as file, tempfile.TemporaryDirectory(dir=store.root, prefix=f"{SCRATCH}import-") as scratch:
         archive, known = entries(file)
         manifest = _manifest(archive, known)

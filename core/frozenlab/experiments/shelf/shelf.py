@@ -16,7 +16,7 @@ from typing import NamedTuple
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
 from frozenlab.experiments.references import needed_by
-from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.folders import JOB_ID, make_root
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import KINDS, Job, kind_of
 from frozenlab.jobs.launcher import launch_lock
@@ -63,7 +63,7 @@ def label(session: Session, labels: Labels) -> None:
 
 def delete(job: Job, store: SessionStore) -> None:
     """Move the job into the trash. Raises ShelfError if it has to stay, with the reason."""
-    store.root.mkdir(parents=True, exist_ok=True)  # of what ships, where nothing was begun yet
+    make_root(store.root)  # of what ships, where nothing was begun yet
     with launch_lock(store.root), ExitStack() as held:
         if why := why_kept(job, store):
             raise ShelfError(why)

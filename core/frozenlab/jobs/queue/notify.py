@@ -51,7 +51,7 @@ def command() -> tuple[str, ...]:
     try:
         if given := os.environ.get(COMMAND):
             return Settings(command=tuple(shlex.split(given))).command
-        return Settings.model_validate_json(path.read_text(encoding="utf-8")).command if path.is_file() else ()
+        return Settings.model_validate_json(path.read_text(encoding="utf-8")).command if os.access(path, os.R_OK) else ()
     except (OSError, ValueError, ValidationError) as error:
         raise NotifyError(f"{path} or {COMMAND} cannot be used: {one_line(error)}") from None
 

@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
+from frozenlab.base import places
+from frozenlab.base.errors import LabError
+from frozenlab.base.files import writable
 from frozenlab.base.places import CHECKOUT
 
 Group = Literal["solver", "judge", "boards", "costs", "answers", "large", "layouts"]
@@ -46,16 +50,32 @@ SOURCES = sorted(
 
 @cache
 def cache_folder() -> Path:
-    """One for each state of the sources, each numba, Python and processor: ``.cache/`` of the project (or of the home folder, where the
-    project is read-only), or under ``NUMBA_CACHE_DIR``.
+    """One for each state of the sources, each numba, Python and processor: under ``NUMBA_CACHE_DIR``, or where a folder can be written: in
+    ``.cache/`` of the project, of the home folder, or in the user's own part of the temporary folder.
 
     Numba notices a change in a cached function's own file, but not in the files of the functions that it calls.
+
+    Raises LabError if there is no such folder.
     """
-    home = CHECKOUT if CHECKOUT and os.access(CHECKOUT, os.W_OK) else Path.home()
-    base = Path(os.environ.get("NUMBA_CACHE_DIR") or home / ".cache" / "frozenlab-kernels")
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if (base := next(filter(writable, [Path(given)] if given else usual_folders()), None)) is None:
+        reason = f"{given}, which cannot be written" if given else "not set, and no usual place for compiled code can be written"
+        raise LabError(f"NUMBA_CACHE_DIR is {reason}: set it to a folder of yours that can be")
     machine = " ".join([version("numba"), platform.python_version(), platform.machine(), processor()])
     known = hashlib.blake2b(b"".join(path.read_bytes() for path in SOURCES) + machine.encode(), digest_size=8)
     return base / known.hexdigest()
+
+
+def usual_folders() -> Iterator[Path]:
+    if CHECKOUT:
+        yield CHECKOUT / ".cache" / "frozenlab-kernels"
+    yield Path(os.environ.get("XDG_CACHE_HOME") or places.home() / ".cache") / "frozenlab-kernels"
+    with suppress(OSError):  # no temporary folder either
+        own = Path(tempfile.gettempdir()) / f"frozenlab-kernels-{os.getuid()}"
+        own.mkdir(mode=0o700, exist_ok=True)
+        found = own.lstat()
+        if found.st_uid == os.getuid() and not found.st_mode & 0o022:  # what others can write there would be run
+            yield own
 
 
 def processor() -> str:
