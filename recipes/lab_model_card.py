@@ -17,6 +17,7 @@ import torch
 from frozenlab.base import seeds
 from frozenlab.base.numbers import rates, wilson
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
+from frozenlab.engineer.engineers import tutor
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
 from frozenlab.models.evaluation import evaluate
@@ -24,7 +25,6 @@ from frozenlab.models.folders import policy_folder
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.policy import Sampling
 from frozenlab.tasks.vocabulary import CONFIG
-from recipes.lab_model import tutor
 from recipes.lab_model.proposals import draw_context
 
 SAMPLED_SEED = 1

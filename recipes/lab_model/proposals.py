@@ -14,6 +14,8 @@ import numpy as np
 from frozenlab.base import seeds
 from frozenlab.base.cells import Cell, Config
 from frozenlab.engineer.dialects.lab import READABLE, render_context, render_proposal
+from frozenlab.engineer.engineers import tutor
+from frozenlab.engineer.engineers.tutor import usual_rate
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures, history, preserved, statistics
 from frozenlab.engineer.sections.preserved import TEACHES, WORKS
@@ -24,8 +26,7 @@ from frozenlab.tasks.countdown.drawing import COUNTS, CountdownCell, CountdownCo
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from frozenlab.tasks.vocabulary import FAULT_WORDS, MAX_CELLS
-from recipes.lab_model import tutor
-from recipes.lab_model.usual_rates import TEAMS, usual_rate
+from recipes.lab_model.usual_rates import TEAMS
 
 SECTIONS = tuple(section.name for section in READABLE)
 """Those that the lab model reads."""

@@ -2,7 +2,7 @@
 
     python -m recipes.lab_model.usual_rates CHECKPOINT
 
-writes ``data/usual_rates.json``, and is run again with new weights before their engineer is taught.
+writes the table that the engineer ``tutor`` reads, and is run again with new weights before their engineer is taught.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
 
-from frozenlab.base.cells import Cell
+from frozenlab.engineer.engineers.tutor import TABLE
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.feasible import undrawable
@@ -21,25 +19,12 @@ from frozenlab.tasks.countdown.drawing import COUNTS, CountdownCell, CountdownCo
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.vocabulary import kind_words
 
-TABLE = Path(__file__).parent / "data" / "usual_rates.json"
 TEAMS = (2, 3, 4, 5)
 TASKS = 48
 """Of each kind."""
 SEED = 20_261_123
 
 OneCell = EnvironmentConfig | CountdownConfig
-
-
-@cache
-def table() -> dict[str, float]:
-    """Words of a kind (``k2 size6 doors``) -> valid rate."""
-    rates: dict[str, float] = json.loads(TABLE.read_text(encoding="utf-8"))
-    return rates
-
-
-def usual_rate(cell: Cell) -> float | None:
-    """None: it was not measured. Boards that mix layouts are taken as scatter boards."""
-    return table().get(" ".join(word for word in kind_words(cell) if word != "scatter"))
 
 
 def kinds() -> Iterator[OneCell]:

@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from frozenlab.engineer.controls import DoseEngineer, Misled, PlaceboEngineer, ScheduleEngineer, exchanged, places_of
+from frozenlab.base.cells import Config
+from frozenlab.engineer.controls import DoseEngineer, Misled, PlaceboEngineer, RatiosEngineer, ScheduleEngineer, exchanged, places_of
 from frozenlab.engineer.dialects.lab import LabEngineer, render_context
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, RulesEngineer, UniformEngineer
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
-from frozenlab.tasks.families import AnyConfig
+from frozenlab.tasks.families import AnyConfig, family_of
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from tests.engineer.builders import MIXED, asked, context_of, lines_of, one_cell
 
@@ -52,6 +53,31 @@ def test_doses_work_for_every_family(config: AnyConfig) -> None:
     for name, own in config.cells.items():
         moved, opposite = (random[dose].cells[name].share - own.share for dose in (1, -1))
         assert moved * opposite <= 1e-9, "the opposite dose goes the other way, or stays"
+
+
+def ratios(config: Config) -> list[list[float]]:
+    family = family_of(config.family)
+    return [[own.settings()[name] for name in family.ratios_of(own)] for own in config.cells.values()]
+
+
+@every_family
+@pytest.mark.parametrize("engineer", ["equal", "lowest", "tutor"])
+def test_engineers_of_shares_keep_the_ratios_and_uniform_is_equal_shares_at_other_ratios(config: AnyConfig, engineer: str) -> None:
+    context = Context(family=config.family, stage=None, cells=config.described(), sections={})
+    after = asked(engineer, context, config).config_after
+    assert ratios(after) == ratios(config) and max(own.share for own in after.cells.values()) == pytest.approx(1 / len(after.cells))
+    harder = asked(RatiosEngineer(of=engineer, ratios={"hole_ratio": 0.3, "wait_ratio": 0.5}), context, config)
+    assert ratios(harder.config_after) == ratios(asked("uniform", context, config).config_after)
+
+
+def test_ratios_chosen_before_leave_shares_and_their_claims_and_an_unknown_ratio_is_refused() -> None:
+    record = asked(RatiosEngineer(of="rules", ratios={"hole_ratio": 0.3}), seen(0.9, 0.5, 0.1), LAKE)
+    rules = asked("rules", seen(0.9, 0.5, 0.1), LAKE).config_after
+    assert [own.share for own in record.config_after.cells.values()] == [own.share for own in rules.cells.values()]
+    assert {own.hole_ratio for own in record.config_after.cells.values()} == {0.3} and record.proposal is not None
+    assert not [claim for claim in record.proposal.claims if claim.knob == "hole_ratio"]
+    with pytest.raises(ValidationError, match="there is no ratio 'holes'; there are hole_ratio, times_ratio, wait_ratio"):
+        RatiosEngineer(of="rules", ratios={"holes": 0.3})
 
 
 def test_a_dose_moves_a_multiple_and_drops_the_claims() -> None:

@@ -1,4 +1,4 @@
-"""Curricula without a language model, `bandit` and `learnability`: what sampled plans say decides where the boards go."""
+"""Curricula without a language model, `bandit`, `learnability` and `lowest`: valid rates decide where the boards go."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def context(*sizes: int, valid: tuple[float, ...] = (0.5,) * 3, delta: tuple[flo
             (0.09 / 0.43, 0.25 / 0.43, 0.09 / 0.43),
             "most to size 6, where 50% of sampled plans",
         ),
+        ("lowest", context(4, 6, 8, valid=(0.9, 0.1, 0.4)), (0.02, 0.96, 0.02), "All boards go to size 6, where 10%"),
+        ("lowest", context(4, 6, 8, valid=(0.9, 0.1, 0.1)), (0.02, 0.49, 0.49), "All boards go to size 6 and size 8, where 10%"),
     ],
 )
 def test_shares_follow_the_samples_and_the_ratios_stay(engineer: str, seen: Context, shares: tuple[float, ...], summary: str) -> None:
@@ -62,6 +64,7 @@ def test_shares_follow_the_samples_and_the_ratios_stay(engineer: str, seen: Cont
         ("bandit", context(), "No size moved"),
         ("learnability", context(4, 6, 8, valid=(1.0, 0.0, 0.0)), "No size mixes success and failure"),
         ("learnability", context(), "Boards go to where success and failure mix"),
+        ("lowest", context(), "Nothing says how often any cell is solved"),
     ],
 )
 def test_where_no_size_is_better_or_none_is_seen_all_count_the_same(engineer: str, seen: Context, why: str) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from frozenlab.engineer.engineers import tutor
 from frozenlab.engineer.faithfulness import Checked, check, in_words
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.schema import Claim, Proposal, ProposalRecord
 from frozenlab.engineer.sections import failures
 from frozenlab.lake.config import EnvironmentConfig
-from recipes.lab_model import tutor
 from recipes.lab_model.proposals import draw_context
 from tests.engineer.builders import asked, context_of, of_sizes, record_of
 

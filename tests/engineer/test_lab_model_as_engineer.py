@@ -7,9 +7,9 @@ import pytest
 
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import LabEngineer
+from frozenlab.engineer.engineers import tutor
 from frozenlab.engineer.guard import USUAL
 from frozenlab.models.loading import load_policy
-from recipes.lab_model import tutor
 from recipes.lab_model.proposals import draw_context
 
 pytestmark = pytest.mark.long

@@ -16,14 +16,13 @@ from frozenlab.engineer.dialects.lab import (
     render_proposal,
     words_of_sections,
 )
-from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.engineers import rules, tutor
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
 from frozenlab.models.lab.policy import MAX_POSITIONS
 from frozenlab.tasks.vocabulary import WORDS, percent_value, percent_word
-from recipes.lab_model import tutor
 from recipes.lab_model.proposals import demonstrations, draw_context
 from tests.engineer.builders import MIXED, context_of, mixed_cell
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,8 +14,8 @@ from frozenlab.base.cells import Config
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import Attempt, Context, Evidence, Proposal, Written
-from frozenlab.engineer.sentences import capitalised
-from frozenlab.tasks.families import AnyConfig, between
+from frozenlab.engineer.sentences import capitalised, setting_words
+from frozenlab.tasks.families import FAMILIES, AnyConfig, between, family_of
 
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec as PlainEngineer
@@ -93,6 +94,48 @@ class Dosed(Asking):
             return proposal
         moved = between(config, proposal.config, self.dose) if self.dose else config
         return Proposal(summary=f"{self.dose:g} times what {self.engineer.kind} proposes: {proposal.summary}", config=moved)
+
+
+class RatiosEngineer(Control):
+    """Another engineer's shares, with ratios that were chosen before: what shares win and what ratios win can be told apart."""
+
+    kind: Literal["ratios"] = "ratios"
+    ratios: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
+    """Ratio -> its value in every cell that has it: ``{"hole_ratio": 0.3, "wait_ratio": 0.5}``."""
+    label = "another engineer's shares, with ratios that were chosen before"
+    who = "the ratios control"
+    help = "It asks another engineer, takes its shares, and gives every cell the ratios that were chosen before the session began."
+
+    @field_validator("ratios")
+    @classmethod
+    def _known(cls, ratios: dict[str, float]) -> dict[str, float]:
+        known = sorted({ratio for family in FAMILIES for ratio in family.ratios})
+        if unknown := next((ratio for ratio in ratios if ratio not in known), None):
+            raise ValueError(f"there is no ratio {unknown!r}; there are {', '.join(known)}")
+        return ratios
+
+    def build(self, models: Models) -> Engineer:
+        return AtRatios(self.of.build(models), self.ratios)
+
+
+@dataclass(frozen=True)
+class AtRatios(Asking):
+    """An engineer whose ratios are chosen before."""
+
+    ratios: Mapping[str, float]
+    kind: str = "ratios"
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        """The other engineer's proposal at these ratios, without its claims on ratios."""
+        proposal, family = self.engineer.read(context, config, raw, seed), family_of(config.family)
+        cells = {}
+        for name, cell in proposal.config.cells.items():
+            has = family.ratios_of(cell)
+            cells[name] = cell.model_copy(update={ratio: value for ratio, value in self.ratios.items() if ratio in has})
+        claims = tuple(claim for claim in proposal.claims if claim.knob not in self.ratios)
+        said = ", ".join(f"{setting_words(ratio)} {value:.2f}" for ratio, value in self.ratios.items())
+        summary = f"(Every cell at {said}.) {proposal.summary}"
+        return proposal.model_copy(update={"summary": summary, "claims": claims, "config": proposal.config.with_cells(cells)})
 
 
 EXCHANGED = ("failures", "behaviour")

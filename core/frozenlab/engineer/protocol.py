@@ -54,6 +54,8 @@ class EngineerSpec(Strict, ABC):
     """
 
     kind: str
+    title: ClassVar[str] = ""
+    """What lists and tables call it, if that is not its ``kind``."""
     label: ClassVar[str]
     """What it is in a few words, behind its name in a list: ``rules · transparent rules over the evidence``."""
     who: ClassVar[str] = ""

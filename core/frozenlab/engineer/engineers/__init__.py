@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 from pydantic import BeforeValidator, Field
 
 from frozenlab.base.errors import LabError
-from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer, ScheduleEngineer
+from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer, RatiosEngineer, ScheduleEngineer
 from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.engineer.engineers.baselines import FixedEngineer, RandomEngineer, UniformEngineer
-from frozenlab.engineer.engineers.curricula import BanditEngineer, LearnabilityEngineer
+from frozenlab.engineer.engineers.baselines import EqualEngineer, FixedEngineer, RandomEngineer, UniformEngineer
+from frozenlab.engineer.engineers.curricula import BanditEngineer, LearnabilityEngineer, LowestEngineer
 from frozenlab.engineer.engineers.human import HumanEngineer
 from frozenlab.engineer.engineers.own_model import BaseEngineer, ModelEngineer, PolicyEngineer
 from frozenlab.engineer.engineers.rules import RulesEngineer
+from frozenlab.engineer.engineers.tutor import TutorEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 
 ENGINEERS: tuple[type[EngineerSpec], ...] = (
@@ -24,13 +25,16 @@ ENGINEERS: tuple[type[EngineerSpec], ...] = (
     RulesEngineer,
     BanditEngineer,
     LearnabilityEngineer,
+    LowestEngineer,
+    TutorEngineer,
+    EqualEngineer,
     UniformEngineer,
     RandomEngineer,
     FixedEngineer,
     HumanEngineer,
 )
 """Every engineer, in the order in which people are shown them."""
-CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer)
+CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer)
 """Controls, which a study's file gives with their settings."""
 BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in (*ENGINEERS, *CONTROLS)}
 UNATTENDED: tuple[str, ...] = tuple(engineer.name() for engineer in ENGINEERS if "person" not in engineer.needs)
@@ -73,7 +77,7 @@ def who_is(name: str) -> str:
 
 def titled(name: str) -> str:
     """The engineer's line in a list: ``rules · transparent rules over the evidence``."""
-    return f"{name} · {BY_NAME[name].label}"
+    return f"{BY_NAME[name].title or name} · {BY_NAME[name].label}"
 
 
 def _by_name(given: Any) -> Any:
@@ -85,7 +89,7 @@ if TYPE_CHECKING:
 else:
     # Unions of tuples of types, which | cannot write.
     PlainEngineer = Annotated[Union[ENGINEERS], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007
-    for control in (DoseEngineer, PlaceboEngineer):
+    for control in (DoseEngineer, PlaceboEngineer, RatiosEngineer):
         control.model_rebuild(_types_namespace={"PlainEngineer": PlainEngineer})
     AnyEngineer = Annotated[Union[(*ENGINEERS, *CONTROLS)], Field(discriminator="kind"), BeforeValidator(_by_name)]
 """A field that holds one of ENGINEERS or CONTROLS with its settings; its name alone means the usual settings."""

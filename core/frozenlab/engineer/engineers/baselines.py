@@ -1,31 +1,46 @@
-"""The baselines, which read no evidence: the config stays, is drawn at random, or is even after every stage."""
+"""The baselines, which read no evidence: the config stays, is even, or is drawn at random after every stage."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from frozenlab.base import seeds
-from frozenlab.base.cells import Config
+from frozenlab.base.cells import Config, evenly
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 from frozenlab.tasks.families import family_of
 
 
+class EqualEngineer(Scripted):
+    """Every cell equally often, at the ratios that the config has: what engineers that set shares only are compared with."""
+
+    kind: Literal["equal"] = "equal"
+    label = "every cell equally often, ratios kept"
+    who = "the equal-shares baseline"
+    help = "Every cell equally often; the ratios stay as they are. The baseline of engineers that set shares and keep the ratios."
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        return Proposal(summary=f"Every {noun_of(config)} equally often.", config=evenly(config))
+
+
 class UniformEngineer(Scripted):
-    """Every map size equally often, with the middle of the paper's ratios, after every stage."""
+    """Every cell equally often, with the middle of the paper's ratios, after every stage: it changes shares and ratios."""
 
     kind: Literal["uniform"] = "uniform"
-    label = "every size equally, always"
-    who = "the uniform baseline"
-    help = "Every size equally often, with the middle of the paper's hole and wait ratios; the same after every stage."
+    title = "uniform (.3/.5)"
+    label = "every cell equally often, boards at hole ratio .3 and wait ratio .5"
+    who = "the uniform (.3/.5) baseline"
+    help = (
+        "Every cell equally often, with the middle of the paper's ratios on every board: hole ratio 0.3, wait ratio 0.5; the same after "
+        "every stage. It changes shares and ratios; the baseline equal changes shares only."
+    )
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         family = family_of(config.family)
         even = family.even(config)
         ratios = {knob: value for own in reversed(even.cells.values()) for knob, value in own.settings().items()}
         values = "".join(f", {family.knobs[knob].label} {ratios[knob]:.2f}" for knob in family.ratios if knob in ratios)
-        noun = "size" if all(name.isdigit() for name in config.cells) else "cell"
-        return Proposal(summary=f"Every {noun} equally often{values}.", config=even)
+        return Proposal(summary=f"Every {noun_of(config)} equally often{values}.", config=even)
 
 
 class RandomEngineer(Scripted):
@@ -55,3 +70,8 @@ class FixedEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         return Proposal(summary="The config stays as it is.", preserved=context.names, config=config)
+
+
+def noun_of(config: Config) -> str:
+    """What a cell of the config is called."""
+    return "size" if all(name.isdigit() for name in config.cells) else "cell"

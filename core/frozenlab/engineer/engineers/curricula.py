@@ -1,13 +1,15 @@
-"""Curricula without a language model, `learnability` and `bandit`: the shares follow a number that each cell has, and the ratios stay."""
+"""Curricula without a language model, `learnability`, `bandit` and `lowest`: the shares follow a number that each cell has, and the
+ratios stay."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal
 
-from frozenlab.base.cells import Config
+from frozenlab.base.cells import Config, with_shares
+from frozenlab.base.numbers import listed
 from frozenlab.engineer.protocol import Scripted
-from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.engineer.sentences import claim_on
 
 UNKNOWN = 0.5
@@ -15,10 +17,24 @@ UNKNOWN = 0.5
 EXPLORED = 0.3
 """Part of the boards that the bandit shares alike among all sizes, whatever they have paid."""
 
+Lines = Mapping[str, Evidence | None]
+"""Cell -> the line that is read of it; None: there is none."""
+SOURCES = ("failures", "behaviour", "preserved")
+"""The sections that say a valid rate: of held-out tasks, of sampled plans, of what worked."""
 
-def of_samples(context: Context, number: str, unknown: float) -> dict[str, float]:
-    """A number that the section ``behaviour`` has of each cell; ``unknown`` for a cell that it does not have."""
-    lines = {name: context.evidence("behaviour", name) for name in context.names}
+
+def seen(context: Context, cell: str) -> Evidence | None:
+    """The line that says the valid rate of a cell; None if every section that says one is off or silent."""
+    return next((line for section in SOURCES if (line := context.evidence(section, cell))), None)
+
+
+def sampled(context: Context) -> Lines:
+    """What the section ``behaviour`` says of each cell."""
+    return {name: context.evidence("behaviour", name) for name in context.names}
+
+
+def numbers(lines: Lines, number: str, unknown: float) -> dict[str, float]:
+    """A number that the line of each cell has; ``unknown`` for a cell without a line."""
     return {name: line.numbers[number] if line else unknown for name, line in lines.items()}
 
 
@@ -32,16 +48,15 @@ def in_proportion(values: Mapping[str, float]) -> dict[str, float]:
     return {name: value / total if total else 1 / len(values) for name, value in values.items()}
 
 
-def by_shares(context: Context, config: Config, shares: Mapping[str, float], summary: str) -> Proposal:
-    """The proposal of these shares, a claim for each, which cites what the section ``behaviour`` says about the cell."""
-    cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in config.cells.items()}
-    claims = []
+def by_shares(context: Context, config: Config, shares: Mapping[str, float], read: Lines, summary: str) -> Proposal:
+    """The proposal of these shares, a claim for each, which cites the line that was read of the cell."""
+    proposed, claims = with_shares(config, shares), []
     for name, words in context.words.items():
-        line = context.evidence("behaviour", name)
+        line = read[name]
         cited, now = ((line.id,), line.numbers["valid"]) if line else ((), None)
-        before, after = (own[name].settings() for own in (config.cells, cells))
+        before, after = (own.cells[name].settings() for own in (config, proposed))
         claims.append(claim_on(name, words, "share", before, after, evidence=cited, now=now))
-    return Proposal(summary=summary, claims=tuple(claims), config=config.with_cells(cells))
+    return Proposal(summary=summary, claims=tuple(claims), config=proposed)
 
 
 class LearnabilityEngineer(Scripted):
@@ -61,14 +76,15 @@ class LearnabilityEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or if no size mixes success and failure, every size counts the same."""
-        rates = of_samples(context, "valid", UNKNOWN)
+        lines = sampled(context)
+        rates = numbers(lines, "valid", UNKNOWN)
         learnability = {name: p * (1 - p) for name, p in rates.items()}
         best = max(learnability, key=learnability.__getitem__)
         most = f"most to {context.words[best]}, where {rates[best]:.0%} of sampled plans are valid"
         summary = f"Boards go to where success and failure mix: {most}."
         if not learnability[best]:
             summary = "No size mixes success and failure, so each gets as many boards."
-        return by_shares(context, config, in_proportion(learnability), summary)
+        return by_shares(context, config, in_proportion(learnability), lines, summary)
 
 
 class BanditEngineer(Scripted):
@@ -89,7 +105,8 @@ class BanditEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
-        progress = {name: abs(change) for name, change in of_samples(context, "delta", 0.0).items()}
+        lines = sampled(context)
+        progress = {name: abs(change) for name, change in numbers(lines, "delta", 0.0).items()}
         alike = 1 / len(progress)
         shares = {name: EXPLORED * alike + (1 - EXPLORED) * share for name, share in in_proportion(progress).items()}
         fastest = max(progress, key=progress.__getitem__)
@@ -97,4 +114,30 @@ class BanditEngineer(Scripted):
         summary = f"Boards go to where sampled plans changed most over the stage: {most}."
         if not progress[fastest]:
             summary = "No size moved over the stage, so each gets as many boards."
-        return by_shares(context, config, shares, summary)
+        return by_shares(context, config, shares, lines, summary)
+
+
+class LowestEngineer(Scripted):
+    """All boards to the cell that is solved least often: one line of code, which every engineer that reads failures has to beat.
+
+    It cannot tell a cell that has been lost from one that is hard by nature.
+    """
+
+    kind: Literal["lowest"] = "lowest"
+    label = "all boards where the valid rate is lowest"
+    who = "the lowest-rate rule"
+    help = (
+        "All boards go to the cell with the lowest valid rate, read from failures, else behaviour, else preserved. The ratios stay. The "
+        "simplest rule that reads the evidence."
+    )
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        """Deterministic. Cells with the same rate share the boards; so do all cells if no section says a rate."""
+        lines = {name: seen(context, name) for name in context.names}
+        rates = numbers(lines, "valid", 1.0)
+        lowest = min(rates.values())
+        where = [name for name, rate in rates.items() if rate == lowest]
+        summary = f"All boards go to {listed([context.words[name] for name in where])}, where {lowest:.0%} of plans are valid, the fewest."
+        if not any(lines.values()):
+            summary = "Nothing says how often any cell is solved, so each gets as many boards."
+        return by_shares(context, config, in_proportion({name: float(name in where) for name in rates}), lines, summary)

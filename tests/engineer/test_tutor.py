@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.base.cells import evenly
+from frozenlab.engineer.engineers.tutor import REACH, TutorEngineer, fall, filled, propose, usual_rate
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.experiments.students.menu import usual_config
 from recipes.lab_model.proposals import draw_context
-from recipes.lab_model.tutor import REACH, fall, filled, propose
-from recipes.lab_model.usual_rates import kinds, usual_rate
+from recipes.lab_model.usual_rates import kinds
 
 CONFIG = evenly(usual_config())
 USUAL = {cell.name: usual_rate(cell) or 0.0 for cell in CONFIG.described()}
@@ -34,7 +34,7 @@ def shown(rates: dict[str, float], section: str = "failures") -> Context:
 @pytest.mark.parametrize("weak", CONFIG.cells)
 @pytest.mark.parametrize("section", ["failures", "behaviour"])
 def test_what_has_fallen_gets_the_boards(weak: str, section: str) -> None:
-    proposal = propose(shown(USUAL | {weak: USUAL[weak] / 4}, section), CONFIG)
+    proposal = TutorEngineer().propose(shown(USUAL | {weak: USUAL[weak] / 4}, section), CONFIG, 0)
     shares = {name: own.share for name, own in proposal.config.cells.items()}
     assert max(shares, key=shares.__getitem__) == weak and shares[weak] > 0.6 and sum(shares.values()) == pytest.approx(1)
     claim = next(claim for claim in proposal.claims if claim.cell == weak)

@@ -1,8 +1,8 @@
-"""The tutor, the teacher of the lab model's engineer: it knows how well the lab model usually does, and gives boards to what has fallen.
+"""The `tutor`, the teacher of the lab model's engineer: it knows how well the lab model usually does, and gives boards to what has fallen.
 
 The gate (``docs/instrument.md``) says that what a student has lost comes back by boards of that cell and by hardly any others. So a board
 helps the cell that it is drawn for, and the best shares follow from two numbers a cell: the valid rate that the evidence shows, and the
-rate that is *usual* there (:mod:`recipes.lab_model.usual_rates`).
+rate that is *usual* there, which ``recipes.lab_model.usual_rates`` measures.
 
 1. **Read** the valid rate: from `failures` (held-out tasks), else `behaviour` (sampled answers), else `preserved`.
 2. **Room**: how far it lies below the usual rate, if by more than MARGIN. What was never learnt, the rest up to 100 %, counts a tenth.
@@ -14,20 +14,56 @@ Ratios and layouts stay. A cell of which nothing is known gets the room of one t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import exp, log
+from pathlib import Path
+from typing import Literal
 
-from frozenlab.base.cells import Config
+from frozenlab.base.cells import Cell, Config
+from frozenlab.engineer.engineers.curricula import seen
+from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
-from recipes.lab_model.usual_rates import usual_rate
+from frozenlab.models.settings import LanguageSettings
+from frozenlab.tasks.vocabulary import kind_words
 
+TABLE = Path(__file__).parent / "data" / "usual_rates.json"
 MARGIN = 0.1
 """A rate that lies below the usual one by less may be chance."""
 REACH = 0.5
 UNLEARNT = 0.1
 SPREAD = 0.1
-SOURCES = ("failures", "behaviour", "preserved")
+
+
+class TutorEngineer(Scripted):
+    kind: Literal["tutor"] = "tutor"
+    label = "the rule that the lab model's engineer was taught by"
+    who = "the tutor"
+    help = (
+        "It knows how often the lab model usually solves each of 266 kinds of cells, and gives the boards to cells that have fallen below "
+        "that. The ratios stay. A model that imitates it perfectly does as well as it does."
+    )
+
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        """Deterministic. Without a section that says valid rates every cell counts the same."""
+        return propose(context, config)
+
+    def expectations(self, language: LanguageSettings | None) -> str:
+        return "The tutor expects the rate that it reads, plus what the boards should win back of a fall below the usual rate."
+
+
+@cache
+def table() -> dict[str, float]:
+    """Words of a kind (``k2 size6 doors``) -> valid rate."""
+    rates: dict[str, float] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return rates
+
+
+def usual_rate(cell: Cell) -> float | None:
+    """None: it was not measured. Boards that mix layouts are taken as scatter boards."""
+    return table().get(" ".join(word for word in kind_words(cell) if word != "scatter"))
 
 
 def propose(context: Context, config: Config) -> Proposal:
@@ -57,8 +93,8 @@ def propose(context: Context, config: Config) -> Proposal:
 
 def reading(context: Context, cell: str) -> float | None:
     """The valid rate of a cell; None if no section that is on says it."""
-    lines = (context.evidence(section, cell) for section in SOURCES)
-    return next((line.numbers["valid"] for line in lines if line), None)
+    line = seen(context, cell)
+    return line.numbers["valid"] if line else None
 
 
 def commonest_fault(context: Context, cell: str) -> str | None:
