@@ -1,10 +1,10 @@
-"""Writes the studies of docs/instrument.md: three confirmatory tests and a null study, with the recipes of their students.
+"""Writes the studies of docs/instrument.md: four confirmatory tests and a null study, with the recipes of their students.
 
 python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 
-The students of the other three are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
+The students of the others are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from frozenlab.base.cells import Config, evenly
 from frozenlab.base.files import write_text
 from frozenlab.experiments.students.menu import misled, usual_config
 from frozenlab.experiments.students.recipe import Recipe
-from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.grid import MEASURES, Arm
 from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, oracle_arm, short_stage
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.tasks.families import family_of
 
 WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",), "d": ("2@doors6",)}
 """Student -> the cells that it was misled about."""
@@ -33,6 +34,8 @@ NEW_SEEDS = {"agents-3": (4, 6), "agents-4": (4, 5), "layout-doors": (4, 8), "si
 NEWEST_SEEDS = {"agents-3": (10, 11), "agents-4": (10, 11), "layout-doors": (10, 11), "size-9": (10, 12), "numbers-2": (10, 11)}
 """The same for the third test: the first two from 10 on."""
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
+HARDER = {"hole_ratio": 0.3, "wait_ratio": 0.5}
+"""The ratios that the engineer ``uniform`` writes; the sessions begin with .2 and .2."""
 BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
 
 
@@ -89,6 +92,34 @@ def third_test(config: Config) -> StudySpec:
     )
 
 
+def fourth_test(config: Config) -> StudySpec:
+    """Shares and ratios apart: the students of the second test, other draws and boards, equal and taught shares at both ratios."""
+    engineers = {"taught": "policy", "equal": "equal", "lowest": "lowest", "tutor": "tutor"}
+    at_own = [{"name": f"{name}-2-2", "engineer": engineers[name]} for name in ("taught", "equal")]
+    at_harder = [{"name": f"{name}-3-5", "engineer": {"kind": "ratios", "of": of, "ratios": HARDER}} for name, of in engineers.items()]
+    weak = misled_about(NEW_SEEDS)
+    oracle = oracle_arm(family_of(config.family).even(config), weak).model_copy(update={"name": "oracle-3-5"})
+    return study(
+        config,
+        title="Shares and ratios apart: what does each of them win?",
+        arms=[*at_own, *at_harder, oracle.model_dump()],
+        weak=weak,
+        seeds=[7, 8, 9],
+        oracle=False,
+        smallest_effect=0.015,
+        hypothesis="The tests before compared taught shares at hole ratio .2 and wait ratio .2 with equal shares at .3 and .5. Here shares "
+        "(equal, taught) and ratios (.2/.2, .3/.5) are crossed. Taught shares win at both ratios, less at the harder ones.",
+        prediction="Valid, taught - equal: at .2/.2 +4.0 points (+2.5 to +5.5), at .3/.5 +2 (0 to +4), so an interaction of -2. At .3/.5, "
+        "lowest - taught 0 (-1 to +1). Optimal, taught - equal: -0.5. If the upper bound of taught - equal at .3/.5 is below 1.5 "
+        "points, equal shares at .3/.5 stay hard to beat, because harder boards of everything teach the rest.",
+        stopping_rule="All 210 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
+        "before the last session is done.",
+        primary=[
+            {"arm": f"taught-{ratios}", "than": f"equal-{ratios}", "outcome": outcome} for outcome in MEASURES for ratios in ("2-2", "3-5")
+        ],
+    )
+
+
 def null_study(config: Config) -> StudySpec:
     """Six arms that differ in nothing but the draws of training: what is clear here is chance."""
     return study(
@@ -136,8 +167,7 @@ def study(
             "students": list(weak),
             "seeds": seeds,
             "suite_by_seed": True,
-            "smallest_effect": SMALLEST_EFFECT,
-            **fields,
+            **{"smallest_effect": SMALLEST_EFFECT, **fields},
         }
     )
 
@@ -155,6 +185,7 @@ def main() -> None:
         "confirm": first_test(config),
         "confirm-again": second_test(config),
         "third": third_test(config),
+        "shares-and-ratios": fourth_test(config),
         "null": null_study(config),
     }.items():
         write_text(folder / f"{name}.json", spec.model_dump_json(indent=1))
