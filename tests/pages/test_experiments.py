@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import time
 from collections.abc import Callable
@@ -9,13 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
+from frozenlab.app.studies.form import KIND_WORDS as STUDIES
+from frozenlab.base.errors import LabError
+from frozenlab.cli.main import parse
+from frozenlab.cli.model import evaluation_task
 from frozenlab.experiments.benchmark.results import SHIPPED
 from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
-from frozenlab.experiments.experiment import Experiment
+from frozenlab.experiments.experiment import Experiment, RunSettings
 from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.shelf import shelf
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.store import Study
@@ -28,6 +35,7 @@ from tests.contests.builders import tiny_contest
 from tests.headroom.builders import tiny_spec
 from tests.pages.apptest import open_page, shown, source, words
 from tests.pages.test_replay import asked
+from tests.pages.test_train import fill
 from tests.planted import planted
 
 PAGES = {
@@ -152,3 +160,83 @@ def test_a_refused_start_says_why(
         app.button(key=button).click().run()
     assert "Not started: another session is running." in shown(app.error[0].value)
     assert app.title[0].value == question
+
+
+class Caught(LabError):
+    """What would have been started."""
+
+
+TWINS: list[tuple[str, dict[str, Any]]] = [
+    *(("train", changed) for changed in (
+        {}, {"method": "imitation"}, {"engineer": "rules", "seed": 5}, {"engineer": "api", "api_model": "some/model"}, {"steps": 7},
+        {"preset": "demo", "schedule": "constant", "title": "it's mine"}, {"preset": "qwen3-0.6b"},
+        {"preset": "qwen3-0.6b", "engineer": "base"}, {"student": "student:never-saw-4"},
+    )),
+    *(("studies", {"kind": kind}) for kind in STUDIES if kind not in ("guidance", "leave-one-out", "one-at-a-time")),
+    *(("studies", changed) for changed in (
+        {"kind": "students", "students-controls": [], "seeds-students": 2}, {"kind": "main", "seeds-main": 2, "jobs": 3},
+        {"kind": "engineers", "engineers-asked": ["rules", "policy"], "engineers-controls": ["again", "blind"]},
+        {"kind": "engineers", "engineers-asked": ["rules", "api"], "api_model": "some/model"},
+        {"kind": "guidance", "api_model": "m"}, {"kind": "guard", "matters-guard": 2.5, "prediction": "it's the usual one"},
+        {"kind": "sections", "base": "demo"},
+    )),
+    *(("replay", {"kind": kind, "who-built-1": "rules"}) for kind in ("sections", "engineers")),
+    *(("replay", {"kind": kind, "who-built-1": who, f"sections-{kind}": ["statistics", "self", "failures"], "samples": 3})
+      for kind, who in (("sections", "base"), ("leave-one-out", "rules"), ("one-at-a-time", "uniform"))),
+    ("replay", {"kind": "engineers", "engineers-built-1": ["uniform", "rules"]}),
+    ("headroom", {"preset": "layouts", "students": ["lab-model", "student:never-saw-4"], "prediction": "it's 3 points, \"or\" more"}),
+    ("benchmark", {"model": "built:2", "suite": "quick"}),
+    ("benchmark", {"model": "student:never-saw-4", "suite": "paper"}),
+]  # fmt: skip
+"""(page, what is changed in its form, by the keys of its fields)."""
+OPEN = {"studies": "study-new", "headroom": "headroom-new", "benchmark": "measure"}
+FORMS = {"train": "form_", "studies": "study-", "replay": "replay-", "headroom": "headroom-", "benchmark": "measure-"}
+
+
+@pytest.mark.parametrize(
+    ("page", "changed"), TWINS, ids=lambda value: value if isinstance(value, str) else ",".join(map(str, value.values()))
+)
+def test_the_command_beside_a_form_starts_what_the_form_starts(
+    page: str, changed: dict[str, Any], sessions_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SessionStore()
+    for size in ("4", "5"):
+        planted(store, f"never-saw-{size}", (size,))
+    if page != "train":  # which would open with it, and not with its form
+        build_session(sessions_folder)
+    monkeypatch.chdir(tmp_path)
+    for module in ("app.train.preview", "cli.session"):
+        monkeypatch.setattr(f"frozenlab.{module}.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.engineer.hosts.refusal", lambda server: None)
+    monkeypatch.setattr(st, "download_button", lambda label, data, name, *_, **__: (tmp_path / name).write_text(data()))
+    started: list[tuple[Any, RunSettings]] = []
+
+    def note(spec: Any, store: SessionStore, name: str | None = None, run: RunSettings | None = None, **_: Any) -> None:
+        started.append((spec, run or RunSettings()))
+        raise Caught
+
+    for kind in (Study, Replay, Headroom, Evaluation):
+        monkeypatch.setattr(kind, "start", note)
+        monkeypatch.setattr(kind, "create", note)
+    for module in ("session.launch", "cli.session"):
+        monkeypatch.setattr(f"frozenlab.{module}.start", note)
+
+    app = open_page(page, **({"session": "built", "stage": "2"} if page == "replay" else {}))
+    for key, value in changed.items():
+        if page == "train":
+            fill(app, **{key: value})
+        app.session_state[FORMS[page] + key] = value
+    if page in OPEN:
+        app.button(key=OPEN[page]).click()
+    app.run()
+    *_, line = (code.value for code in app.code if code.value.startswith("frozenlab "))
+    app.button(key=f"{FORMS[page]}start").click().run()
+    options = parse(shlex.split(line)[1:])
+    if page == "benchmark":
+        assert options.out is None, "the result is on the page"
+        started.append((evaluation_task(options, store), RunSettings()))
+    else:
+        with pytest.raises(Caught):
+            options.run(options)
+    form, command = started
+    assert command == form

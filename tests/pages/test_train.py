@@ -152,22 +152,6 @@ def test_what_a_preset_filled_in_can_be_changed(launched: list[SessionSpec]) -> 
     assert begin(app, launched) == demo.model_copy(update={"training": demo.training.model_copy(update={"boards_per_step": 16})})
 
 
-@pytest.mark.parametrize(
-    ("changed", "line"),
-    [
-        ({"method": "imitation"}, "frozenlab run --preset quick --method imitation"),
-        ({"engineer": "rules"}, "frozenlab run --preset quick --engineer rules"),
-        ({"seed": 5}, "frozenlab run --preset quick --seed 5"),
-        ({"schedule": "constant"}, "frozenlab run --preset quick --schedule constant"),
-        ({"steps": 7}, "frozenlab run spec.json"),
-    ],
-)
-def test_the_command_runs_what_the_form_holds(changed: dict[str, Any], line: str) -> None:
-    app = fill(open_page("train"), **changed)
-    assert app.code[0].value == line
-    assert ("Download the spec" in words(app)) == line.endswith(".json")
-
-
 def test_the_form_says_that_a_session_would_wait_and_lets_it_begin_at_once(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(os.cpu_count() or 1):
         other = build_session(sessions_folder, session_id=f"other-{n}", status="running", finished_stages=1)

@@ -11,7 +11,7 @@ from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import gain_table
 from frozenlab.experiments.headroom.store import Headroom
 
-FIELDS = ("students",)
+FIELDS = ("students", "prediction")
 
 
 def add_headroom(parser: argparse.ArgumentParser) -> None:

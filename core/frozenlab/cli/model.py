@@ -72,12 +72,7 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
 
 def run_evaluate(options: argparse.Namespace) -> None:
     store = SessionStore()
-    fields = given(options, *OF_TASK)
-    if options.model.startswith(API):
-        server = server_of(options)
-        hosts.check([server])
-        fields = given(options, "seed", "title", "samples") | {"server": server}
-    task = task_for(options.model, options.suite, store, **fields)
+    task = evaluation_task(options, store)
     folder = (options.out or results_folder(store) / fresh_name(results_folder(store), task.title, otherwise="result")).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
@@ -89,6 +84,16 @@ def run_evaluate(options: argparse.Namespace) -> None:
     save_result(folder, report, rows)
     heading = f"{report.title} on {report.suite}: {report.n} boards, planned {report.how} in {report.seconds:.0f} s"
     show(options.json, report.model_dump(mode="json") | {"folder": str(folder)}, heading, *report.lines(), "", f"in {folder}")
+
+
+def evaluation_task(options: argparse.Namespace, store: SessionStore) -> Task:
+    """The evaluation that the options describe."""
+    fields = given(options, *OF_TASK)
+    if options.model.startswith(API):
+        server = server_of(options)
+        hosts.check([server])
+        fields = given(options, "seed", "title", "samples") | {"server": server}
+    return task_for(options.model, options.suite, store, **fields)
 
 
 def server_of(options: argparse.Namespace) -> Server:

@@ -68,7 +68,7 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
             st.rerun()
         refusals.show_reason(ERROR)
     st.caption("The same from the command line:")
-    st.code(f"frozenlab evaluate {model} --suite {suite} --out DIR", language="bash")
+    st.code(f"frozenlab evaluate {model} --suite {suite}", language="bash")
 
 
 def start(model: str, suite: str, store: SessionStore) -> None:

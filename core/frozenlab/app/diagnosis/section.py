@@ -89,8 +89,8 @@ def show(report: DiagnosisReport) -> None:
             )
         with st.expander(f"The {len(report.students)} students"):
             st.markdown("\n".join(f"- {markup.plain(name)}" for name in report.students))
-            st.caption("Their weaknesses were made. The command line makes them, and shows their certificates:")
-            st.code(f"frozenlab students show {report.students[0]}", language="bash")
+            st.caption("Their weaknesses were made. The command line lists all that it can make, and shows the certificates of those made:")
+            st.code("frozenlab students list", language="bash")
 
 
 def rates_table(report: DiagnosisReport) -> pd.DataFrame:

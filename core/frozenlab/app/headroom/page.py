@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from html import escape
 
 import streamlit as st
@@ -51,8 +52,10 @@ def start_form() -> None:
     forks = f": {len(spec.forks.menu)} configs × {spec.forks.replicates} replicates a student" if spec.forks else ""
     st.markdown(f"**{spec.total} parts**{forks}. It runs in the background and can be stopped and resumed.")
     experiment.start_button(Headroom, spec)
-    students_option = "" if tuple(chosen) == presets[name].students else f" --students {','.join(chosen)}"
-    st.code(f"frozenlab headroom --preset {name}{students_option}", language="bash")
+    line = ["frozenlab", "headroom", "--preset", name]
+    line += [] if spec.students == presets[name].students else ["--students", ",".join(chosen)]
+    line += [] if spec.prediction == presets[name].prediction else ["--prediction", prediction]
+    st.code(shlex.join(line), language="bash")
 
 
 def show(measurement: Headroom) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from html import escape
 
@@ -70,9 +71,9 @@ def show_form(session: Session) -> None:
         kind = st.selectbox("What differs between the arms", KINDS, format_func=KIND_WORDS.__getitem__, key="replay-kind")
         try:
             if kind == TWO_BY_TWO:
-                arms = arms_two_by_two(session.spec)
+                arms, options = arms_two_by_two(session.spec), list[str]()
             else:
-                arms = engineers_fields(session, stage) if kind == "engineers" else sections_fields(session, stage, kind)
+                arms, options = engineers_fields(session, stage) if kind == "engineers" else sections_fields(session, stage, kind)
             samples = int(st.number_input("Answers of each arm", 1, MOST_SAMPLES, 16, key="replay-samples"))
             task = task_for(session, stage, arms, kind, samples=samples)
         except (ReplayError, SessionError, ValidationError) as error:
@@ -90,11 +91,13 @@ def show_form(session: Session) -> None:
         arms_table(task.arms, session)
         if not servers(task, session):
             st.caption("The same from the command line:")
-            st.code(command(task, kind, session), language="bash")
+            line = ["frozenlab", "replay", f"{task.session}:{stage + 1}", "--vary", kind, *options, "--samples", str(samples)]
+            st.code(shlex.join(line), language="bash")
 
 
-def sections_fields(session: Session, stage: int, kind: str) -> tuple[Arm, ...]:
-    """One engineer and the sections that are on or off. Raises ValidationError for an API's address that is none."""
+def sections_fields(session: Session, stage: int, kind: str) -> tuple[tuple[Arm, ...], list[str]]:
+    """One engineer and the sections that are on or off, and the options of the command line for these. Raises ValidationError for an API's
+    address that is none."""
     can = offered(session, stage)
     own = session.spec.engineer.kind
     first = can.index(own) if own in can else 0
@@ -106,17 +109,19 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[Arm, ...]:
     if not chosen:
         raise ReplayError("no section is chosen")
     varied = varied_sections(kind, [section for section in NAMES if section in chosen])
-    return arms_of_sections(kind, varied, with_settings(engineer, session))
+    options = ["--engineers", engineer, "--sections", ",".join(varied)]
+    return arms_of_sections(kind, varied, with_settings(engineer, session)), options
 
 
-def engineers_fields(session: Session, stage: int) -> tuple[Arm, ...]:
-    """The engineers that are asked. Raises ValidationError as :func:`sections_fields` does."""
+def engineers_fields(session: Session, stage: int) -> tuple[tuple[Arm, ...], list[str]]:
+    """The engineers that are asked, as :func:`sections_fields` gives the sections."""
     chosen = st.multiselect(
         "Who is asked", offered(session, stage), askable(session, stage), format_func=listed, key=f"replay-engineers-{session.id}-{stage}"
     )
     if not chosen:
         raise ReplayError("no engineer is chosen")
-    return arms_of_engineers([with_settings(name, session) for name in chosen], session.spec.engineer.kind)
+    arms = arms_of_engineers([with_settings(name, session) for name in chosen], session.spec.engineer.kind)
+    return arms, ["--engineers", ",".join(chosen)]
 
 
 def offered(session: Session, stage: int) -> list[str]:
@@ -171,19 +176,3 @@ def effort(task: ReplayTask, session: Session) -> str:
 def asks_model(record: ProposalRecord) -> bool:
     """Whether the session's own model, or the one before training, wrote this proposal."""
     return record.engineer in BY_NAME and "model" in BY_NAME[record.engineer].needs
-
-
-def command(task: ReplayTask, kind: str, session: Session) -> str:
-    """What does the same in a shell."""
-    words = [f"frozenlab replay {task.session}:{task.stage + 1} --vary {kind}"]
-    if kind == TWO_BY_TWO:
-        return f"{words[0]} --samples {task.samples}"
-    engineers = list(dict.fromkeys(arm.engineer.kind for arm in task.arms if arm.engineer))
-    if kind == "engineers" or engineers != [session.spec.engineer.kind]:
-        words.append(f"--engineers {','.join(engineers)}")
-    if kind != "engineers":
-        hidden = {section for arm in task.arms for section in NAMES if section not in (arm.sections or ())}
-        varied = [section for section in NAMES if section in hidden]
-        if kind == "sections" and tuple(varied) != varied_sections(kind, None):
-            words.append(f"--sections {','.join(varied)}")
-    return " ".join([*words, f"--samples {task.samples}"])

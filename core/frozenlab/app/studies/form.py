@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import streamlit as st
@@ -165,19 +166,21 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     may = api_form.may_ask(spec.servers, "study")
     experiment.start_button(Study, spec, RunSettings(jobs=jobs), may)
     if base in (BASE, ON_STUDENTS) and not spec.requests and not spec.prediction and spec.smallest_effect == usual_margin(kind):
-        st.code(f"frozenlab study {kind}{options_of(spec)} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
+        options = [*options_of(spec, kind), "--seeds", str(len(spec.seeds)), "--jobs", str(jobs)]
+        st.code(shlex.join(["frozenlab", "study", kind, *options]), language="bash")
     else:
         st.code(f"frozenlab study study.json --jobs {jobs}", language="bash")
         text = spec.model_dump_json(indent=2)
         st.download_button("Download study.json", lambda: text, "study.json", "application/json", on_click="ignore", key="study-spec")
 
 
-def options_of(spec: StudySpec) -> str:
-    """The students, engineers and controls of a study, as options of the command line."""
+def options_of(spec: StudySpec, kind: str) -> list[str]:
+    """The students, engineers and controls of a study, as options of the command line; the study students has a control by default."""
     controls = [arm.name for arm in spec.arms if arm.name in CONTROLS]
     asked = [arm.name for arm in spec.arms if arm.engineer is not None and arm.name not in CONTROLS]
-    named = {"students": spec.students, "engineers": asked, "controls": controls if asked else []}
-    return "".join(f" --{name} {','.join(values)}" for name, values in named.items() if values)
+    named = {"students": spec.students, "engineers": asked, "controls": controls}
+    given = [name for name, values in named.items() if values or (name == "controls" and kind == ON_STUDENTS)]
+    return [word for name in given for word in (f"--{name}", ",".join(named[name]))]
 
 
 def paid(spec: StudySpec) -> str:

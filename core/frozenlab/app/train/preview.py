@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from pydantic import ValidationError
 
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.numbers import counted
@@ -116,13 +115,15 @@ def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, st
 
 
 def command(spec: SessionSpec) -> str | None:
-    """What runs the same in a shell, if it takes no file: the spec is that of its preset but for engineer, schedule and seed."""
+    """What runs the same in a shell, if it takes no file: the spec is that of its preset but for an engineer with its usual settings,
+    schedule and seed."""
     plain = chosen_preset()
+    engineer = plain.engineer if spec.engineer == plain.engineer else spec.engineer.kind
     try:
         training = plain.training.scheduled(spec.training.schedule)
-        if spec != plain.changed(engineer=spec.engineer, seed=spec.seed, training=training):
+        if spec != plain.changed(engineer=engineer, seed=spec.seed, training=training):
             return None
-    except ValidationError:  # an api engineer needs settings
+    except ValueError:  # an engineer that has no usual settings, like one behind an API
         return None
     words = ["frozenlab run --preset", chosen_name()]
     if spec.training.method != "grpo":

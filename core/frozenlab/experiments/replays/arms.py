@@ -15,7 +15,7 @@ from frozenlab.session.spec import SessionSpec
 
 def one_at_a_time(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
     """All sections, no section, and each of the varied sections alone."""
-    return (Arm(name="all", sections=USUAL), *only_one(varied))
+    return (Arm(name="all", sections=ordered([*USUAL, *varied])), *only_one(varied))
 
 
 SECTION_KINDS: dict[str, Callable[[Sequence[SectionName]], tuple[Arm, ...]]] = {

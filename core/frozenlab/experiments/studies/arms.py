@@ -38,9 +38,10 @@ def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, .
 
 
 def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
-    """All sections, and all but each of the varied ones."""
-    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in USUAL if section != left])) for left in varied]
-    return (Arm(name="all", sections=USUAL), *arms)
+    """All sections, and all but each of the varied ones. A section that is not usual is among all if it is varied."""
+    everything = ordered([*USUAL, *varied])
+    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in everything if section != left])) for left in varied]
+    return (Arm(name="all", sections=everything), *arms)
 
 
 def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
