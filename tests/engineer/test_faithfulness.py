@@ -1,4 +1,4 @@
-"""Whether the cited evidence says what a claim says, and the config does it."""
+"""Whether the cited evidence says what a claim says, and the proposed config does it."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ def claiming(*claims: Claim, config: EnvironmentConfig = CONFIG) -> ProposalReco
 def test_a_claim_that_its_line_and_its_config_bear_out_is_faithful() -> None:
     record = claiming(Claim(**TRUE))
     assert check(record, CONTEXT) == Checked(1, 1)
-    assert in_words(record, CONTEXT) == "The claim is faithful: the cited lines say what is said, and the config does it."
+    assert in_words(record, CONTEXT) == "The claim is faithful: the cited lines say what is said, and the proposed config does it."
 
 
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"now": 0.8}, "Size 6: it reads 80% valid, but F6 says 62%."),
-        ({"evidence": ()}, "Size 6: it reads 62% valid, and cites no line that states a valid rate."),
+        ({"now": 0.8}, "Size 6: it reads 80 % valid, but F6 says 62 %."),
+        ({"evidence": ()}, "Size 6: it reads 63 % valid, and cites no line that states a valid rate."),
         ({"cause": "vertex_conflict"}, "no line that it cites names the fault"),
+        ({"cause": "edge_conflict"}, 'Size 6: it blames "two agents swap cells" (8 %), but "walks into a hole" is commoner (30 %).'),
         ({"after": 0.7}, "Size 6: it announces a share of 0.70, but its config has 0.50."),
         ({"cell": "9"}, "9: it announces a share of 0.50, but its config has no such cell."),
     ],
@@ -46,6 +47,17 @@ def test_what_is_not_so_is_said(wrong: dict[str, Any], sentence: str) -> None:
     record = claiming(Claim(**TRUE | wrong), Claim(**TRUE))
     assert check(record, CONTEXT) == Checked(1, 2)
     assert in_words(record, CONTEXT).startswith("1 of 2 claims is faithful. ") and sentence in in_words(record, CONTEXT)
+
+
+def test_what_the_guard_changed_and_what_cannot_be_checked_is_said_beside_the_faithful_claims() -> None:
+    silent = Claim(cell="4", knob=None, before=None, after=None)
+    kept = CONFIG.with_cells({**CONFIG.cells, "6": CONFIG.cells["6"].model_copy(update={"share": 0.4})})
+    record = claiming(Claim(**TRUE), Claim(**TRUE), silent).model_copy(update={"config_after": kept})
+    assert check(record, CONTEXT) == Checked(2, 2), "the engineer did what it announced"
+    assert in_words(record, CONTEXT) == (
+        "All 2 claims that can be checked are faithful: the cited lines say what is said, and the proposed config does it. 1 other says "
+        "nothing that can be checked. The guard changed 1 setting of these: size 6 got a share of 0.40."
+    )
 
 
 def test_a_claim_that_says_nothing_is_not_counted() -> None:

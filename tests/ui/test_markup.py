@@ -4,12 +4,16 @@ from frozenlab.app.session.claims import ClaimOutcome, claims_table
 from frozenlab.app.session.proposals import KnobRow, config_list, config_rows, config_table, layouts_table, repairs_table
 from frozenlab.app.ui import markup
 from frozenlab.base.numbers import Interval
-from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
+from frozenlab.engineer.schema import Claim, Context, Evidence, Proposal, Repair
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
 from frozenlab.tasks.lake.family import LAKE
+from tests.engineer.builders import record_of
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
+
+
+RECORD = record_of(EnvironmentConfig.uniform((4,)))
 
 
 def context_of(sizes: tuple[int, ...], *lines: Evidence) -> Context:
@@ -22,7 +26,7 @@ def test_no_text_becomes_markup() -> None:
     pieces = [
         markup.quote(EVIL, EVIL),
         markup.evidence_sections(context, {"F4"})["failures"],
-        claims_table([ClaimOutcome(Claim(cell="4", knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
+        claims_table([ClaimOutcome(Claim(cell="4", knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)], RECORD),
         config_table([KnobRow("4", knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}, LAKE),
         repairs_table([repair], LAKE),
         markup.log([(0.0, EVIL)]),
@@ -61,18 +65,25 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
 
 def test_claims_show_measured_next_to_predicted_changes_and_no_tick() -> None:
     claim = Claim(cell="4", knob=None, before=None, after=None, expected=0.9)
-    untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Interval(0.025, -0.06, 0.11, 40)))
+    untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)], RECORD) for came in (None, Interval(0.025, -0.06, 0.11, 40)))
     assert "<b>+5</b>" in untested and "measured" not in untested
     assert "<b>+3</b> <small>\N{MINUS SIGN}6 to +11, n = 40</small>" in tested
     assert "<b>3</b> <small>no change: 3</small>" in tested and "✓" not in tested
 
 
+def test_a_claim_whose_setting_the_guard_changed_says_what_is_used() -> None:
+    asked, used = (EnvironmentConfig.uniform((4,), hole_ratio=ratio) for ratio in (0.75, 0.4))
+    record = record_of(asked, proposal=Proposal(summary="", config=asked)).model_copy(update={"config_after": used})
+    claims = [ClaimOutcome(Claim(cell="4", knob=knob, before=0.2, after=0.75), None) for knob in ("hole_ratio", "wait_ratio")]
+    assert [text.count(">used: 0.40<") for text in (claims_table(claims, record), claims_table(claims[1:], record))] == [1, 0]
+
+
 def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -> None:
     claims = [Claim(cell="4", knob=None, before=None, after=None, evidence=cited) for cited in ((), ("F4", "F9"))]
-    nothing, invented = (claims_table([ClaimOutcome(claim, None)], {"F4"}) for claim in claims)
+    nothing, invented = (claims_table([ClaimOutcome(claim, None)], RECORD, {"F4"}) for claim in claims)
     assert "cites nothing" in nothing and "not seen" not in nothing
     assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented
-    assert "not seen" not in claims_table([ClaimOutcome(claims[1], None)]), "what it saw is not known here"
+    assert "not seen" not in claims_table([ClaimOutcome(claims[1], None)], RECORD), "what it saw is not known here"
 
 
 def test_an_address_in_plain_text_is_no_link() -> None:

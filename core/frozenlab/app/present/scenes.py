@@ -235,7 +235,7 @@ def what_came(moment: Moment, view: View) -> Scene:
             }
             for outcome in outcomes
         ],
-        "answer": was_it_right(moment.outcomes),
+        "answer": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
         "note": "Change of the valid rate in points on the same boards, with 95 % intervals, after one more stage.",
     }
 

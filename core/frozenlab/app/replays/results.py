@@ -251,7 +251,7 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
         repairs(record.guard, family_of(record.config_after.family))
         if record.proposal.claims:
             with st.expander(f"{len(record.proposal.claims)} claims; none was tested, as no stage was trained on this config"):
-                claims = claims_table(claim_outcomes(record.proposal.claims, after, None), seen)
+                claims = claims_table(claim_outcomes(record.proposal.claims, after, None), record, seen)
                 if session is not None and context is not None:
                     cited(claims, key="replay-claims", on_pick=evidence.follow)
                     evidence.open_boards(session, stage, context)

@@ -10,9 +10,10 @@ import pandas as pd
 
 from frozenlab.app.ui.markup import Head, chips, table
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import Interval, decimals_of, number, paired_change, points, signed, typeset
+from frozenlab.base.numbers import Interval, counted, decimals_of, listed, number, paired_change, points, signed, typeset
+from frozenlab.engineer.faithfulness import used_instead
 from frozenlab.engineer.measurements import of_cell
-from frozenlab.engineer.schema import Claim
+from frozenlab.engineer.schema import Claim, ProposalRecord
 from frozenlab.session.ledger import Accuracy
 from frozenlab.tasks.families import cell_label, cells_noun
 
@@ -74,19 +75,23 @@ def boards_of(outcomes: Sequence[ClaimOutcome]) -> int:
     return sum(outcome.measured.n for outcome in predictions_of(outcomes) if outcome.measured is not None)
 
 
-def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
-    """What was predicted and what came: ``It predicted +4.5 points of valid plans; +1.7 came.``"""
+def was_it_right(outcomes: Sequence[ClaimOutcome], cells: Collection[str]) -> str:
+    """What was predicted and what came, and on which of the config's ``cells`` if it spoke of some only:
+    ``On 2 of 3 map sizes (3×3 and 5×5) it predicted +4.5 points of valid plans; +1.7 came.``"""
     accuracy = judgement(outcomes)
     if accuracy is None:
         return "It predicted no numbers." if all(outcome.predicted is None for outcome in outcomes) else "No stage has tested that yet."
-    n = boards_of(outcomes)
-    return f"It predicted {points(accuracy.predicted, n)} of valid plans; {signed(accuracy.measured, n)} came."
+    n, named = boards_of(outcomes), [outcome.claim.cell for outcome in predictions_of(outcomes)]
+    some = f"{len(named)} of {counted(len(cells), cells_noun(cells))} ({listed(map(cell_label, named))})"
+    it = "It" if set(named) >= set(cells) else f"On {some} it"
+    return f"{it} predicted {points(accuracy.predicted, n)} of valid plans; {signed(accuracy.measured, n)} came."
 
 
-def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None = None) -> str:
+def claims_table(outcomes: Sequence[ClaimOutcome], record: ProposalRecord, seen: Collection[str] | None = None) -> str:
     """The claims, quoted, with what they cite, the change that they predict and, once the next stage has tested it, the change that came.
 
     Args:
+        record: of their proposal; a claim whose setting is not used as proposed says what is used.
         seen: ids of the lines that the engineer saw, if that is known; a claim that cites another one is marked.
     """
     noun = cells_noun(outcome.claim.cell for outcome in outcomes)
@@ -102,14 +107,15 @@ def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None 
             ("measured", "Change that the next stage brought on the same boards, in points, with its 95 % interval"),
             ("off by", "Predicted less measured change, in points; in small letters: how far the prediction that nothing changes is off"),
         ]
-    rows = [_claim_row(outcome, seen, tested) for outcome in outcomes]
+    rows = [_claim_row(outcome, used_instead(outcome.claim, record), seen, tested) for outcome in outcomes]
     numbers = ("predicted", "measured", "off by")
     return table("Claims of the engineer and what became of them", head, rows, "fl-claims", numbers, {"claim": "fl-said"})
 
 
-def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool) -> list[str]:
+def _claim_row(outcome: ClaimOutcome, used: float | None, seen: Collection[str] | None, tested: bool) -> list[str]:
     claim, came, off = outcome.claim, outcome.measured, outcome.off
-    row = [cell_label(claim.cell), escape(typeset(claim.text)), _cites(claim.evidence, seen)]
+    instead = "" if used is None else f' <span class="fl-guard" title="The guard changed it, see the config">used: {used:.2f}</span>'
+    row = [cell_label(claim.cell), escape(typeset(claim.text)) + instead, _cites(claim.evidence, seen)]
     row.append("no number" if outcome.predicted is None else f"<b>{outcome.said}</b>")
     if tested:
         row.append(f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n}</small>" if came else "–")

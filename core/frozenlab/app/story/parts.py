@@ -71,7 +71,7 @@ def headline(moment: Moment) -> None:
     else:
         said = f" Then {who_is(record.engineer)} {escape(what_changed(record))}."
         if moment.outcomes:
-            said += f" <b>{was_it_right(moment.outcomes)}</b>"
+            said += f" <b>{was_it_right(moment.outcomes, record.config_before.cells)}</b>"
         answer(result + said, note)
 
 
@@ -240,7 +240,7 @@ def what_it_said(moment: Moment, record: ProposalRecord) -> None:
         )
         if outcomes:
             seen = None if context is None else {line.id for line in context.lines}
-            cited(claims_table(outcomes, seen), key="claims", on_pick=evidence.follow)
+            cited(claims_table(outcomes, record, seen), key="claims", on_pick=evidence.follow)
         if context is not None and (checked := faithfulness.in_words(record, context)):
             st.caption(markup.plain(checked), help="Checked: do the cited lines say what each claim says, and does the config do it?")
     raw_answers(record)
