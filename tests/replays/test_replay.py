@@ -259,9 +259,13 @@ def test_sentences_about_sections_name_the_one_that_matters() -> None:
     )
     assert said[1].startswith("All other arms differ from failures-statistics by more than chance explains")
     assert said[2] == "Asked again, every arm answers the same."
+    assert "The arm none still sees behaviour, preserved and history." in said
     early = said_of(table(**{name: [value] for name, value in values.items()}), task(*arms))
-    assert early[1].startswith("Chance could explain how far the other arms are from failures-statistics")
-    assert len(early) == 3, "one answer each has no spread"
+    assert early[0].startswith("Chance could explain it, but hiding statistics moved the proposal most:")
+    assert early[1] == ("1 answer of each arm cannot decide whether chance explains that: with 3 comparisons it takes 7 or more.")
+    assert len(early) == 4, "one answer each has no spread"
+    close = said_of(table(**{"failures-statistics": [0.3, 0.5] * 4, "none": [0.3, 0.6, 0.4, 0.3] * 2}), task(arms[0], arms[-1]))
+    assert close[1].startswith("Chance could explain how far the other arms are from failures-statistics"), "8 answers can decide it"
     assert said_of(table(one=[0.3, 0.3]), task(Arm(name="one"))) == [
         "Asked again, every arm answers the same.", "0 of 2 answers could not be used (0 %, 95 % interval 0 to 66 %).",
     ]  # fmt: skip

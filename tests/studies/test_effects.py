@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from frozenlab.experiments.studies.design import Design, of_sections
-from frozenlab.experiments.studies.effects import board_bootstrap, compare, contrast, sentence, smaller_than, without_contrast
+from frozenlab.experiments.studies.effects import board_bootstrap, compare, contrast, sentence, smaller_than, tried, without_contrast
 from frozenlab.experiments.studies.statistics import Effect, holm, over_seeds, smallest_visible
 
 
@@ -354,12 +354,17 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
             "p = 0.12 after Holm) nor shown to be smaller than 1 point.",
         ),
         ((0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
-        ((0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: it made no difference."),
+        ((0.0, 0.0, 0.0, 1.0, 3, 1.0), "0.0 points in each of 3 seeds: without any spread between them, chance cannot be estimated."),
         ((0.018, nan, nan, nan, 2, nan), "+1.8 points in each of 2 seeds: without any spread between them, chance cannot be estimated."),
     ],
 )
 def test_a_sentence_carries_its_numbers_and_claims_no_more(numbers: tuple[float, float, float, float, int, float], words: str) -> None:
     assert sentence("Showing failures", effect_of(*numbers)) == f"Showing failures changed the final valid rate by {words}"
+
+
+def test_almost_identical_configs_are_no_test_of_what_differs() -> None:
+    assert tried(0.001) == " Almost nothing was tried: the configs of the two sides lie 0.1 points a knob apart."
+    assert tried(1e-9) == tried(0.001) and tried(0.005) == tried(0.0) == tried(None) == ""
 
 
 def test_a_small_effect_is_a_finding_and_identical_configs_are_none() -> None:

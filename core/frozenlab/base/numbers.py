@@ -81,8 +81,8 @@ def points(change: float, n: float = 0) -> str:
 
 
 def interval(low: float | None, high: float | None, n: float = 0) -> str:
-    """The bounds of a change in points: ``+1.9 to +4.9``; a dash where they are not known."""
-    return UNKNOWN if low is None or high is None or not isfinite(low) else f"{signed(low, n)} to {signed(high, n)}"
+    """The bounds of a change in points: ``+1.9 to +4.9``; a dash where they are not known, as where no two observations differ."""
+    return UNKNOWN if low is None or high is None or not isfinite(low) or low == high else f"{signed(low, n)} to {signed(high, n)}"
 
 
 def counted(count: int, noun: str) -> str:

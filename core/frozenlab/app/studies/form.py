@@ -18,7 +18,7 @@ from frozenlab.experiments.headroom.report import measured_before
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import candidates, id_of
-from frozenlab.experiments.studies.arms import CONTROLS
+from frozenlab.experiments.studies.arms import CONTROLS, still_shown
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import (
     ON_STUDENTS,
@@ -153,7 +153,10 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         f"**{len(spec.cells)} sessions** of {stages}: {spec.size_in_words}. Arms of a seed share base and boards; their engineers are "
         "asked before the first stage too."
     )
-    st.caption(f"Arms: **{first}**, {', '.join(others)}. Results come from test boards that no engineer sees; each seed has its own.")
+    seen = still_shown(spec.arms)
+    st.caption(
+        f"Arms: **{first}**, {', '.join(others)}. {seen} Results come from test boards that no engineer sees; each seed has its own."
+    )
     st.info(detectable_effect(spec), icon=":material/visibility:")
     if known := measured_before(spec.session, sessions.store(), spec.students):
         say = st.info if known.something else st.warning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.experiments.replays.store import Answer
 from frozenlab.experiments.replays.task import ReplayTask
+from frozenlab.experiments.studies.arms import still_shown
 from frozenlab.experiments.studies.statistics import CLEAR, holm
 from frozenlab.tasks.families import family_of
 
@@ -121,7 +123,7 @@ def sentences(arms: pd.DataFrame, task: ReplayTask) -> list[str]:
         results += [_by_section(task, arms) or _furthest(others, task.reference), _clear(others, task.reference)]
     if arms["n"].min() > 1:
         results.append(_spread(arms))
-    return [*results, *faithful_claims(arms), _unusable(arms)]
+    return [*results, *filter(None, [still_shown(task.arms)]), *faithful_claims(arms), _unusable(arms)]
 
 
 def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
@@ -142,14 +144,17 @@ def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
     if len(without_it) == 1:
         hidden = f"the arm without {section} lies"
     far, near = without_it.mean(), others.mean()
+    sure = (table.loc[without_it.index, "p"] < CLEAR).any()
+    most = f"Hiding {section} moves the proposal most" if sure else f"Chance could explain it, but hiding {section} moved the proposal most"
     built_in = " They state the current config: without it an engineer can only write a new one." if section == "statistics" else ""
-    sentence = f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points per knob from the full context, {shown_it} {near:.1f}."
+    sentence = f"{most}: {hidden} {far:.1f} points per knob from the full context, {shown_it} {near:.1f}."
     return sentence + built_in
 
 
 def _furthest(others: pd.DataFrame, reference: str) -> str:
     far, near = others["distance"].idxmax(), others["distance"].idxmin()
-    furthest = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per knob away"
+    sure = "" if others.loc[far, "p"] < CLEAR else ", which chance could explain"
+    furthest = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per knob away{sure}"
     if far == near:
         return f"{furthest}."
     least = others.loc[near, "distance"]
@@ -163,11 +168,23 @@ def _clear(others: pd.DataFrame, reference: str) -> str:
     if len(clear) == len(others):
         who = "All other arms differ" if len(others) > 1 else f"{others.index[0]} differs"
         return f"{who} from {reference} by more than chance explains (every p < {CLEAR} after Holm's correction)."
+    n, needed = int(others["n"].min()), answers_needed(len(others))
+    if not len(clear) and n < needed:
+        return (
+            f"{counted(n, 'answer')} of each arm cannot decide whether chance explains that: with {counted(len(others), 'comparison')} "
+            f"it takes {needed} or more."
+        )
     if not len(clear):
         return f"Chance could explain how far the other arms are from {reference} (no p < {CLEAR} after Holm's correction)."
     unclear = listed([arm for arm in others.index if arm not in clear])
     differ = f"{len(clear)} of {counted(len(others), 'arm')} differ from {reference} by more than chance explains"
     return f"{differ} (p < {CLEAR} after Holm's correction); not {unclear}."
+
+
+def answers_needed(comparisons: int) -> int:
+    """The answers per arm from which the randomisation test can call a distance clear, after Holm's correction: of n answers two of the
+    2ⁿ patterns of signs, that of the answers and its opposite, are as far as the farthest."""
+    return next(n for n in count(1) if comparisons * 2 / 2**n < CLEAR)
 
 
 def _spread(arms: pd.DataFrame) -> str:

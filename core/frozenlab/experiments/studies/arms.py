@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
+from frozenlab.base.numbers import listed
 from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
@@ -18,6 +19,8 @@ PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved"
 GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
 """Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
 the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+NONE = "none"
+"""The arm that shows none of the varied sections."""
 SHOWING: tuple[SectionName, ...] = ("behaviour", "failures")
 """The sections that show what a model cannot do."""
 CONTROLS = {
@@ -34,7 +37,13 @@ def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, .
     """Every combination of the varied sections (2^k arms), the others always shown; from all of them to none."""
     others = [section for section in USUAL if section not in varied]
     shown = [chosen for n in range(len(varied), -1, -1) for chosen in combinations(varied, n)]
-    return tuple(Arm(name="-".join(chosen) or "none", sections=ordered([*others, *chosen])) for chosen in shown)
+    return tuple(Arm(name="-".join(chosen) or NONE, sections=ordered([*others, *chosen])) for chosen in shown)
+
+
+def still_shown(arms: Iterable[Arm]) -> str:
+    """A sentence about an arm that is called none and shows the sections that are not varied; empty if there is none."""
+    shown = next((arm.sections for arm in arms if arm.name == NONE and arm.sections), None)
+    return f"The arm {NONE} still sees {listed(shown)}." if shown else ""
 
 
 def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
@@ -46,7 +55,7 @@ def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
 
 def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
     """No section, and each of the varied ones alone."""
-    return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
+    return (Arm(name=NONE, sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
 
 
 def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:

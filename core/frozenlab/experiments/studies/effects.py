@@ -158,6 +158,17 @@ def _listed(names: Collection[str]) -> str:
 # --- in words --------------------------------------------------------------------------------------------------------
 
 
+LITTLE = 0.005
+"""Configs of which a knob differs by less on average are almost the same."""
+
+
+def tried(dose: float | None) -> str:
+    """A sentence that says so if the two sides trained on almost the same configs; ``dose`` is how far apart they were."""
+    if dose is None or not 0 < dose < LITTLE:
+        return ""
+    return f" Almost nothing was tried: the configs of the two sides lie {max(100 * dose, 0.1):.1f} points a knob apart."
+
+
 def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 0.01, smaller: float = nan, alike: bool = False) -> str:
     """An effect on the final rate as a sentence, with all its numbers.
 
@@ -175,9 +186,7 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
     change = f"{what} changed the final {measure} rate by {points(effect.mean, MANY)}"
     if effect.n == 1:
         return f"{change} (n = 1 seed): one seed cannot show whether it helps."
-    if effect.low == effect.high:
-        return f"{change} in each of {effect.n} {unit}s: it made no difference."
-    if isnan(effect.p):
+    if isnan(effect.p) or effect.low == effect.high:  # two ties are no more than two changes that happen to be the same
         return f"{change} in each of {effect.n} {unit}s: without any spread between them, chance cannot be estimated."
     n = units_in_words(effect.n, [own.n for own in effect.students])
     estimate = f"{change} ({interval(effect.low, effect.high, MANY)}, n = {n})"

@@ -54,7 +54,7 @@ def moment(trained: int) -> str:
 
 def between(low: float, high: float) -> str:
     """An interval of a change, in points."""
-    return "no interval, as the seeds show no spread" if isnan(low) else interval(low, high, MANY)
+    return "no interval, as the seeds show no spread" if isnan(low) or low == high else interval(low, high, MANY)
 
 
 def curves_in_words(curves: tuple[Curve, ...]) -> str:

@@ -25,6 +25,7 @@ from frozenlab.experiments.studies.effects import (
     contrast,
     mean_over,
     sentence,
+    tried,
     units,
     without_contrast,
 )
@@ -152,7 +153,7 @@ def confirmatory(boards: pd.DataFrame, spec: StudySpec, configs: Configs | None 
     ]  # fmt: skip
     margin = spec.smallest_effect
     return tuple(
-        row.model_copy(update={"sentence": sentence(row.name, row, row.measure, margin, row.p_smaller_holm, row.alike)})
+        row.model_copy(update={"sentence": sentence(row.name, row, row.measure, margin, row.p_smaller_holm, row.alike) + tried(row.dose)})
         for row in judged(rows, margin)
     )
 

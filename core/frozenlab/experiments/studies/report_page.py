@@ -9,6 +9,7 @@ from math import nan
 import pandas as pd
 
 from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percent, percents, points, signed, typeset
+from frozenlab.experiments.studies.arms import still_shown
 from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import MainTable, by_arm
 from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, main_picture, sizes_picture
@@ -67,7 +68,7 @@ def before_results(report: StudyReport) -> list[str]:
     """What a reader has to know first: what the study could detect, what it lacks, what was expected."""
     lines = [report.beforehand] if report.beforehand else []
     lines += [f"This is an earlier study: {'; '.join(report.missing)}."] if report.missing else []
-    return lines + written_before(report)
+    return [*lines, *filter(None, [still_shown(report.spec.arms)]), *written_before(report)]
 
 
 def written_before(report: StudyReport) -> list[str]:

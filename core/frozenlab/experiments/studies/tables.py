@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel
 from frozenlab.base.cells import OfCell
 from frozenlab.base.numbers import MANY, points, typeset
 from frozenlab.experiments.studies.design import Kind, design
-from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, units_in_words
+from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, tried, units_in_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
 from frozenlab.experiments.studies.spec import StudySpec
@@ -205,6 +205,8 @@ class MeasureReport(BaseModel):
             said.append(f"Smaller than {margin_words(self.margin)}: {', '.join(row.name for row in small)}.")
         if alike := [row.name for row in self.effects if row.alike]:
             said.append(f"No contrast, as both sides trained on identical configs: {', '.join(alike)}.")
+        if little := [row.name for row in rows if tried(row.dose)]:
+            said.append(f"Almost nothing was tried, as both sides trained on almost the same configs: {', '.join(little)}.")
         return " ".join(said)
 
 
@@ -308,5 +310,7 @@ def sentences_of(rows: Sequence[EffectRow], spec: StudySpec, measure: Measure, m
     comparisons = design(spec)
     done = {comparisons.name(key): comparisons.done(key) for key in comparisons.pairs}
     return tuple(
-        sentence(done[row.name], row, measure, margin, row.p_smaller_holm, row.alike) for row in rows if row.kind == comparisons.kind
+        sentence(done[row.name], row, measure, margin, row.p_smaller_holm, row.alike) + tried(row.dose)
+        for row in rows
+        if row.kind == comparisons.kind
     )
