@@ -32,12 +32,8 @@ from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.draw.stream import holes_of
 from frozenlab.lake.envs.vector import ACTIONS, Step, VectorLake
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.rules import FAULTS
 from frozenlab.lake.solvers.solver import solve_all
 from frozenlab.lake.suites import SUITES, build_suite
-from frozenlab.lake.words.answers import ACTIONS as WORDS
-from frozenlab.lake.words.answers import judge_answer
-from frozenlab.lake.words.checking import check
 
 PINNED = ("pogema==1.4.0", "w9-pathfinding==0.1.3", "gymnasium==0.28.1", "numpy==1.26.4", "pydantic==1.9.1", "setuptools<81")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "frozenlab" / "peers"
@@ -239,40 +235,6 @@ def joint_actions(instance: Instance, steps: int) -> NDArray[np.int8]:
     return np.array([[ACTIONS.index(letter) for letter in joint] for joint in zip(*motions, strict=True)], np.int8)
 
 
-def checking(_: Peers) -> list[Row]:
-    """4,096 answers of a language model, read and judged in one call, against the readable definition in a plain Python loop."""
-    n = 4096
-    instances = list(random_instances([10], [5], [0.1, 0.3], n // 8, seed=0)) * 8
-    boards = [instance.board for instance in instances]
-    optima = [instance.solution.makespan for instance in instances]
-    answers = [written(instance, seeds.rng(i, "lake-speed/answers")) for i, instance in enumerate(instances)]
-
-    def together(_: int) -> float:
-        return n / cpu_seconds(lambda: check(boards, answers, optima))
-
-    def one_by_one(_: int) -> float:
-        return n / cpu_seconds(lambda: [judge_answer(*each) for each in zip(boards, answers, optima, strict=True)])
-
-    verdicts = [judge_answer(*each).fault for each in zip(boards, answers, optima, strict=True)]
-    checked = check(boards, answers, optima)
-    assert [FAULTS[code] if code >= 0 else None for code in checked.fault] == verdicts, "the two ways of checking disagree"
-    a, b, times = take_turns(together, one_by_one)
-    note = f"{checked.valid.mean():.0%} valid"
-    return [Row("check", f"answers parsed and judged, {n} a call", a, b, "plain Python loop", times, 5, note=note)]
-
-
-def written(instance: Instance, rng: np.random.Generator) -> str:
-    """An answer as a language model writes it: some thinking, then the plan, in two answers of five with one action changed."""
-    motions = list(instance.solution.plan or ())
-    if rng.random() < 0.4:
-        i = rng.integers(len(motions))
-        at = rng.integers(len(motions[i]))
-        motions[i] = motions[i][:at] + rng.choice(list(ACTIONS)) + motions[i][at + 1 :]
-    words = {letter: word for word, letter in WORDS.items() if word != "STAY"}
-    thinking = "".join(f"Agent {i} has to go around what lies in between, so I look for a detour.\n" for i in range(len(motions)))
-    return thinking + "".join(f"Agent {i}: {' '.join(words[letter] for letter in letters)}\n" for i, letters in enumerate(motions))
-
-
 def random_boards(size: int, agents: int, hole_ratio: float, n: int, seed: int) -> list[Board]:
     """Uniform holes, starts and goals where each agent alone could reach its goal; nothing is left out that is hard or has no solution."""
     rng = seeds.rng(seed, "lake-speed/boards")
@@ -294,7 +256,6 @@ SECTIONS: dict[str, Callable[[Peers], list[Row]]] = {
     "suite": suite,
     "soc": soc,
     "step": stepping,
-    "check": checking,
 }
 
 

@@ -102,6 +102,7 @@ def test_layouts_are_scaled_to_whole_boards() -> None:
         ("", "no complete JSON object"),
         ("I would add more holes.", "no complete JSON object"),
         (answer()[:-1], "no complete JSON object"),
+        (f"<think>Perhaps {answer()}", "no complete JSON object"),
         (answer(rationale=7), "rationale"),
         (answer(cells={}), "leaves out"),
         (answer(cells={"77": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}), "there is no cell 77"),

@@ -23,7 +23,7 @@ def test_examples_hold(path: Path) -> None:
 
 def test_the_lake_loads_nothing_heavy_before_it_solves_or_draws() -> None:
     names = "Agent, Board, EnvironmentConfig, generate, judge, solve"
-    modules = ", ".join(f"frozenlab.lake.{name}" for name in ("envs.rl", "formats", "suites", "words.answers", "words.checking"))
+    modules = ", ".join(f"frozenlab.lake.{name}" for name in ("envs.rl", "formats", "suites", "words.answers", "words.reading"))
     loaded = "{'datasets', 'numba', 'pandas', 'streamlit', 'torch', 'trl'} & set(sys.modules)"
     code = f"from frozenlab.lake import {names}; import sys, {modules}; print({loaded})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

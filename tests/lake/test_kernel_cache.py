@@ -18,10 +18,9 @@ from frozenlab.lake.kernels.cache import GROUPS, note, progress
 
 COMPILE = """
 import json
-from frozenlab.lake.words.checking import check
 from frozenlab.lake.kernels.compiled import KERNELS
-from frozenlab.lake.kernels.warm_up import BOARD
-check([BOARD], [""])
+from frozenlab.lake.kernels.warm_up import STEPS
+STEPS["judge"]()
 print(json.dumps([kernel.__name__ for kernel in KERNELS for _ in kernel.stats.cache_misses]))
 """
 
@@ -70,7 +69,7 @@ def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
     said = [process.communicate(timeout=300)[0] for process in both]
     first, second = sorted(map(json.loads, said), key=len)
     assert first == [], "it has loaded what the other one has kept"
-    assert "check_answers" in second
+    assert "judge_plans" in second
 
 
 def test_progress_is_what_the_process_at_work_says(folder: Path) -> None:

@@ -8,9 +8,8 @@ import pytest
 from frozenlab.lake.board import read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.envs.rl import answer_text, boards_dataset, reward, rewards
+from frozenlab.lake.envs.rl import answer_text, boards_dataset, reward
 from frozenlab.lake.words.answers import prompt, write_answer
-from frozenlab.lake.words.checking import check
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 
@@ -49,9 +48,11 @@ def test_the_reward_logs_rates() -> None:
 
 
 def test_a_reward_needs_an_optimum() -> None:
-    board = generate(CONFIG, 1, seed=1)[0].board
-    with pytest.raises(ValueError, match="completion 0: its board has no optimal makespan"):
-        rewards(check(board, [""]))
+    columns: dict[str, Any] = boards_dataset(CONFIG, 2, seed=1).to_dict()
+    with pytest.raises(ValueError, match="completion 1: its board has no optimal makespan"):
+        reward(["", ""], **columns | {"optimal_makespan": [2, None]})
+    with pytest.raises(ValueError, match="2 boards for 1 completions"):
+        reward([""], **columns)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from frozenlab.lake.instance import Instance
 from frozenlab.models.language.policy import HFPolicy, adapters_in, attention, user
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError, Sampling
-from frozenlab.models.settings import Lora
+from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import context_of, of_sizes
 from tests.language_sessions import LORA, adapted, tiny_policy, tiny_settings
@@ -70,6 +71,16 @@ def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
     cut = [completion for [completion] in short.answer(TASKS, Sampling(temperature=2.0)) if not completion.finished]
     assert cut and all(completion.tokens == 8 for completion in cut)
     assert short.read(TASKS[0], cut[0]).fault == "truncated"
+
+
+def test_special_tokens_that_mark_thoughts_stay_in_the_text(tiny_model: Path) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    policy = HFPolicy(None, tokenizer, LanguageSettings(), [tokenizer.eos_token_id], None)  # type: ignore[arg-type]
+    plain, marked = "Agent 0: UP", "[THINK]Agent 0: UP[/THINK]Agent 0: DOWN"
+    assert policy.completion([*policy.tokens(plain), tokenizer.eos_token_id]).text == plain
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[THINK]", "[/THINK]"]})
+    policy = replace(policy)
+    assert policy.completion([*policy.tokens(marked), tokenizer.eos_token_id]).text == marked
 
 
 @pytest.mark.parametrize("thinking", [True, False])

@@ -11,11 +11,11 @@ import torch
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.words.reading import judge_answer
 from frozenlab.models.folders import LAB_MODEL, is_lab_model
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError, Sampling
-from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects import max_plan_words, parse_plan, render_board
 from frozenlab.tasks.vocabulary import CELLS, END, WORDS
 from recipes.lab_model.warm_start import grown

@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.rules import Verdict, judge
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Verdict, judge, walk
+from frozenlab.lake.solvers.solver import Solution
+from frozenlab.lake.words.reading import Answer
 from frozenlab.tasks.lake.answer import judged
+from frozenlab.tasks.lake.family import LAKE
 
 BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
 
@@ -39,6 +43,21 @@ def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
 
 def test_what_cannot_be_read_earns_nothing() -> None:
     assert judged(Verdict("parse_error", optimal=False, on_goal=(False, False)), 3).reward(0.7) == 0.0
+
+
+def credits(*plans: tuple[str, str]) -> list[float]:
+    """What the plans earn where standing still earns nothing."""
+    task = Instance("b", BOARD, Solution("solved", 3))
+    answers = [Answer(paths=walk(BOARD, plan)) for plan in plans]
+    return [LAKE.credit(task, answer, LAKE.judge(task, answer)) for answer in answers]
+
+
+def test_standing_still_walking_to_and_fro_and_going_back_earn_nothing_where_agents_have_to_come_nearer() -> None:
+    idle = [("WWW", "WWW"), ("RLRLRL", "W"), ("U", "U"), ("D" * 9, "R"), ("RW", "RLW")]
+    assert credits(*idle)[:4] == [0.0] * 4
+    assert min(paid(*plan) for plan in (("WWW", "WWW"), ("RLRLRL", "W"))) > 0.02, "by the other credit"
+    near, nearer, home = credits(("RW", "RW"), ("RRW", "RRW"), ("RRRW", "RRW"))
+    assert 0 < near < nearer < home <= 0.1
 
 
 motions = st.text("UDLRW", max_size=8)

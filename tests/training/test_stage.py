@@ -22,6 +22,7 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import solve
+from frozenlab.lake.words.reading import judge_answer
 from frozenlab.models.folders import LAB_MODEL
 from frozenlab.models.lab.generation import sample
 from frozenlab.models.lab.policy import LabPolicy
@@ -33,7 +34,6 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage, step_figures, train_stage
 from frozenlab.models.training.stage_settings import Schedule
 from frozenlab.tasks.lake import teacher
-from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects import CELL_OF, parse_plan
 from frozenlab.tasks.lake.teacher import Cut, cut
 from frozenlab.tasks.vocabulary import END, MOVES, WORDS

@@ -10,7 +10,7 @@
 |---|---|
 | make, read and write a board | ``frozenlab.lake.board`` (``Board``), other tools' files ``frozenlab.lake.formats`` |
 | judge a plan | ``frozenlab.lake.rules`` (``judge``) |
-| judge thousands of answers of a language model | ``frozenlab.lake.words.checking`` (``check``) |
+| read the answers of a language model | ``frozenlab.lake.words.reading`` (``parse_answer``, ``judge_answer``) |
 | solve boards exactly | ``frozenlab.lake.solvers.solver`` (``solve``, ``solve_all``) |
 | see how Conflict-Based Search works | ``frozenlab.lake.solvers.cbs`` (``search``) |
 | describe an environment | ``frozenlab.lake.config`` (``EnvironmentConfig``), by name ``frozenlab.lake.presets`` |

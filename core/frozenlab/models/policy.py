@@ -17,6 +17,20 @@ class PolicyError(LabError, ValueError):
     """A model cannot be loaded; the message says why."""
 
 
+def not_finite(model: Any, *, learnt: bool = False) -> str | None:
+    """The name of the first weight, of those that are ``learnt`` or of all, that holds NaN or infinite numbers; None: there is none."""
+    weights = ((name, weight.detach()) for name, weight in model.named_parameters() if weight.requires_grad or not learnt)
+    return next((name for name, weight in weights if not all(end.isfinite() for end in weight.aminmax())), None)
+
+
+def check_finite(model: Any, name: str | Path) -> None:
+    """Raises PolicyError if the weights of a model that was just loaded are not all finite."""
+    if weight := not_finite(model):
+        raise PolicyError(
+            f"{name} holds weights that are not finite numbers (NaN or infinite), first in {weight}; take an older checkpoint"
+        )
+
+
 @dataclass(frozen=True)
 class Completion:
     """The text that the model wrote after a prompt."""

@@ -150,6 +150,10 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     @abstractmethod
     def judge(self, task: TaskT, answer: AnswerT) -> Judged: ...
 
+    def credit(self, task: TaskT, answer: AnswerT, judged: Judged) -> float:
+        """What an invalid answer earns where it has to come nearer to a valid one for it, at most 0.1."""
+        return judged.credit
+
     @abstractmethod
     def row(self, task: TaskT, answer: AnswerT, judged: Judged) -> dict[str, Any]:
         """The family's own columns of a row: what the task is and what became of the answer."""

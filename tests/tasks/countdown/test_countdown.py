@@ -115,6 +115,9 @@ def test_the_teacher_solves_a_task_in_every_way() -> None:
         ("3 * 7 + 12 = 33", "parse_error"),
         ("3 * 7 = 21 + 12 = 33", "optimal"),
         ("It cannot be done.", "parse_error"),
+        ("<think>7 * 3 = 21\n21 + 12 = 33", "parse_error"),
+        ("<think>7 * 3 = 21\n21 + 12 = 33</think>3 + 7 = 10", "wrong_total"),
+        ("7 \uff0a 3 \uff1d 21\n21 + 12 = 33<|im_end|>", "optimal"),
         ("", "parse_error"),
     ],
 )

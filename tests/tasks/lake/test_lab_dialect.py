@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board, Cell
-from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.lake.words.reading import judge_answer
 from frozenlab.tasks.lake.dialects import DialectError, max_plan_words, parse_plan, render_board, render_plan
 from frozenlab.tasks.vocabulary import WORDS
 from tests.lake.boards import boards

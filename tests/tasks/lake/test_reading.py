@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.rules import judge_paths, walk
-from frozenlab.lake.words.answers import ACTIONS, read_answer
-from frozenlab.tasks.lake.reading import parse_answer
+from frozenlab.lake.envs.rl import reward
+from frozenlab.lake.rules import judge, judge_paths, walk
+from frozenlab.lake.words.answers import write_answer
+from frozenlab.lake.words.reading import judge_answer, parse_answer
 
 BOARD = Board.from_text("S F F g\nF F H F\nF F F F\ns F F G")
 CASES = {
@@ -93,19 +94,60 @@ def test_long_repetition_is_read_in_no_time(piece: str) -> None:
     assert answer.fault in ("parse_error", "missing_agent")
 
 
-fillers = st.sampled_from([" ", ", ", " -> ", "; ", " → ", "`, `"])
-actions = st.lists(st.sampled_from([*ACTIONS, *map(str.lower, ACTIONS)]), min_size=1, max_size=12)
-
-
-@given(st.lists(actions, min_size=2, max_size=2), fillers)
-def test_a_plan_that_the_strict_reader_of_the_lake_knows_is_read_as_the_same(plan: list[list[str]], filler: str) -> None:
-    text = "\n".join(f"Agent {i}: {filler.join(actions)}" for i, actions in enumerate(plan))
-    motions = read_answer(text, 2)
-    assert parse_answer(BOARD, text, finished=True).paths == walk(BOARD, (motions[0], motions[1]))
-
-
 @pytest.mark.parametrize(
     "text", ["[" * 32_000, '{"agent 0":' * 900 + "[]" + "}" * 900, "[" * 900 + "]" * 900], ids=["open", "objects", "lists"]
 )
 def test_brackets_without_end_are_no_plan_and_no_error(text: str) -> None:
     assert parse_answer(BOARD, text, finished=True).fault == "parse_error"
+
+
+GOOD = "Agent 0: RIGHT DOWN\nAgent 1: UP RIGHT"
+DRAFT = "Agent 0: UP UP\nAgent 1: UP RIGHT"
+LAST = "Agent 0: RIGHT DOWN"
+DEEPSEEK_END = "<\uff5cend\u2581of\u2581sentence\uff5c>"
+IN_FINAL = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(GOOD + end for end in ("<|im_end|>", "</s>", "<end_of_turn>", "<|eot_id|>", "<|endoftext|>", "[EOS]", DEEPSEEK_END)),
+        f"<answer>{GOOD}</answer>", GOOD.replace("\n", "<br>\n"),
+        GOOD.replace("RIGHT", "<b>RIGHT</b>"), f"<|begin_of_box|>{GOOD}<|end_of_box|>",
+        f"{IN_FINAL}{GOOD}<|return|>", f"analysisAgent 0: UPassistantfinal{GOOD}",
+        f"{GOOD}<|im_end|>\n<|im_start|>user\nAgain!<|im_end|>\n<|im_start|>assistant\n{DRAFT}",
+        GOOD.replace(":", "\uff1a"), GOOD.replace(" ", "\u00a0"), GOOD.replace("Agent ", "Agent\u202f"), GOOD.replace(" ", "\u3000"),
+        GOOD.replace("0", "\uff10").replace("1", "\uff11"), GOOD.replace(" DOWN", "\u3001DOWN"), GOOD.replace(":", ":\u200b"),
+        GOOD.replace("\n", "\u2028"), GOOD.replace("RIGHT", "\uff32\uff29\uff27\uff28\uff34"),
+        *(f"{mark}{DRAFT}{end}\n{GOOD}" for mark, end in (
+            ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]"),
+            ("<seed:think>", "</seed:think>"), ("\u25c1think\u25b7", "\u25c1/think\u25b7"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
+            ("", "</think>"),
+        )),
+        f"{GOOD}\n<reasoning>{DRAFT}</reasoning>",
+    ],
+    ids=lambda text: ascii(text[:24]),
+)  # fmt: skip
+def test_marks_and_signs_around_a_plan_do_not_hide_it(text: str) -> None:
+    assert parse_answer(BOARD, text, finished=True).paths == walk(BOARD, ("RD", "UR"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        *((f"{mark}\n{GOOD}\nlet me check", "parse_error") for mark in (
+            "<think>", "<thinking>", "[THINK]", "<reasoning>", "<|channel|>analysis<|message|>",
+        )),
+        *((f"{mark}\n{DRAFT}\n{end}\n{LAST}", "missing_agent") for mark, end in (("<think>", "</think>"), ("[THINK]", "[/THINK]"))),
+        (f"{IN_FINAL.replace('hm', DRAFT)}{LAST}", "missing_agent"),
+    ],
+)  # fmt: skip
+def test_what_is_only_thought_is_no_answer(text: str, fault: str) -> None:
+    assert parse_answer(BOARD, text, finished=True).fault == fault
+    assert reward([text], board=[json.dumps(BOARD.to_dict())], optimal_makespan=[2]) == [0.0], "nor for TRL"
+
+
+@given(st.lists(st.text("UDLRW", min_size=1, max_size=6), min_size=2, max_size=2))
+def test_a_written_answer_reads_as_its_plan(plan: list[str]) -> None:
+    answer = parse_answer(BOARD, write_answer(tuple(plan)), finished=True)
+    assert judge_answer(BOARD, answer) == judge(BOARD, tuple(plan))

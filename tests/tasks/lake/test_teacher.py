@@ -5,7 +5,7 @@ import numpy as np
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.rules import walk
-from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.lake.words.reading import judge_answer
 from frozenlab.tasks.lake.dialects import parse_plan, render_plan
 from frozenlab.tasks.lake.teacher import Solver, cut, padded
 from frozenlab.tasks.task import Attempt

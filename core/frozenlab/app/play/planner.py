@@ -23,12 +23,12 @@ from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, Verdict, judge, judge_paths, walk
+from frozenlab.lake.words.reading import judge_answer
 from frozenlab.models.policy import GREEDY, Sampling
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.planner import Planner, refuse_beside_training
 from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.family import LAKE
 
 

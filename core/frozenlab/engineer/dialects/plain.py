@@ -18,6 +18,7 @@ from frozenlab.base.cells import CellName, Config
 from frozenlab.base.errors import cut, one_line
 from frozenlab.base.files import json_values
 from frozenlab.base.schemas import Strict
+from frozenlab.base.spoken import after_thinking
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS
@@ -216,7 +217,7 @@ def last_object(text: str) -> Any:
     """The last JSON object of the text that has a key of the form; one within an object that is broken off has none. Raises ProposalError
     where there is no such object."""
     found = None
-    for value, _ in json_values(text, "{"):
+    for value, _ in json_values(after_thinking(text), "{"):
         found = value if set(value) & KEYS else found
     if found is None:
         raise ProposalError("the answer holds no complete JSON object of the form asked for")

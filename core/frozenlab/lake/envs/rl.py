@@ -5,25 +5,25 @@
 
     GRPOTrainer(model, reward_funcs=reward, train_dataset=boards_dataset(EnvironmentConfig.uniform(), 1000, seed=0)).train()
 
-The completions are read as words/answers.py says and checked all at once.
+The completions are read as those of sessions, by words/reading.py.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.board import read_board
+from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.reward import plan_reward
+from frozenlab.lake.reward import earned
 from frozenlab.lake.suites import held_out
 from frozenlab.lake.words.answers import prompt
-from frozenlab.lake.words.checking import Checked, check
+from frozenlab.lake.words.reading import judge_answer, parse_answer
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -69,34 +69,43 @@ def reward(
     log_metric: Callable[[str, float], None] | None = None,
     **_: Any,
 ) -> list[float]:
-    """What each completion earns, 0..1, by :func:`frozenlab.lake.reward.plan_reward`; TRL's signature of a reward function.
+    """What each completion earns, 0..1, by :func:`frozenlab.lake.reward.earned`; TRL's signature of a reward function.
 
     Args:
         board, optimal_makespan: the columns of :func:`boards_dataset`.
         log_metric: TRL's; called with the shares of valid and of optimal plans, as ``valid_rate`` and ``optimal_rate``.
 
     Raises:
-        ValueError: not as many boards or makespans as completions.
+        ValueError: not as many boards or makespans as completions, or a board whose optimal makespan is not known.
         BoardError: a board cannot be read.
     """
+    for name, given in (("boards", board), ("optimal makespans", optimal_makespan)):
+        if len(given) != len(completions):
+            raise ValueError(f"{len(given)} {name} for {len(completions)} completions; give one for each")
+    if None in optimal_makespan:
+        place = list(optimal_makespan).index(None)  # type: ignore[arg-type]
+        raise ValueError(f"completion {place}: its board has no optimal makespan, which the reward is measured against")
     boards = {line: read_board(line) for line in set(board)}
-    checked = check([boards[line] for line in board], [answer_text(completion) for completion in completions], optimal_makespan)
-    if log_metric is not None and len(completions):
-        log_metric("valid_rate", float(checked.valid.mean()))
-        log_metric("optimal_rate", float((checked.optimal == 1).mean()))
-    return rewards(checked)
+    scores = [score(boards[line], answer_text(text), best) for text, line, best in zip(completions, board, optimal_makespan, strict=True)]
+    if log_metric is not None and scores:
+        log_metric("valid_rate", sum(one.valid for one in scores) / len(scores))
+        log_metric("optimal_rate", sum(one.optimal for one in scores) / len(scores))
+    return [one.reward for one in scores]
 
 
-def rewards(checked: Checked) -> list[float]:
-    """What checked answers earn. Raises ValueError where a board's optimal makespan is not known."""
-    earned = []
-    for i, (makespan, step) in enumerate(zip(checked.makespan.tolist(), checked.step.tolist(), strict=True)):
-        optimum = checked.optimal_makespans[i]
-        if optimum is None:
-            raise ValueError(f"completion {i}: its board has no optimal makespan, which the reward is measured against")
-        home = checked.on_goal[i] / checked.boards[i].num_agents
-        earned.append(plan_reward(optimum, None if makespan < 0 else makespan, None if step < 0 else step, float(home)))
-    return earned
+class Score(NamedTuple):
+    """What an answer is worth."""
+
+    reward: float
+    valid: bool
+    optimal: bool
+
+
+def score(board: Board, text: str, optimal_makespan: int) -> Score:
+    """Reads and judges an answer as a session does."""
+    answer = parse_answer(board, text, finished=True)
+    verdict = judge_answer(board, answer, optimal_makespan)
+    return Score(earned(board, answer.paths, verdict, optimal_makespan), verdict.valid, bool(verdict.optimal))
 
 
 def answer_text(completion: Completion) -> str:

@@ -23,9 +23,8 @@ from verifiers.v1.harnesses.null import NullHarnessConfig
 from frozenlab.lake.board import read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.envs.rl import rewards
+from frozenlab.lake.envs.rl import Score, score
 from frozenlab.lake.words.answers import prompt, write_answer
-from frozenlab.lake.words.checking import Checked, check
 
 TASKSET_ID = "mapf-frozenlake"
 
@@ -45,22 +44,22 @@ class LakeTask(vf.Task[LakeData]):
 
     @vf.reward
     async def plan(self, trace: vf.Trace) -> float:
-        return rewards(self._check(trace.last_reply))[0]
+        return self._score(trace.last_reply).reward
 
     @vf.metric
     async def valid(self, trace: vf.Trace) -> float:
-        return float(self._check(trace.last_reply).valid[0])
+        return float(self._score(trace.last_reply).valid)
 
     @vf.metric
     async def optimal(self, trace: vf.Trace) -> float:
-        return float(self._check(trace.last_reply).optimal[0] == 1)
+        return float(self._score(trace.last_reply).optimal)
 
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Whether the stored answer earns everything."""
-        return rewards(self._check(self.data.optimal_answer)) == [1.0]
+        return self._score(self.data.optimal_answer).reward == 1.0
 
-    def _check(self, text: str) -> Checked:
-        return check(read_board(self.data.board), [text], self.data.optimal_makespan)
+    def _score(self, text: str) -> Score:
+        return score(read_board(self.data.board), text, self.data.optimal_makespan)
 
 
 class LakeTasksetConfig(vf.TasksetConfig):

@@ -28,12 +28,12 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.files import writable
 from frozenlab.base.places import CHECKOUT
 
-Group = Literal["solver", "judge", "boards", "costs", "answers", "large", "layouts"]
+Group = Literal["solver", "judge", "boards", "costs", "large", "layouts"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 """The optimal makespan; judging plans; drawing scatter boards; the optimal sum of costs; reading answers; boards too large for an exact
 search; drawing boards of the other layouts."""
 
-SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "answers", "large", "layouts"))
+SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "large", "layouts"))
 """What two processes compile at the same time, in the order in which a newcomer needs it."""
 
 LAKE = Path(__file__).parents[1]

@@ -21,7 +21,6 @@ from frozenlab.lake.draw.hashes import canonical_hash
 from frozenlab.lake.draw.stream import Stratum, Stream
 from frozenlab.lake.kernels.cache import GROUPS, Group, note
 from frozenlab.lake.solvers.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
-from frozenlab.lake.words.checking import check
 
 MESSAGE = "Preparing the solver (compiled once on each machine, up to a minute) ..."
 BOARD = Board.from_text("S g F G s\nH H F H H")
@@ -40,7 +39,6 @@ STEPS: dict[Group, Callable[[], object]] = {
     "judge": lambda: ensure_valid(stacked([BOARD]), NO_PLANS, np.zeros(1, np.bool_), MAKESPAN, np.zeros(1, np.int64)),
     "boards": lambda: (canonical_hash(BOARD), generate(EnvironmentConfig.uniform((3,), agents=2), 2, seed=0)),
     "costs": lambda: solve(BOARD, wait_definition="sum_of_costs"),
-    "answers": lambda: check([BOARD], [""]),
     "large": lambda: solve(LARGE),
     "layouts": lambda: Stream(ROOMS, ROOMS.key("warm-up", 0)).take([1]),
 }

@@ -2,38 +2,16 @@
 
 The question has the shape of the public MAPF-FrozenLake benchmark (formats/benchmark.py); the instructions after it are our own.
 
-*The answer.* A plan is one line an agent, such as ``Agent 0: RIGHT RIGHT DOWN WAIT``. Exactly:
-
-* A *mention* is a whole line (it ends with a line feed or with the text) that holds, in this order, the word ``agent``, a number of one
-  to three digits, a colon, and one or more actions; with fillers before, between and after.
-* An *action* is ``UP DOWN LEFT RIGHT WAIT``, or ``STAY`` for WAIT, or a run of the letters ``U D L R W``, one action a letter (``R R D``
-  and ``RRD`` are the same). Upper and lower case (of ASCII letters) are the same. There is at least one filler between two actions.
-* *Fillers* are space, tab, carriage return, ``,`` ``;`` ``.`` ``-`` ``>`` ``→`` and the marks ``* _ ` [ ] ( ) " '``.
-* The last mention of each agent counts. Every other line, and every mention of an agent that the board does not have, is ignored: a model
-  may think aloud as it likes. A line that is nearly a mention is none; nothing is guessed.
-
-A text that mentions none of the board's agents is a ``parse_error``, one that mentions only some of them is a ``missing_agent``; everything
-else is a plan, however bad. This module is the readable definition; checking.py does the same for thousands of texts at once.
+A plan is one line an agent, such as ``Agent 0: RIGHT RIGHT DOWN WAIT``; reading.py reads what models write instead, too.
 """
 
 from __future__ import annotations
 
-import re
-
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.rules import Paths, Verdict, judge_paths, walk
+from frozenlab.lake.rules import Paths, walk
 
 ACTIONS = {"UP": "U", "DOWN": "D", "LEFT": "L", "RIGHT": "R", "WAIT": "W", "STAY": "W"}
 ACTION_WORDS = {letter: word for word, letter in reversed(ACTIONS.items())}
-FILLERS = " \t\r,;.->→*_`[]()\"'"
-
-_ACTION = rf"(?:{'|'.join(ACTIONS)}|[UDLRW]+)"
-_FILLER = rf"[{re.escape(FILLERS)}]"
-_MENTION = re.compile(
-    rf"^{_FILLER}*agent{_FILLER}*([0-9]{{1,3}}){_FILLER}*:{_FILLER}*({_ACTION}(?:{_FILLER}+{_ACTION})*){_FILLER}*$",
-    re.ASCII | re.IGNORECASE | re.MULTILINE,
-)
-
 INSTRUCTIONS = """\
 Cells are (row, col), counted from (0, 0) in the top left. At every time step all agents act at once, each by UP, DOWN, LEFT, RIGHT or WAIT.
 No agent may leave the map or enter a hole. Two agents may never be on the same cell, nor change places with each other in one time step. \
@@ -50,28 +28,9 @@ def prompt(board: Board) -> str:
     return f"{question(board)}\n\n{INSTRUCTIONS}"
 
 
-def read_answer(text: str, num_agents: int) -> dict[int, str]:
-    """The motion string (over ``U D L R W``) of each of the ``num_agents`` agents that the text mentions."""
-    found = {}
-    for number, actions in _MENTION.findall(text):
-        if int(number) < num_agents:
-            words = re.findall(_ACTION, actions.upper())
-            found[int(number)] = "".join(ACTIONS.get(word, word) for word in words)
-    return found
-
-
 def write_answer(plan: Plan) -> str:
     """The lines that say ``plan``, as the prompt asks for them. An empty motion string is written as one WAIT."""
     return "\n".join(f"Agent {i}: {' '.join(ACTION_WORDS[letter] for letter in motions or 'W')}" for i, motions in enumerate(plan))
-
-
-def judge_answer(board: Board, text: str, optimal_makespan: int | None = None) -> Verdict:
-    """The verdict on a text: ``parse_error`` if it names none of the agents, else what :func:`frozenlab.lake.rules.judge_paths` says."""
-    motions = read_answer(text, board.num_agents)
-    if not motions:
-        return Verdict("parse_error", optimal=False, on_goal=(False,) * board.num_agents)
-    paths = walk(board, tuple(motions.get(i, "") for i in range(board.num_agents)))
-    return judge_paths(board, tuple(path if i in motions else () for i, path in enumerate(paths)), optimal_makespan)
 
 
 def reasoning(board: Board, plan: Plan) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from transformers.trainer_utils import load_sharded_checkpoint
 from transformers.utils import is_flash_attn_2_available
 
 from frozenlab.base import seeds
+from frozenlab.base.spoken import MARK
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
 from frozenlab.models.language.writers import Schema, TransformersWriter, Writer, end_tokens
-from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling
+from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import DEFAULT
 from frozenlab.tasks.family import Family
@@ -69,6 +71,7 @@ class HFPolicy(Policy):
             if settings.lora is not None:
                 set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
+        check_finite(model, name)
         if not to_train:
             model.requires_grad_(False)  # so that the engine keeps no room for gradients and optimizer
         elif not any(weight.requires_grad for weight in model.parameters()):
@@ -90,7 +93,8 @@ class HFPolicy(Policy):
 
     def completion(self, ids: Sequence[int]) -> Completion:
         finished = ids[-1] in self.ends
-        return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
+        text = self.tokenizer.decode(ids[: len(ids) - finished], skip_special_tokens=not self.marks_thoughts)
+        return Completion(text.strip(), len(ids), finished)
 
     def read(self, task: Task, completion: Completion) -> Any:
         return self.family.plain.read(task, completion.text, completion.finished)
@@ -149,6 +153,11 @@ class HFPolicy(Policy):
         """Whether a conversation leaves room for thoughts and an answer of ``limit`` tokens."""
         thoughts = thoughts if self.thinks else 0
         return len(self.prompt_ids(messages, thinking=thoughts > 0)) + thoughts + limit <= self.settings.context
+
+    @cached_property
+    def marks_thoughts(self) -> bool:
+        """Whether special tokens mark its thoughts, as with gpt-oss and Magistral; left out, its thoughts would be read as its answer."""
+        return any(MARK.search(token) for token in self.tokenizer.all_special_tokens)
 
     @property
     def thinks(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from frozenlab.base.spoken import spoken
 from frozenlab.tasks.countdown.answer import Answer
 from frozenlab.tasks.countdown.drawing import CountdownTask
 from frozenlab.tasks.countdown.steps import LARGEST, Chain, Step
@@ -47,7 +48,7 @@ class CountdownInPlainText(Dialect[CountdownTask, Answer]):
     def read(self, task: CountdownTask, text: str, finished: bool) -> Answer:
         if not finished:
             return Answer(fault="truncated")
-        chain = last_chain(text)
+        chain = last_chain(spoken(text))
         return Answer(chain) if chain else Answer(fault="parse_error")
 
 

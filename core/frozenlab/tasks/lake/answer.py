@@ -1,16 +1,15 @@
-"""A model's answer to a board, the verdict on it, and the row of a table that holds both."""
+"""The verdict on a model's answer to a board, and the row of a table that holds both."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
-from frozenlab.lake.rules import Fault, Paths, Verdict, judge_paths
+from frozenlab.lake.rules import Verdict
+from frozenlab.lake.words.reading import Answer
 from frozenlab.tasks.task import Judged
 
 if TYPE_CHECKING:
@@ -51,23 +50,6 @@ PATTERNS = {
     "cell": r"\[-?\d+, -?\d+\]",
 }
 """What the columns that hold JSON look like, where they hold anything. A path may lead off the board, or be none."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A parsed completion. Exactly one of the two fields is set."""
-
-    paths: Paths | None = None
-    """The cells of each agent at time 0, 1, 2, ...; time 0 is the start."""
-    fault: Fault | None = None
-    """``parse_error``, ``truncated`` or ``missing_agent``: why there are no paths."""
-
-
-def judge_answer(board: Board, answer: Answer, optimal_makespan: int | None = None) -> Verdict:
-    """The verdict on an answer: its own fault if it could not be read, otherwise that of :func:`judge_paths` on its paths."""
-    if answer.paths is not None:
-        return judge_paths(board, answer.paths, optimal_makespan)
-    return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.num_agents)
 
 
 def judged(verdict: Verdict, optimal_makespan: int | None) -> Judged:

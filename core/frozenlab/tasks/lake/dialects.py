@@ -22,8 +22,7 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
 from frozenlab.lake.words import answers
 from frozenlab.lake.words.answers import reasoning
-from frozenlab.tasks.lake.answer import Answer
-from frozenlab.tasks.lake.reading import parse_answer
+from frozenlab.lake.words.reading import Answer, parse_answer
 from frozenlab.tasks.task import Demonstration, Dialect, LabDialect
 from frozenlab.tasks.vocabulary import (
     AGENTS,

@@ -19,12 +19,13 @@ from frozenlab.lake.draw.generator import Realised, generate, realised
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
+from frozenlab.lake.reward import earned
 from frozenlab.lake.suites import PREFIX, SUITES, SuiteSpec, build_suite, check_suite, held_out, open_suite
 from frozenlab.lake.words.answers import prompt
+from frozenlab.lake.words.reading import Answer, judge_answer
 from frozenlab.tasks.family import Suite, TaskFamily
 from frozenlab.tasks.lake import answer as answers
 from frozenlab.tasks.lake import words
-from frozenlab.tasks.lake.answer import Answer
 from frozenlab.tasks.lake.dialects import BoardsInLabWords, BoardsInPlainText
 from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
@@ -140,7 +141,11 @@ class Lake(TaskFamily[Instance, Answer]):
 
     def judge(self, task: Instance, answer: Answer) -> Judged:
         optimum = task.solution.makespan
-        return answers.judged(answers.judge_answer(task.board, answer, optimum), optimum)
+        return answers.judged(judge_answer(task.board, answer, optimum), optimum)
+
+    def credit(self, task: Instance, answer: Answer, judged: Judged) -> float:
+        optimum = task.solution.makespan
+        return 0.0 if optimum is None else earned(task.board, answer.paths, judged.detail, optimum)
 
     def row(self, task: Instance, answer: Answer, judged: Judged) -> dict[str, Any]:
         return answers.row(task, answer, judged.detail)

@@ -209,6 +209,9 @@ class Mixed(TaskFamily[MixedTask, Any]):
     def judge(self, task: MixedTask, answer: Any) -> Judged:
         return task.owner.judge(task.task, answer)
 
+    def credit(self, task: MixedTask, answer: Any, judged: Judged) -> float:
+        return task.owner.credit(task.task, answer, judged)
+
     def row(self, task: MixedTask, answer: Any, judged: Judged) -> dict[str, Any]:
         own = task.owner.row(task.task, answer, judged)
         return dict.fromkeys(self.columns) | own | {"family": task.family}

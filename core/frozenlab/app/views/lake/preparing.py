@@ -17,7 +17,6 @@ WORDS: dict[Group, str] = {
     "judge": "The judge of plans",
     "boards": "The generator of boards",
     "costs": "The solver of the sum of costs",
-    "answers": "The parser of answers",
     "large": "The solver of large boards",
 }
 LOOK = 0.3

@@ -1,4 +1,4 @@
-"""Parsing plans from the text that language models really write.
+"""Parsing plans from the text that language models really write: the one reader of sessions, of the TRL reward and of the verifiers task.
 
 When asked for one line per agent, models write that line in bold, in a table, as JSON, as arrows, as the cells they pass, time step by time
 step, or after a plan that they give up. Whatever the text, :func:`parse_answer` gives a plan or a fault, never an exception, and it
@@ -13,13 +13,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from frozenlab.base.files import json_values
+from frozenlab.base.spoken import spoken
 from frozenlab.lake.board import Board, Cell
-from frozenlab.lake.rules import Path, walk
-from frozenlab.tasks.lake.answer import Answer
+from frozenlab.lake.rules import Fault, Path, Paths, Verdict, judge_paths, walk
 
 AGENT = re.compile(r"\bagent[ _#-]{0,2}(\d{1,3})\b[ )\]]{0,2}", re.IGNORECASE)
 STEP = re.compile(r"(?m)^[ \t\-*#>]{0,8}(?:time ?-?step|step|time|t)[ ]?[=#:]?[ ]?(\d{1,4})\b", re.IGNORECASE)
 BULLET = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•]|\d{1,4}[.)])[ \t]+")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A parsed completion. Exactly one of the two fields is set."""
+
+    paths: Paths | None = None
+    """The cells of each agent at time 0, 1, 2, ...; time 0 is the start."""
+    fault: Fault | None = None
+    """``parse_error``, ``truncated`` or ``missing_agent``: why there are no paths."""
+
+
+def judge_answer(board: Board, answer: Answer, optimal_makespan: int | None = None) -> Verdict:
+    """The verdict on an answer: its own fault if it could not be read, otherwise that of :func:`judge_paths` on its paths."""
+    if answer.paths is not None:
+        return judge_paths(board, answer.paths, optimal_makespan)
+    return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.num_agents)
 
 
 def parse_answer(board: Board, text: str, finished: bool) -> Answer:
@@ -30,7 +47,7 @@ def parse_answer(board: Board, text: str, finished: bool) -> Answer:
     """
     if not finished:
         return Answer(fault="truncated")
-    tracks = read_tracks(after_thinking(text), board.num_agents)
+    tracks = read_tracks(spoken(text), board.num_agents)
     if set(tracks) == set(range(1, board.num_agents + 1)):  # it counts agents from 1
         tracks = {number - 1: track for number, track in tracks.items()}
     if not tracks or not set(tracks) <= set(range(board.num_agents)):
@@ -38,12 +55,6 @@ def parse_answer(board: Board, text: str, finished: bool) -> Answer:
     if len(tracks) < board.num_agents:
         return Answer(fault="missing_agent")
     return Answer(paths=tuple(path_of(board, i, tracks[i]) for i in range(board.num_agents)))
-
-
-def after_thinking(text: str) -> str:
-    """What is said aloud: the text after its thoughts, nothing where they never end."""
-    *_, spoken = text.split("</think>")
-    return "" if "<think>" in spoken else spoken
 
 
 def path_of(board: Board, agent: int, track: Track) -> Path:
