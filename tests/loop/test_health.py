@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,9 @@ from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
+from frozenlab.models.policy import PolicyError
 from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.stage_run import StageRun
 from frozenlab.session import recorder as recorder_module
 from frozenlab.session.events import event_words
 from frozenlab.session.health import alerts as health
@@ -30,7 +33,8 @@ from tests.running import finish, finished, weights
 
 ROOT = Path(__file__).parents[2]
 WELL = {
-    "clipped": 0.1, "sampling_ratio": 1.01, "mixed": 0.6, "valid": 0.5, "reward": 0.4, "entropy": 0.14, "length": 30.0, "seconds": 1.0,
+    "clipped": 0.1, "sampling_kl": 0.002, "sampling_cut": 0.0,
+    "mixed": 0.6, "valid": 0.5, "reward": 0.4, "entropy": 0.14, "length": 30.0, "seconds": 1.0,
 }  # fmt: skip
 RECORDED = sorted(path.parent for path in (ROOT / "sessions").glob("example-*/session.json"))
 
@@ -52,8 +56,9 @@ def rules(metrics: pd.DataFrame) -> list[str]:
     ("figure", "value", "rule", "words"),
     [
         ("clipped", 0.95, "cut-off", "95 % of the answers are cut off"),
-        ("sampling_ratio", 0.85, "unlike-weights", "their mean ratio is 0.85"),
-        ("sampling_ratio", 1.2, "unlike-weights", "their mean ratio is 1.20"),
+        ("sampling_kl", 0.15, "unlike-weights", "(KL) is 0.15 nats"),
+        ("sampling_kl", -0.2, "unlike-weights", "(KL) is -0.20 nats"),
+        ("sampling_cut", 0.06, "cut-weights", "6 % of the tokens"),
         ("mixed", 0.05, "nothing-to-learn", "In only 5 % of the groups"),
         ("valid", 0.0, "too-hard", "Only 0 % of the sampled plans"),
     ],
@@ -82,6 +87,40 @@ def test_a_figure_that_changes_in_the_stage_gives_an_alarm_within_ten_steps(figu
 def test_no_alarm_is_given_where_all_is_well_or_nothing_was_measured() -> None:
     assert rules(log(40)) == rules(pd.DataFrame()) == rules(log().drop(columns=list(WELL))) == []
     assert rules(log(clipped=float("nan"))) == []
+
+
+def test_figures_that_are_no_numbers_give_an_alarm_at_once_and_hide_no_other() -> None:
+    for figures in ({"entropy": nan}, {"entropy": inf, "reward": nan}, {"grad_norm": nan}):
+        metrics = pd.concat([log(4, grad_norm=0.3), log(1, **figures)], ignore_index=True).assign(step=range(1, 6)).replace(inf, nan)
+        [alert] = of_steps(metrics)
+        assert alert.rule == "not-finite" and all(name in alert.evidence for name in ("step 5", *figures))
+    gap = log(40, valid=0.0).assign(step=range(1, 41))
+    gap.loc[5, ["entropy", "length"]] = gap.loc[35, "valid"] = nan
+    gap.loc[30:, "length"] = 120.0
+    assert rules(gap) == ["too-hard", "longer-answers"], "one step without a number"
+
+
+def test_weights_that_are_no_numbers_end_a_session_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoil(self: StageRun, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step == 3:
+            next(iter(self.policy.model.parameters())).data[0, 0] = nan
+
+    monkeypatch.setattr(StageRun, "on_pre_optimizer_step", spoil, raising=False)
+    session = SessionStore(tmp_path).create(spec_of(SMALL, training={"steps": 12}), "nan")
+    assert finish(session) == 1
+    state = session.state()
+    assert state.status == "failed" and "after step 4 of the stage" in str(state.error) and "not finite" in str(state.error)
+    assert "third of the learning rate" in str(state.error) and "Error" not in str(state.error)
+    assert len(session.metrics(0)) == 4, "its last step is recorded"
+    assert not list(session.stage_dir(0).glob("trainer/checkpoint-4")), "and its weights are not"
+
+
+def test_a_model_with_weights_that_are_no_numbers_is_not_loaded(tmp_path: Path) -> None:
+    policy = LabPolicy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer())
+    next(iter(policy.model.parameters())).data[0, 0] = inf
+    policy.save(tmp_path)
+    with pytest.raises(PolicyError, match="not finite numbers"):
+        LabPolicy.load(tmp_path)
 
 
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda folder: folder.name)

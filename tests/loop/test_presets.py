@@ -32,6 +32,7 @@ def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: st
 def test_a_preset_of_a_language_model_trains_by_grpo_alone(name: str) -> None:
     spec = preset_spec(name)
     assert spec.language is not None and spec.policy.startswith("Qwen/")
+    assert (spec.training.scale_rewards, spec.training.credit) == ("none", "nearer"), "a group that solves nothing weighs little"
     assert SessionSpec.model_validate_json(spec.model_dump_json()) == spec
     with pytest.raises(ValueError, match=f"the preset {name} trains by GRPO"):
         preset_spec(name, method="imitation")

@@ -95,3 +95,5 @@ def test_samples_depend_on_seed_and_step_only(run: GRPORun, tmp_path: Path) -> N
 
 def test_group_figures_tell_mixed_groups_apart() -> None:
     assert group_figures(np.array([[1.0, 1.0], [0.0, 1.0]])) == {"reward_std": 0.25, "mixed": 0.5}
+    small = np.array([[0.05, 0.01], [0.0, 1.0]])
+    assert [group_figures(small, valid)["mixed"] for valid in (None, small == 1)] == [1.0, 0.5]

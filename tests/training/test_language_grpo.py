@@ -12,6 +12,8 @@ import torch
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import Vllm
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.training.runs.lean_grpo import agreement
+from frozenlab.session.health.rules import BOUNDS
 from tests.language_sessions import tiny_spec
 
 
@@ -28,6 +30,21 @@ def test_the_number_format_reaches_the_trainer(tiny_model: Path, tmp_path: Path,
     assert (arguments["bf16"], arguments["fp16"]) == asked
     trained = {weight.dtype for weight in run.policy.model.parameters() if weight.requires_grad}
     assert [str(kind) for kind in trained] == ["torch.float32"], "adapters are float32 in every format"
+
+
+@pytest.mark.parametrize(("noise", "kl", "cut"), [(0.1, 0.003, 0.001), (0.6, 0.15, 0.065), (1.0, 0.45, 0.1)])
+def test_an_engine_of_other_weights_shows_in_divergence_and_cut_tokens_and_hardly_in_the_mean_ratio(
+    noise: float, kl: float, cut: float
+) -> None:
+    draws = torch.Generator().manual_seed(0)
+    trainer = torch.randn(4000, 500, generator=draws)
+    engine = (trainer + noise * torch.randn(4000, 500, generator=draws)).log_softmax(1)
+    drawn = torch.multinomial(engine.exp(), 1, generator=draws)
+    figures = agreement((trainer.log_softmax(1).gather(1, drawn) - engine.gather(1, drawn)).flatten(), 2.0)
+    assert figures["importance_sampling_ratio/mean"] == pytest.approx(1, abs=0.05)
+    assert (figures["kl"], figures["cut"]) == (pytest.approx(kl, rel=0.25, abs=0.005), pytest.approx(cut, rel=0.3, abs=0.002))
+    by_rule = {rule.figure: rule.most for rule in BOUNDS}
+    assert (figures["kl"] > by_rule["sampling_kl"]) == (figures["cut"] > by_rule["sampling_cut"]) == (noise > 0.3)
 
 
 @pytest.mark.parametrize(

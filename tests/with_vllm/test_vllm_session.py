@@ -63,6 +63,7 @@ def test_what_it_samples_from_is_what_is_trained(session: Session) -> None:
     for stage in range(2):
         table = session.metrics(stage)
         assert table["sampling_ratio"].between(0.97, 1.03).all(), table
+        assert table["sampling_kl"].abs().max() < 0.05, table
         assert (table["sampling_difference"] < (1e-4 if in_float32(session) else 0.02)).all(), table
 
 

@@ -79,6 +79,9 @@ def short(title: str, words: str, *, stages: int, test_boards: int, steps: Mappi
     )
 
 
+WEAK = {"scale_rewards": "none", "credit": "nearer"}
+"""Training settings for a model that solves little at first. Divided by its own spread, a group without a valid plan would weigh as much by
+its small credits as one of 0 and 1; with the other credit a plan that only waits would be the best of such a group."""
 PRESETS: dict[str, Preset] = {
     "quick": short(
         "Quick session",
@@ -126,7 +129,7 @@ PRESETS: dict[str, Preset] = {
         test_boards=10,
         config={"agents": 2, "hole_ratio": 0.3, "wait_ratio": 0.25},
         validation={"boards_per_cell": 10, "seed": 1},
-        training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
+        training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0} | WEAK},
         policy="Qwen/Qwen3-4B",
         language={"thinking": True, "max_tokens": 8192, "context": 16_384, "rows": 4},
     ),
@@ -139,7 +142,7 @@ PRESETS: dict[str, Preset] = {
         test_boards=20,
         config={"sizes": (3, 4, 5, 6), "agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
         validation={"sizes": (3, 4, 5, 6), "boards_per_cell": 20, "seed": 1},
-        training={"grpo": {"steps": 40, "boards_per_step": 16, "learning_rate": 1e-4, "schedule": "constant", "temperature": 1.0}},
+        training={"grpo": {"steps": 40, "boards_per_step": 16, "learning_rate": 1e-4, "schedule": "constant", "temperature": 1.0} | WEAK},
         policy="Qwen/Qwen3-1.7B",
         language={"thinking": True, "max_tokens": 3072, "context": 12_288, "rows": 2},
         proposal_tokens=2048,
@@ -152,7 +155,7 @@ PRESETS: dict[str, Preset] = {
         test_boards=20,
         config={"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
         validation={"sizes": (3, 4, 5), "boards_per_cell": 20, "seed": 1},
-        training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
+        training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0} | WEAK},
         policy="Qwen/Qwen3-0.6B",
         language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 512, "context": 8192, "rows": 8},
         proposal_tokens=2048,

@@ -21,7 +21,7 @@ from frozenlab.base import seeds
 from frozenlab.base.files import read_json
 from frozenlab.models.folders import WEIGHTS, in_lab_words
 from frozenlab.models.lab.generation import Grammar, sample, write_under_grammar
-from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling
+from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.tasks.families import DEFAULT
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.task import LabDialect, Task
@@ -93,6 +93,7 @@ class LabPolicy(Policy):
         words = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
         if not in_lab_words(words) or model.config.vocab_size != len(words):
             raise PolicyError(f"{path} was made for another vocabulary ({model.config.vocab_size} words, the lab dialect has {len(WORDS)})")
+        check_finite(model, path)
         return cls(model.eval(), tokenizer, family)
 
     def save(self, path: Path) -> None:

@@ -6,6 +6,7 @@ resumes a stage that was interrupted. The boards come in a fixed order, so a res
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,10 +22,10 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerContr
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import in_order
-from frozenlab.base.errors import Stopped
+from frozenlab.base.errors import LabError, Stopped
 from frozenlab.models.evaluation import answer_row
 from frozenlab.models.lab.generation import sample
-from frozenlab.models.policy import Policy
+from frozenlab.models.policy import Policy, not_finite
 from frozenlab.models.training.checkpoints import keep_checkpoint, newest_checkpoint, seal, steps_of
 from frozenlab.models.training.stage_settings import Schedule, StageSettings, share_of_rate
 from frozenlab.tasks.task import Task
@@ -40,6 +41,10 @@ TRAINERS_SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "cons
 StepReport = Callable[[dict[str, float], list[dict[str, Any]], bool], None]
 """Called after each step with its figures, the rows of its recorded completions, and whether a checkpoint follows. An interrupted stage
 resumes from that checkpoint, so everything reported before it has to be kept."""
+
+
+class NotFiniteError(LabError, ArithmeticError):
+    """Training came to numbers that are not finite, of which nothing can be learnt any more; the message says where."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,7 @@ class StageRun(TrainerCallback, ABC):
             "save_strategy": "steps",
             "save_steps": CHECKPOINT_EVERY,
             "logging_steps": 1,
+            "logging_nan_inf_filter": False,  # a loss that is NaN is to be seen
             "disable_tqdm": True,
             "report_to": "none",
             "seed": seeds.derive(self.seed, "training/trainer"),
@@ -150,7 +156,8 @@ class StageRun(TrainerCallback, ABC):
             completion = self.policy.completion(ids)
             answer = self.policy.read(task, completion)
             judged = family.judge(task, answer)
-            paid = judged.reward(self.settings.optimality)
+            nearer = not judged.valid and self.settings.credit == "nearer"
+            paid = family.credit(task, answer, judged) if nearer else judged.reward(self.settings.optimality)
             table.append(
                 {"cell": task.cell, "reward": paid, "valid": judged.valid, "optimal": judged.optimal}
                 | {"cost": judged.cost, "tokens": len(ids)}
@@ -180,9 +187,21 @@ class StageRun(TrainerCallback, ABC):
         if not logs or "loss" not in logs:  # the summary at the end of a stage
             return
         step = state.global_step - self.stage.first_step
-        trained = {name: float(logs[theirs]) for name, theirs in self.FIGURES.items() if theirs in logs}
+        trained = {
+            name: math.nan if logs[theirs] is None else float(logs[theirs]) for name, theirs in self.FIGURES.items() if theirs in logs
+        }
+        if args.fp16 and not math.isfinite(trained.get("grad_norm", 0.0)):
+            trained["grad_norm"] = 0.0  # the scaler of float16 skips such a step and scales down
         figures = {"step": step} | self.figures | trained | {"seconds": time.monotonic() - self.step_began}
-        self.stage.report(figures, [row | {"training_step": step} for row in self.rows], control.should_save)
+        lost = [name for name in ("loss", "entropy", "grad_norm") if not math.isfinite((logs | trained).get(name, 0.0))]
+        if weight := not_finite(self.policy.model, learnt=True):
+            lost.append(f"the weight {weight}")
+        self.stage.report(figures, [row | {"training_step": step} for row in self.rows], control.should_save and not lost)
+        if lost:
+            raise NotFiniteError(
+                f"after step {step} of the stage {', '.join(lost)} came out not finite (NaN or infinite), so it can learn nothing more; "
+                "begin again, or fork before this stage, with a third of the learning rate"
+            )
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         processes = PartialState()

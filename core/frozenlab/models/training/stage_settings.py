@@ -45,6 +45,9 @@ class StageSettings(Strict):
     completion may have (dr_grpo)."""
     scale_rewards: Literal["group", "batch", "none"] = "group"
     """GRPO: by the spread of which rewards the advantages of a group are divided."""
+    credit: Annotated[Literal["legal", "nearer"], Field(exclude_if=lambda credit: credit == "legal")] = "legal"
+    """What an invalid answer earns up to 0.1 for: time without a fault, waiting too (legal), or only as far as its agents came nearer to
+    their goals meanwhile (nearer), so that standing still earns nothing."""
     self_assessment: Annotated[float, Field(ge=0, le=10, exclude_if=lambda weight: weight == 0)] = 0.0
     """GRPO of a lab model: weight of a second lesson, how often its own plans for each board of a step are valid. 0: it is not taught."""
 

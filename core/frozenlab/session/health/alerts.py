@@ -51,7 +51,17 @@ def of_training(session: Session) -> list[Alert]:
 
 def of_steps(metrics: pd.DataFrame) -> list[Alert]:
     """What is wrong in the steps of a stage; nothing before there are enough to tell."""
-    return [*out_of_bounds(metrics), *changed(metrics)]
+    return [*lost(metrics), *out_of_bounds(metrics), *changed(metrics)]
+
+
+def lost(metrics: pd.DataFrame) -> Iterator[Alert]:
+    """Whether the last step has figures that are no numbers."""
+    names = [name for name in rules.ALWAYS_FINITE if name in metrics and metrics[name].isna().iloc[-1]]
+    if names:
+        evidence = (
+            f"After step {metrics['step'].iloc[-1]} of the stage {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not finite."
+        )
+        yield Alert(rules.NOT_FINITE, evidence, rules.HELPS_NOT_FINITE)
 
 
 def out_of_bounds(metrics: pd.DataFrame) -> Iterator[Alert]:
@@ -59,7 +69,7 @@ def out_of_bounds(metrics: pd.DataFrame) -> Iterator[Alert]:
         return
     last = metrics.tail(rules.STEPS)
     for rule in rules.BOUNDS:
-        if rule.figure in last and last[rule.figure].notna().all():
+        if rule.figure in last and last[rule.figure].notna().any():
             mean = float(last[rule.figure].mean())
             if not rule.least <= mean <= rule.most:
                 yield Alert(rule.name, rule.evidence.format(mean, percent=numbers.share(mean)), rule.helps)
@@ -71,8 +81,8 @@ def changed(metrics: pd.DataFrame) -> Iterator[Alert]:
     if {"seconds", "length"} <= {*metrics}:
         metrics = metrics.assign(seconds_a_token=metrics["seconds"] / metrics["length"].clip(lower=1))
     for rule in rules.CHANGES:
-        if rule.figure in metrics and metrics[rule.figure].notna().all():
-            before, now = before_and_now(metrics[rule.figure], rule)
+        if rule.figure in metrics and len(known := metrics[rule.figure].dropna()) >= rules.OLD + rules.NEW:
+            before, now = before_and_now(known, rule)
             if before > rule.floor and (now < rule.factor * before if rule.kind == "fall" else now > rule.factor * before):
                 yield Alert(rule.name, rule.evidence.format(before, now), rule.helps)
 

@@ -45,6 +45,7 @@ class Change:
     helps: str
 
 
+HELPS_UNLIKE = "They do not hold the same weights, or round too differently; try dtype float32 on a small model, or report it."
 BOUNDS = (
     Bounds(
         "cut-off",
@@ -56,11 +57,19 @@ BOUNDS = (
     ),
     Bounds(
         "unlike-weights",
-        "sampling_ratio",
-        0.9,
-        1.1,
-        "Engine and trainer disagree about the probability of a token: their mean ratio is {:.2f} and should be 1.",
-        "They do not hold the same weights, or round too differently; try dtype float32 on a small model, or report it.",
+        "sampling_kl",
+        -0.05,
+        0.05,
+        "Engine and trainer disagree about the probability of a token: their divergence (KL) is {:.2f} nats and should be 0.",
+        HELPS_UNLIKE,
+    ),
+    Bounds(
+        "cut-weights",
+        "sampling_cut",
+        0.0,
+        0.02,
+        "Trainer and engine disagree: {percent} of the tokens are so much likelier for the trainer that their weight is cut.",
+        HELPS_UNLIKE,
     ),
     Bounds(
         "nothing-to-learn",
@@ -128,6 +137,10 @@ CHANGES = (
     ),
 )
 
+NOT_FINITE = "not-finite"
+ALWAYS_FINITE = ("reward", "entropy", "grad_norm")
+"""Figures that every step has, if its method has them at all."""
+HELPS_NOT_FINITE = "Nothing can be learnt any more: begin again, or fork before this stage, with a third of the learning rate."
 WORSE, FORGOTTEN = "worse-than-before", "forgotten"
 """Falls of the valid rate on the same held-out boards: on all of them, or on those of a cell."""
 HELPS_WORSE = (
@@ -139,7 +152,7 @@ STRICT = 3.3
 FEWEST = 20
 """Held-out boards of a cell below which its fall is not looked at: on fewer, the standard error says little."""
 
-NAMES = (*(rule.name for rule in (*BOUNDS, *CHANGES)), WORSE, FORGOTTEN)
+NAMES = (*(rule.name for rule in (*BOUNDS, *CHANGES)), NOT_FINITE, WORSE, FORGOTTEN)
 """Rules that look at what is learnt; others look at the worker and its machine."""
 
 

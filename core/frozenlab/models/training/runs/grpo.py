@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
@@ -112,8 +113,12 @@ class GRPORun(StageRun):
         judged = self.judge([self.stage.tasks[i] for i in index[::group]], completion_ids, group)
         valid = judged["valid"].to_numpy(dtype=float).reshape(-1, group).mean(axis=1)
         self.solved = dict(zip(index[::group], valid.tolist(), strict=True))
-        self.figures |= group_figures(self.everywhere(judged)["reward"].to_numpy().reshape(-1, group))
+        self.figures |= self.group_figures(self.everywhere(judged), group)
         return judged["reward"].tolist()
+
+    def group_figures(self, judged: pd.DataFrame, group: int) -> dict[str, float]:
+        """How far rewards differ within groups."""
+        return group_figures(judged["reward"].to_numpy().reshape(-1, group))
 
 
 class PackedGRPOTrainer(GRPOTrainer):
@@ -172,6 +177,10 @@ class PackedGRPOTrainer(GRPOTrainer):
         return logps, entropies, None
 
 
-def group_figures(rewards: np.ndarray) -> dict[str, float]:
-    """How far rewards differ within groups, (boards, plans); ``mixed`` is the share of groups whose rewards differ, which alone teach."""
-    return {"reward_std": float(rewards.std(axis=1).mean()), "mixed": float((np.ptp(rewards, axis=1) > 1e-9).mean())}
+def group_figures(rewards: np.ndarray, valid: np.ndarray | None = None) -> dict[str, float]:
+    """How far rewards differ within groups, (boards, plans); ``mixed`` is the share of groups whose rewards differ, which alone teach, and
+    which with ``valid`` have a valid plan too."""
+    mixed = np.ptp(rewards, axis=1) > 1e-9
+    if valid is not None:
+        mixed &= valid.any(axis=1)
+    return {"reward_std": float(rewards.std(axis=1).mean()), "mixed": float(mixed.mean())}

@@ -15,7 +15,7 @@ from trl import GRPOTrainer
 from frozenlab.base import seeds
 from frozenlab.models.language.policy import HFPolicy, user
 from frozenlab.models.policy import Sampling
-from frozenlab.models.training.runs.grpo import GRPORun
+from frozenlab.models.training.runs.grpo import GRPORun, group_figures
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
 from frozenlab.models.training.stage_run import CHECKPOINT_EVERY, Stage
 from frozenlab.models.training.stage_settings import StageSettings
@@ -26,6 +26,8 @@ class LanguageGRPORun(GRPORun):
 
     FIGURES: ClassVar[dict[str, str]] = GRPORun.FIGURES | {
         "clipped": "completions/clipped_ratio",
+        "sampling_kl": "sampling/kl",
+        "sampling_cut": "sampling/cut",
         "sampling_ratio": "sampling/importance_sampling_ratio/mean",
         "sampling_difference": "sampling/sampling_logp_difference/mean",
     }
@@ -85,3 +87,7 @@ class LanguageGRPORun(GRPORun):
 
     def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(gather_object(judged.to_dict("records")))
+
+    def group_figures(self, judged: pd.DataFrame, group: int) -> dict[str, float]:
+        """Groups that differ only in the small credit of invalid plans, of which a weak model has many, do not count as mixed."""
+        return group_figures(*(judged[name].to_numpy().reshape(-1, group) for name in ("reward", "valid")))

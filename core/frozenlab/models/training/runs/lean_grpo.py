@@ -61,13 +61,27 @@ class LeanGRPOTrainer(GRPOTrainer):
             return logps, entropies, aux_loss
         now, written = logps.detach(), self.current[COMPLETION].bool()
         difference = torch.where(written, now - sampled, 0.0).nan_to_num(nan=0.0)  # the engine has no number for some tokens
-        ratio = difference.exp()
-        figures = self._metrics["train"]
-        figures["sampling/sampling_logp_difference/mean"].append(difference[written].abs().mean().item())
-        figures["sampling/importance_sampling_ratio/mean"].append(ratio[written].mean().item())
+        for name, figure in agreement(difference[written], self.largest_weight).items():
+            self._metrics["train"][f"sampling/{name}"].append(figure)
         if self.largest_weight is not None:
-            logps = now + ratio.clamp(max=self.largest_weight) * (logps - now)
+            logps = now + difference.exp().clamp(max=self.largest_weight) * (logps - now)
         return logps, entropies, aux_loss
+
+
+def agreement(difference: torch.Tensor, largest_weight: float | None) -> dict[str, float]:
+    """How far trainer and engine agree about tokens that the engine drew, from their log-probabilities by the trainer less those by the
+    engine.
+
+    ``kl`` is the Kullback-Leibler divergence of a token in nats, ``cut`` the share of tokens whose weight is cut. The mean ratio says
+    little: of tokens drawn by the engine it is 1 to be expected, however different the two are.
+    """
+    ratio = difference.exp()
+    return {
+        "kl": -difference.mean().item(),
+        "cut": 0.0 if largest_weight is None else (ratio > largest_weight).float().mean().item(),
+        "sampling_logp_difference/mean": difference.abs().mean().item(),
+        "importance_sampling_ratio/mean": ratio.mean().item(),
+    }
 
 
 def in_passes(step: Batch, passes: int) -> Iterator[Batch]:
