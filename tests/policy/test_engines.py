@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
+from frozenlab.models.folders import ADAPTER
 from frozenlab.models.language import engines
-from frozenlab.models.language.engines import TOGETHER, Engine, merged_weights, published
+from frozenlab.models.language.engines import MOST_ROWS, AsAdapters, Engine, merged_weights, published
 from frozenlab.models.policy import Sampling
 from frozenlab.models.settings import Vllm
 from tests.language_sessions import adapted, tiny_policy
@@ -82,10 +83,10 @@ def test_a_measurement_asks_the_engine_in_a_few_calls_as_the_models_card_says(ti
     policy.writer = Engine(policy.model, policy.settings.model_copy(update={"revision": "abc"}))
     llm: Any = policy.writer.llm
     assert llm.settings["model"] == f"{tiny_model.name}@abc" and llm.settings["gpu_memory_utilization"] == 0.7
-    tasks, done = generate(EnvironmentConfig.uniform((3,), agents=2), TOGETHER // 2 + 10, seed=1), []
+    tasks, done = generate(EnvironmentConfig.uniform((3,), agents=2), MOST_ROWS // 2 + 10, seed=1), []
     answers = policy.answer(tasks, Sampling(0.6, completions=2, seed=3, top_p=0.95, top_k=20), done.append)
     assert [len(own) for own in answers] == [2] * len(tasks)
-    assert [rows for rows, _ in llm.calls] == [TOGETHER, 20] and done == [TOGETHER // 2, len(tasks)], "chunks, between which it can stop"
+    assert [rows for rows, _ in llm.calls] == [MOST_ROWS, 20] and done == [MOST_ROWS // 2, len(tasks)], "chunks, between which it can stop"
     assert llm.given == 1, "the weights are sent once"
     for _, asked in llm.calls:
         assert (asked.temperature, asked.top_p, asked.top_k, asked.max_tokens) == (0.6, 0.95, 20, 40)
@@ -106,3 +107,36 @@ def test_a_model_that_is_only_measured_leaves_the_engine_the_room_for_its_traini
     monkeypatch.setattr(engines, "engine_share", lambda card, resident, sleeps: resident)
     sizes = [engines.share_here(model, sleeps=True) / sum(weight.nbytes for weight in model.parameters()) for model in models]
     assert sizes == [4.0, 1.0], "gradients and the optimizer take three times the weights"
+
+
+@pytest.mark.parametrize("room", [0.5, 1.9, 2.1])
+def test_adapters_go_through_shared_memory_only_if_they_have_room_there_twice(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: float
+) -> None:
+    monkeypatch.setitem(sys.modules, "vllm.config.lora", SimpleNamespace(MaxLoRARanks=Literal[8, 64]))
+    monkeypatch.setitem(sys.modules, "vllm.lora.request", SimpleNamespace(LoRARequest=lambda name, number, folder: folder))
+    shared, disk, read = tmp_path / "shm", tmp_path / "session", []
+    shared.mkdir(), disk.mkdir()
+    model = adapted(tiny_model).model
+    weights = AsAdapters(model, disk)
+    monkeypatch.setattr(engines, "SHARED_MEMORY", shared)
+    monkeypatch.setattr(engines.shutil, "disk_usage", lambda folder: SimpleNamespace(free=room * weights.size))
+    llm = SimpleNamespace(
+        llm_engine=SimpleNamespace(add_lora=lambda folder: read.append((folder, (Path(folder) / ADAPTER).stat().st_size)))
+    )
+    weights.give(llm)
+    [(folder, size)] = read
+    assert Path(folder).parent == (shared if room >= 2 else disk)
+    assert weights.size <= size < 1.2 * weights.size, "what is measured is what is written"
+    assert not list(shared.iterdir()) and not list(disk.iterdir())
+
+
+def test_an_engine_sleeps_again_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    engine = Engine.__new__(Engine)
+    engine.sleeps, engine.stale, engine.weights = True, False, SimpleNamespace(sleep=1)  # type: ignore[assignment]
+    engine.llm = SimpleNamespace(wake_up=lambda tags: calls.append(tags[0]), sleep=lambda level: calls.append("asleep"))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    with pytest.raises(KeyError), engine.awake():
+        raise KeyError
+    assert calls == ["weights", "kv_cache", "asleep"]

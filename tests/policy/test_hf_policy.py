@@ -302,3 +302,16 @@ def test_attention_follows_from_the_card(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
     assert attention(tiny_settings(**({"dtype": "float16", "device": "auto"} | fields))) == used
+
+
+def test_a_context_is_no_longer_than_the_model_knows_positions(tiny_model: Path, tmp_path: Path) -> None:
+    small = shutil.copytree(tiny_model, tmp_path / "small")
+    config = json.loads((small / "config.json").read_text())
+    for change, known in (({"max_position_embeddings": 512}, 512), ({"max_position_embeddings": 256}, 256)):
+        (small / "config.json").write_text(json.dumps(config | change))
+        assert tiny_policy(small).settings.context == known
+    with pytest.raises(PolicyError, match="knows 256 positions, and an answer may take 300 tokens: lower max_tokens"):
+        tiny_policy(small, max_tokens=300)
+    stretched = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 256, "rope_theta": 1e6}
+    (small / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 256, "rope_parameters": stretched}))
+    assert tiny_policy(small, context=900).settings.context == 900

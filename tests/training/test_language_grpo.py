@@ -48,6 +48,19 @@ def test_an_engine_of_other_weights_shows_in_divergence_and_cut_tokens_and_hardl
 
 
 @pytest.mark.parametrize(
+    ("overlong", "masks", "lost"),
+    [("counted", False, [0, 0, 0, 0, 0]), ("masked", True, [0, 0, 0, 0, 0]), ("penalised", False, [0, 0, 0.25, 0.5, 1])],
+)
+def test_answers_that_are_too_long_are_counted_masked_or_penalised(
+    tiny_model: Path, tmp_path: Path, overlong: Any, masks: bool, lost: list[float]
+) -> None:
+    run = run_of(tiny_model)  # answers of at most 40 tokens
+    run.settings = run.settings.model_copy(update={"overlong": overlong})
+    assert run.arguments(tmp_path)["mask_truncated_completions"] == masks
+    assert [run.penalty(tokens) for tokens in (1, 32, 34, 36, 40)] == lost
+
+
+@pytest.mark.parametrize(
     ("vllm", "weight"), [(Vllm(), 2.0), (Vllm(largest_weight=None), None), (Vllm(largest_weight=3), 3.0), (None, None)]
 )
 def test_the_largest_weight_of_a_token_reaches_the_trainer(

@@ -43,6 +43,19 @@ def test_where_nothing_teaches_one_pass_is_left_for_the_figures() -> None:
     assert passes[0]["advantages"].tolist() == [0.0]
 
 
+def test_completions_that_are_masked_do_not_pass() -> None:
+    passes = list(in_passes(step([1.0, -1.0, -1.0, 0.5], [6, 0, 4, 0]), 2))
+    assert [each["idle"] for each in passes] == [False, True]
+    assert passes[0]["completion_mask"].sum(1).tolist() == [4, 6] and passes[0]["advantages"].tolist() == [-1.0, 1.0]
+    assert passes[1]["completion_ids"].shape[1] == 1
+
+
+def test_where_all_are_masked_one_token_is_left_for_the_figures() -> None:
+    first, second = in_passes(step([1.0, -1.0, -1.0, 0.5], [0, 0, 0, 0]), 2)
+    assert [first["idle"], second["idle"]] == [False, True]
+    assert first["completion_mask"].tolist() == [[1]] and first["advantages"].tolist() == [0.0]
+
+
 @pytest.mark.parametrize("loss", ["dapo", "grpo", "dr_grpo"])
 def test_it_learns_what_trls_trainer_learns_from_fewer_tokens(tmp_path: Path, loss: str) -> None:
     made = Made(boards=4, plans=4, steps=3, longest=24, loss=loss)

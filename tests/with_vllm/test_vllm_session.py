@@ -29,8 +29,8 @@ class Watched(LanguageGRPORun):
     last: LanguageGRPORun
     before: dict[str, torch.Tensor]
 
-    def start_engine(self) -> None:
-        super().start_engine()
+    def start_engine(self, folder: Path | None = None) -> None:
+        super().start_engine(folder)
         Watched.last = self
         Watched.before = {name: weight.clone() for name, weight in self.policy.model.named_parameters() if "lora" not in name}
 

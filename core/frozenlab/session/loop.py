@@ -48,7 +48,7 @@ def work(recorder: Recorder) -> None:
     session, spec = recorder.job, recorder.job.spec
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
-    training = make_training(policy, spec)
+    training = make_training(policy, session)
     engineer = spec.engineer.build(spec.models(policy))
     config = spec.initial_config
     lacking = stages_to_train(session)
@@ -137,12 +137,13 @@ def keep_config(stage: int, reason: GenerationError, recorder: Recorder) -> Conf
     return kept.config_after
 
 
-def make_training(policy: Policy, spec: SessionSpec) -> StageRun:
-    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
+def make_training(policy: Policy, session: Session) -> StageRun:
+    """What trains the policy by the session's method; for a language model with its vLLM engine, which writes from then on."""
+    spec = session.spec
     training = BY_NAME[spec.training.method].run(policy, spec.training, stages=spec.stages, seed=spec.seed)
     if isinstance(training, LanguageGRPORun):
         training.checkpoints = checkpoints(spec)
-        training.start_engine()
+        training.start_engine(session.dir)
     return training
 
 

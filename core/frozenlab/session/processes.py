@@ -33,7 +33,7 @@ def follow(session: Session) -> int:
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
-    training = make_training(policy, spec)
+    training = make_training(policy, session)
     lacking = stages_to_train(session)
 
     def measure() -> None:

@@ -116,6 +116,8 @@ class SessionSpec(Strict):
             raise ValueError(f"there is no layout {unknown[0]!r}; there is {', '.join(self.tasks.parts) or 'none'}")
         if self.training.method == "imitation" and self.tasks.teacher is None:
             raise ValueError(f"imitation needs a teacher, which the family {self.tasks.name} has not")
+        if self.training.overlong != "counted" and self.language is None:
+            raise ValueError('"overlong" is about answers of a language model; a lab model has a limit for each board')
         if self.training.self_assessment and (self.language is not None or not self.training.method.endswith("grpo")):
             raise ValueError("self-assessment is taught to a lab model that trains by GRPO, and to no other")
         return self

@@ -8,6 +8,7 @@ in training is never touched: an engine in this process takes the adapters as ad
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,10 +34,8 @@ from frozenlab.models.language.writers import Ids, Schema, Text, Writer
 from frozenlab.models.policy import Sampling
 from frozenlab.models.settings import LanguageSettings
 
-TOGETHER = 128
-"""Texts between two looks at whether to stop."""
 MOST_ROWS = 256
-"""Texts that are written at the same time."""
+"""Texts that are written at the same time, and between two looks at whether to stop: in smaller parts, each would wait for its longest."""
 BATCHED_TOKENS = 4096
 """Of prompts that pass the network together. With vLLM's usual 32,768 its profiler takes much memory for activations (as TRL found)."""
 MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
@@ -49,10 +48,10 @@ BY_GUIDANCE: Schema = {
 end, and steps back only from a schema with something that it does not know."""
 
 
-def engine_for(model: PreTrainedModel | PeftModel, settings: LanguageSettings) -> Writer:
-    """The writer that the settings ask for."""
+def engine_for(model: PreTrainedModel | PeftModel, settings: LanguageSettings, folder: Path | None = None) -> Writer:
+    """The writer that the settings ask for. Adapters may pass through ``folder``; None: through the system's temporary one."""
     assert settings.vllm is not None, "the settings ask for no engine"
-    return Served(model, settings.vllm.url) if settings.vllm.mode == "server" else Engine(model, settings)
+    return Served(model, settings.vllm.url) if settings.vllm.mode == "server" else Engine(model, settings, folder)
 
 
 class Weights(ABC):
@@ -73,23 +72,26 @@ class Weights(ABC):
 
 
 class AsAdapters(Weights):
-    """The engine holds the base as published and reads the adapters from a folder."""
+    """The engine holds the base as published and reads the adapters from a folder: in shared memory, if that has room for them twice (a
+    container has 64 MB unless told otherwise), or on a disk."""
 
     sleep = 1
 
-    def __init__(self, model: PeftModel) -> None:
+    def __init__(self, model: PeftModel, disk: Path | None) -> None:
         from vllm.config.lora import MaxLoRARanks
 
         rank = max(config.r for config in model.peft_config.values())
         self.settings = {"enable_lora": True, "max_loras": 1, "max_lora_rank": min(r for r in get_args(MaxLoRARanks) if r >= rank)}
-        self.model, self.number = model, count(1)
+        self.model, self.disk, self.number = model, disk, count(1)
+        self.size = sum(weight.nbytes for name, weight in model.named_parameters() if model.prefix in name)
         self.current: Any = None
 
     def give(self, llm: Any) -> None:
         from vllm.lora.request import LoRARequest
 
         number = next(self.number)
-        with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder:
+        roomy = SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free >= 2 * self.size
+        with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if roomy else self.disk, prefix=".adapters-") as folder:
             self.model.save_pretrained(folder, save_embedding_layers=False)  # "auto" would ask the hub each time
             self.current = LoRARequest(f"adapters-{number}", number, folder)
             llm.llm_engine.add_lora(self.current)
@@ -113,11 +115,11 @@ class AsWeights(Weights):
 class Engine:
     """A vLLM engine in this process, on this process's GPU."""
 
-    def __init__(self, model: PreTrainedModel | PeftModel, settings: LanguageSettings) -> None:
+    def __init__(self, model: PreTrainedModel | PeftModel, settings: LanguageSettings, folder: Path | None = None) -> None:
         from vllm import LLM
 
         assert settings.vllm is not None
-        self.weights: Weights = AsAdapters(model) if isinstance(model, PeftModel) else AsWeights(model)
+        self.weights: Weights = AsAdapters(model, folder) if isinstance(model, PeftModel) else AsWeights(model)
         self.sleeps = settings.vllm.sleep and torch.cuda.is_available()
         name_this_process()
         self.llm = LLM(
@@ -142,7 +144,7 @@ class Engine:
         self.stale = True
 
     def together(self, limit: int) -> int:
-        return TOGETHER
+        return MOST_ROWS
 
     def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
         from vllm import SamplingParams
@@ -165,18 +167,20 @@ class Engine:
     @contextmanager
     def awake(self) -> Iterator[None]:
         """The engine with the weights of the last :meth:`refresh`; afterwards the GPU's memory is the trainer's again."""
-        if self.sleeps:
-            torch.cuda.empty_cache()
-            self.llm.wake_up(tags=["weights"])
-        if self.stale or (self.sleeps and self.weights.sleep == 2):
-            self.weights.give(self.llm)
-            self.llm.reset_prefix_cache()
-            self.stale = False
-        if self.sleeps:
-            self.llm.wake_up(tags=["kv_cache"])
-        yield
-        if self.sleeps:
-            self.llm.sleep(level=self.weights.sleep)
+        try:
+            if self.sleeps:
+                torch.cuda.empty_cache()
+                self.llm.wake_up(tags=["weights"])
+            if self.stale or (self.sleeps and self.weights.sleep == 2):
+                self.weights.give(self.llm)
+                self.llm.reset_prefix_cache()
+                self.stale = False
+            if self.sleeps:
+                self.llm.wake_up(tags=["kv_cache"])
+            yield
+        finally:
+            if self.sleeps:
+                self.llm.sleep(level=self.weights.sleep)
 
 
 class Served:
@@ -197,7 +201,7 @@ class Served:
             PartialState().wait_for_everyone()
 
     def together(self, limit: int) -> int:
-        return TOGETHER
+        return MOST_ROWS
 
     def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
         more: dict[str, Any] = {"seed": seeds.derive(sampling.seed, "policy/served"), "stop_token_ids": list(until)}

@@ -72,6 +72,7 @@ class HFPolicy(Policy):
                 set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
         check_finite(model, name)
+        settings = within_positions(model, name, settings)
         if not to_train:
             model.requires_grad_(False)  # so that the engine keeps no room for gradients and optimizer
         elif not any(weight.requires_grad for weight in model.parameters()):
@@ -249,6 +250,24 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
         tokenizer.pad_token = tokenizer.eos_token
     processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
     return model.to(processes.device).eval(), tokenizer
+
+
+def positions(config: Any) -> int | None:
+    """The most positions that a model is made for; None if its config does not say."""
+    text = config.get_text_config()
+    most, scaling = getattr(text, "max_position_embeddings", None), getattr(text, "rope_scaling", None) or {}
+    original = scaling.get("original_max_position_embeddings")
+    return max(most, int(original * scaling.get("factor", 1))) if most and original else most
+
+
+def within_positions(model: PreTrainedModel | PeftModel, name: str, settings: LanguageSettings) -> LanguageSettings:
+    """The settings with a context of no more positions than the model knows. Raises PolicyError if the longest answer takes them all."""
+    most = positions(model.config)
+    if most is None or settings.context <= most:
+        return settings
+    if settings.max_tokens >= most:
+        raise PolicyError(f"{name} knows {most} positions, and an answer may take {settings.max_tokens} tokens: lower max_tokens")
+    return settings.model_copy(update={"context": most})
 
 
 def attention(settings: LanguageSettings) -> str:

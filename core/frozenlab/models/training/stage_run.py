@@ -158,6 +158,7 @@ class StageRun(TrainerCallback, ABC):
             judged = family.judge(task, answer)
             nearer = not judged.valid and self.settings.credit == "nearer"
             paid = family.credit(task, answer, judged) if nearer else judged.reward(self.settings.optimality)
+            paid -= self.penalty(len(ids))
             table.append(
                 {"cell": task.cell, "reward": paid, "valid": judged.valid, "optimal": judged.optimal}
                 | {"cost": judged.cost, "tokens": len(ids)}
@@ -167,6 +168,10 @@ class StageRun(TrainerCallback, ABC):
         frame = pd.DataFrame(table)
         self.figures = step_figures(self.everywhere(frame))
         return frame
+
+    def penalty(self, tokens: int) -> float:
+        """What an answer of so many tokens loses of its reward."""
+        return 0.0
 
     def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:
         """The plans that all processes of the session judged in this step."""

@@ -45,6 +45,9 @@ class StageSettings(Strict):
     completion may have (dr_grpo)."""
     scale_rewards: Literal["group", "batch", "none"] = "group"
     """GRPO: by the spread of which rewards the advantages of a group are divided."""
+    overlong: Annotated[Literal["counted", "masked", "penalised"], Field(exclude_if=lambda way: way == "counted")] = "counted"
+    """GRPO of a language model: an answer that is cut off earns nothing and each of its tokens teaches, so the longest weigh most (counted);
+    it teaches nothing (masked, DAPO's overlong filtering); or answers lose up to 1 over the last fifth of the longest (penalised)."""
     credit: Annotated[Literal["legal", "nearer"], Field(exclude_if=lambda credit: credit == "legal")] = "legal"
     """What an invalid answer earns up to 0.1 for: time without a fault, waiting too (legal), or only as far as its agents came nearer to
     their goals meanwhile (nearer), so that standing still earns nothing."""

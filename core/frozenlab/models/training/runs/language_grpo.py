@@ -20,6 +20,9 @@ from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
 from frozenlab.models.training.stage_run import CHECKPOINT_EVERY, Stage
 from frozenlab.models.training.stage_settings import StageSettings
 
+MARGIN = 5
+"""The last part of the longest answer in which a penalty grows: a fifth."""
+
 
 class LanguageGRPORun(GRPORun):
     """All stages of a session with one trainer. The writer that validates and engineers writes the plans to learn from too."""
@@ -44,12 +47,12 @@ class LanguageGRPORun(GRPORun):
         """Processes that learn together stop together: at the first step before which any was asked to."""
         super().begin(replace(stage, stopping=lambda: any(gather_object([stage.stopping()]))))
 
-    def start_engine(self) -> None:
-        """Lets the policy write with vLLM, where the settings say so."""
+    def start_engine(self, folder: Path | None = None) -> None:
+        """Lets the policy write with vLLM, where the settings say so; ``folder`` is that of the session."""
         if self.policy.settings.vllm:
             from frozenlab.models.language.engines import engine_for  # with it comes vLLM
 
-            self.policy.writer = engine_for(self.policy.model, self.policy.settings)
+            self.policy.writer = engine_for(self.policy.model, self.policy.settings, folder)
 
     def trainer(self, folder: Path) -> GRPOTrainer:
         if self.kept is None:
@@ -73,6 +76,7 @@ class LanguageGRPORun(GRPORun):
             "bf16": settings.dtype == "bfloat16",
             "fp16": settings.dtype == "float16",
             "gradient_checkpointing": self.checkpoints,
+            "mask_truncated_completions": self.settings.overlong == "masked",
         }
 
     def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
@@ -84,6 +88,14 @@ class LanguageGRPORun(GRPORun):
         )
         logprobs = [text.logprobs for text in written]
         return {"prompt_ids": asked, "completion_ids": [text.ids for text in written], "logprobs": logprobs if all(logprobs) else None}
+
+    def penalty(self, tokens: int) -> float:
+        """DAPO's soft punishment (Yu et al. 2025), as in TRL's ``get_soft_overlong_punishment``."""
+        if self.settings.overlong != "penalised":
+            return 0.0
+        longest = self.policy.settings.max_tokens
+        margin = max(1, longest // MARGIN)
+        return min(1.0, max(0.0, (tokens - (longest - margin)) / margin))
 
     def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(gather_object(judged.to_dict("records")))

@@ -92,7 +92,12 @@ def in_passes(step: Batch, passes: int) -> Iterator[Batch]:
     one completion passes for the figures.
     """
     rows = len(step["advantages"]) // passes
-    teaching, lengths = teaches(step["advantages"]), step[COMPLETION].sum(1)
+    if not step[COMPLETION].any():  # all were cut off and are masked: the figures are of one token
+        alone = torch.zeros_like(step[COMPLETION]).index_fill(1, torch.zeros(1, dtype=torch.long, device=step[COMPLETION].device), 1)
+        step = step | {COMPLETION: alone, "advantages": torch.zeros_like(step["advantages"])}
+    lengths = step[COMPLETION].sum(1)
+    teaching = teaches(step["advantages"]) & (lengths > 0)
+    lengths = torch.where(lengths > 0, lengths, 1 + lengths.max())  # those that are masked come last
     needed = max(1, *gather_object([int(teaching.sum())]))
     first_those = torch.argsort(lengths - teaching * (1 + lengths.max()), stable=True)[:needed]
     by_length = first_those[torch.argsort(lengths[first_those], stable=True)]
