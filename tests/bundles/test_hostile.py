@@ -199,7 +199,7 @@ HOSTILE: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("lines", lambda: has("events.jsonl", b"{}\n" * (limits.LINES + 1)), "lines"),
     ("state-running", lambda: has("state.json", b'{"status": "running", "pid": 1}'), "a worker has the job"),
     ("state-process", lambda: has("state.json", b'{"status": "done", "pid": 1}'), "names a process"),
-    ("spec-newer", lambda: spec(schema_version=3), "of a newer version"),
+    ("spec-newer", lambda: spec(schema_version=4), "of a newer version"),
     ("spec-path", lambda: spec(policy="/home/me/model"), "a place on the disk"),
     ("spec-student-up", lambda: spec(policy="student:../../model"), "a place on the disk"),
     ("spec-key", lambda: api(key_variable="AWS_SECRET_ACCESS_KEY"), "cannot be opened"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,10 +15,12 @@ from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import LanguageEngineer, answer_schema, parse_answer, render_request, without_bounds
+from frozenlab.engineer.engineers import PolicyEngineer
 from frozenlab.engineer.schema import Attempt, Written
 from frozenlab.engineer.sections import USUAL, behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
+from frozenlab.models.settings import LanguageSettings
 from tests.engineer.builders import MIXED, answer_to, context_of, mixed_cell, of_sizes
 
 CONTEXT, CONFIG = of_sizes(4)
@@ -139,13 +143,28 @@ def test_the_schema_allows_the_example_and_bounds_everything() -> None:
             case "array":
                 assert "maxItems" in part
             case "integer":
-                assert (part["minimum"], part["maximum"]) == (0, 100)
+                assert part["minimum"] in (0, 1) and part["maximum"] == 100
             case "string":
                 assert "maxLength" in part
             case _:
                 assert "enum" in part
 
     check(schema)
+
+
+@pytest.mark.parametrize(
+    ("version", "max_tokens", "least", "longest"), [(3, 4096, 1, 2000), (3, 900, 1, 600), (2, 4096, 0, 2000), (2, 900, 0, 2000)]
+)
+def test_no_cell_gets_a_share_of_0_and_a_short_answer_has_a_short_rationale_in_new_sessions(
+    version: int, max_tokens: int, least: int, longest: int
+) -> None:
+    """All shares at 0 were half of a small model's answers; a sixth had no room for the config."""
+    model: Any = SimpleNamespace(settings=LanguageSettings())
+    engineer: Any = PolicyEngineer(max_tokens=max_tokens).in_plain_language(model, nullcontext, version)
+    schema = answer_schema(CONTEXT, engineer.bounds)["properties"]
+    for cell in schema["cells"]["properties"].values():
+        assert (cell["properties"]["share_percent"]["minimum"], cell["properties"]["hole_percent"]["minimum"]) == (least, 0)
+    assert schema["rationale"]["maxLength"] == longest
 
 
 def test_the_request_names_the_teams_and_the_cells() -> None:

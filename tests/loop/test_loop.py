@@ -14,10 +14,13 @@ from frozenlab.base.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
+from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.folders import LAB_MODEL
 from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.loop import boards_of, suites_of
 from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from tests.builders import SEALED, short_spec
 from tests.running import finish, finished, weights
@@ -158,3 +161,15 @@ def test_a_policy_that_cannot_be_read_fails_with_the_reason(tmp_path: Path) -> N
     assert finish(session) == 1
     assert session.state().status == "failed"
     assert "nowhere" in (session.state().error or "")
+
+
+@pytest.mark.parametrize(("version", "schedule", "first"), [(2, "linear", 0.0), (3, "linear", 1 / 3), (3, "constant", 1 / 3)])
+def test_the_first_step_learns_in_new_sessions_and_those_of_version_2_go_on_as_they_began(
+    tmp_path: Path, version: int, schedule: Any, first: float
+) -> None:
+    training = TrainingSettings(steps=4, boards_per_step=2, completions_per_board=2, schedule=schedule, warmup_steps=2)
+    suite = SuiteSpec(agents=(2,), sizes=(3,), boards_per_cell=2, seed=1)
+    spec = short_spec("fixed", stages=1, schema_version=version, training=training, suite=suite)
+    assert SessionSpec.model_validate_json(spec.model_dump_json()).schema_version == spec.changed(seed=4).schema_version == version
+    rates = finished(SessionStore(tmp_path).create(spec, "short")).metrics(0)["learning_rate"] / training.learning_rate
+    assert rates[0] == pytest.approx(first) and rates.max() == pytest.approx(1)

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.models.training.stage_settings import share_of_rate
+from frozenlab.models.training.stage_settings import Schedule, share_of_rate
 
 
-def shares(steps: int, stages: int = 2, **settings: int) -> list[float]:
-    """Of the learning rate, step by step, where the schedule is per stage."""
-    chosen = TrainingSettings(schedule="per-stage", steps=steps, **settings)
-    return [share_of_rate(step, chosen) for step in range(stages * steps)]
+def shares(steps: int, stages: int = 2, schedule: Schedule = "per-stage", **settings: int) -> list[float]:
+    """Of the learning rate, step by step."""
+    chosen = TrainingSettings(schedule=schedule, steps=steps, **settings)
+    return [share_of_rate(step, chosen, stages) for step in range(stages * steps)]
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 8, 50])
@@ -24,6 +24,12 @@ def test_every_stage_learns_as_much_and_no_step_nothing(steps: int) -> None:
 def test_the_warm_up_is_of_each_stage() -> None:
     assert shares(8) == pytest.approx([1 / 3, 2 / 3, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6] * 2)
     assert shares(4, warmup_steps=0) == pytest.approx([1, 3 / 4, 2 / 4, 1 / 4] * 2)
+
+
+def test_over_a_session_it_rises_once_and_falls_or_stays_and_no_step_learns_nothing() -> None:
+    assert shares(4, warmup_steps=2, schedule="linear") == pytest.approx([1 / 3, 2 / 3, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
+    assert shares(4, warmup_steps=2, schedule="constant") == pytest.approx([1 / 3, 2 / 3, 1, 1, 1, 1, 1, 1])
+    assert shares(1, 1, "linear") == shares(1, 1, "constant") == [1]
 
 
 def test_another_schedule_has_its_usual_warm_up_unless_one_is_named() -> None:

@@ -45,6 +45,8 @@ class Models:
     """The model that is being trained; None where no engineer needs it."""
     config: Config | None = None
     """The session's first config, whose cells it keeps; None where no engineer needs it."""
+    version: int = 3
+    """That of the session's spec."""
 
 
 class EngineerSpec(Strict, ABC):

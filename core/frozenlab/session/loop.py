@@ -141,6 +141,7 @@ def make_training(policy: Policy, session: Session) -> StageRun:
     """What trains the policy by the session's method; for a language model with its vLLM engine, which writes from then on."""
     spec = session.spec
     training = BY_NAME[spec.training.method].run(policy, spec.training, stages=spec.stages, seed=spec.seed)
+    training.learns_at_once = spec.schema_version > 2
     if isinstance(training, LanguageGRPORun):
         training.checkpoints = checkpoints(spec)
         training.start_engine(session.dir)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from frozenlab.base.schemas import Strict, Version2
+from frozenlab.base.schemas import Strict, not_older
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.engineer.guard import GuardSettings
@@ -35,7 +35,9 @@ class Parent(Strict):
 class SessionSpec(Strict):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
-    schema_version: Version2 = 2
+    schema_version: Annotated[Literal[2, 3], BeforeValidator(not_older)] = 3
+    """From 3 on the first step learns with every schedule, and a language model cannot give a cell a share of 0. One of version 2 goes on
+    as it began."""
     title: Annotated[str, Field(max_length=120)] = ""
     """The name that people see."""
     policy: str = "lab-model"
@@ -105,7 +107,7 @@ class SessionSpec(Strict):
 
     def models(self, current: Policy | None) -> Models:
         """The models for its engineer; ``current`` is the one that is trained."""
-        return Models(self.policy, self.language, current, self.initial_config)
+        return Models(self.policy, self.language, current, self.initial_config, self.schema_version)
 
     @model_validator(mode="after")
     def _check_family(self) -> Self:

@@ -113,7 +113,26 @@ def form(context: Context) -> str:
     return json.dumps(answer).replace(f'"{NUMBER}"', NUMBER)
 
 
-def answer_schema(context: Context) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Bounds:
+    """What the schema bounds besides."""
+
+    least_share: int = 1
+    """Of a cell, in per cent: a model that gives all cells 0 proposes nothing."""
+    rationale: int = LONGEST_RATIONALE
+    """The most characters of the rationale."""
+
+    @classmethod
+    def within(cls, max_tokens: int) -> Bounds:
+        """Those of an answer of so many tokens: the rationale may take a third of them at two characters a token, and leaves the rest for
+        claims and config."""
+        return cls(rationale=min(LONGEST_RATIONALE, 2 * max_tokens // 3))
+
+
+UNTIL_VERSION_2 = Bounds(least_share=0)
+
+
+def answer_schema(context: Context, bounds: Bounds = Bounds()) -> dict[str, Any]:
     """JSON schema of the answer to ``context``: its cells and evidence ids only, every list, text and number bounded."""
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
     names = list(context.names)
@@ -121,11 +140,13 @@ def answer_schema(context: Context) -> dict[str, Any]:
     cited: dict[str, Any] = {"type": "array", "maxItems": 4 if ids else 0, "items": one_of(ids) if ids else {"type": "string"}}
     knobs = {"type": ["string", "null"], "enum": [*context.tasks.knobs, None]}
     claim = closed({"cell": one_of(names), "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
-    cell = closed({percent_key(knob): percent for knob in context.tasks.knobs})
+    cell = closed(
+        {percent_key(knob): percent for knob in context.tasks.knobs} | {"share_percent": percent | {"minimum": bounds.least_share}}
+    )
     mixing = closed({**cell["properties"], "layouts": closed(dict.fromkeys(context.layouts, percent))}) if context.layouts else cell
     return closed(
         {
-            "rationale": {"type": "string", "maxLength": LONGEST_RATIONALE},
+            "rationale": {"type": "string", "maxLength": bounds.rationale},
             "claims": {"type": "array", "maxItems": 2 * len(names), "items": claim},
             "preserved": {"type": "array", "maxItems": len(names), "items": one_of(names)},
             "cells": closed({own.name: cell if "layout" in own.place else mixing for own in context.cells}),
@@ -235,6 +256,7 @@ class LanguageEngineer:
     """Whether the paper's two lessons are part of the prompt."""
     fits: Callable[[list[Message]], bool] = lambda messages: True
     """Whether a conversation leaves the model room for an answer; of a model whose context is not known, any does."""
+    bounds: Bounds = Bounds()
 
     def prompt(self, context: Context) -> str:
         """The prompt with as many worked cases as leave room for an answer; if even the one without any does not fit, that one."""
@@ -249,7 +271,7 @@ class LanguageEngineer:
         """The model's answer; after one that could not be used, the model is shown that answer and its error, if there is room for them."""
         request = self.prompt(context)
         corrected = conversation(request, failed)
-        return self.reply(corrected if self.fits(corrected) else conversation(request), answer_schema(context), seed)
+        return self.reply(corrected if self.fits(corrected) else conversation(request), answer_schema(context, self.bounds), seed)
 
     def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         return parse_answer(context, config, raw)

@@ -18,7 +18,7 @@ from frozenlab.base.cells import Config, evenly
 from frozenlab.base.numbers import listed
 from frozenlab.engineer.controls import Asking
 from frozenlab.engineer.dialects.lab import LabEngineer
-from frozenlab.engineer.dialects.plain import LanguageEngineer
+from frozenlab.engineer.dialects.plain import UNTIL_VERSION_2, Bounds, LanguageEngineer
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
 from frozenlab.engineer.schema import Context, Proposal, Written
 from frozenlab.engineer.sections import NAMES, behaviour
@@ -127,8 +127,9 @@ class ModelEngineer(EngineerSpec):
             return engineer
         return AskingItself(engineer, lambda: beliefs(model, config, self.asks_itself))
 
-    def in_plain_language(self, model: HFPolicy, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
-        """``borrow`` gives what answers for the time of one answer: the ``model``, or another one with its words and settings."""
+    def in_plain_language(self, model: HFPolicy, borrow: Callable[[], AbstractContextManager[HFPolicy]], version: int) -> Engineer:
+        """``borrow`` gives what answers for the time of one answer: the ``model``, or another one with its words and settings. ``version``
+        is that of the session's spec."""
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
 
         thoughts = (USUAL_THOUGHTS if model.settings.thinking else 0) if self.thoughts is None else self.thoughts
@@ -141,7 +142,8 @@ class ModelEngineer(EngineerSpec):
         def fits(messages: list[dict[str, str]]) -> bool:
             return model.has_room(messages, limit=self.max_tokens, thoughts=thoughts)
 
-        return LanguageEngineer(reply, self.kind, self.guidance, fits)
+        bounds = Bounds.within(self.max_tokens) if version > 2 else UNTIL_VERSION_2
+        return LanguageEngineer(reply, self.kind, self.guidance, fits, bounds)
 
 
 class PolicyEngineer(ModelEngineer):
@@ -155,7 +157,7 @@ class PolicyEngineer(ModelEngineer):
         model: Any = models.current
         if models.language is None:
             return self.in_lab_dialect(model, models.config)
-        return self.in_plain_language(model, lambda: nullcontext(model))
+        return self.in_plain_language(model, lambda: nullcontext(model), models.version)
 
 
 class BaseEngineer(ModelEngineer):
@@ -181,6 +183,6 @@ class BaseEngineer(ModelEngineer):
         if models.language.lora:
             current: Any = models.current
             start = adapters_in(models.name)
-            return self.in_plain_language(current, lambda: current.before_training(start))
+            return self.in_plain_language(current, lambda: current.before_training(start), models.version)
         base = HFPolicy.load(models.name, models.language)
-        return self.in_plain_language(base, lambda: nullcontext(base))
+        return self.in_plain_language(base, lambda: nullcontext(base), models.version)

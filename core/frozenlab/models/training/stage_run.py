@@ -65,6 +65,8 @@ class StageRun(TrainerCallback, ABC):
 
     FIGURES: ClassVar[dict[str, str]] = {"entropy": "entropy", "learning_rate": "learning_rate", "grad_norm": "grad_norm"}
     """What of the trainer's own log belongs to the figures of a step: name -> what the trainer calls it."""
+    learns_at_once = False
+    """Whether the first step learns with every schedule. In sessions of version 2 the warm-up of two schedules begins at a rate of 0."""
 
     def __init__(self, policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> None:
         """``stages`` is their number in the whole session, over which the learning rate may fall."""
@@ -116,9 +118,10 @@ class StageRun(TrainerCallback, ABC):
         """Register this run as a callback and silence the trainer's own printing; the session log records every step."""
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(self)
-        if self.settings.schedule == "per-stage":
+        if self.settings.schedule == "per-stage" or self.learns_at_once:
             trainer.create_optimizer()
-            trainer.lr_scheduler = LambdaLR(trainer.optimizer, partial(share_of_rate, settings=self.settings))
+            share = partial(share_of_rate, settings=self.settings, stages=self.stages)
+            trainer.lr_scheduler = LambdaLR(trainer.optimizer, share)
         return trainer
 
     # --- plans ---------------------------------------------------------------------------------------------------

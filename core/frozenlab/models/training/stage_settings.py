@@ -46,8 +46,8 @@ class StageSettings(Strict):
     scale_rewards: Literal["group", "batch", "none"] = "group"
     """GRPO: by the spread of which rewards the advantages of a group are divided."""
     overlong: Annotated[Literal["counted", "masked", "penalised"], Field(exclude_if=lambda way: way == "counted")] = "counted"
-    """GRPO of a language model: an answer that is cut off earns nothing and each of its tokens teaches, so the longest weigh most (counted);
-    it teaches nothing (masked, DAPO's overlong filtering); or answers lose up to 1 over the last fifth of the longest (penalised)."""
+    """GRPO of a language model: an answer that is cut off earns nothing, and each of its tokens teaches, so it weighs most (counted); it
+    teaches nothing (masked, DAPO's overlong filtering); or answers lose up to 1 over the last fifth of the longest (penalised)."""
     credit: Annotated[Literal["legal", "nearer"], Field(exclude_if=lambda credit: credit == "legal")] = "legal"
     """What an invalid answer earns up to 0.1 for: time without a fault, waiting too (legal), or only as far as its agents came nearer to
     their goals meanwhile (nearer), so that standing still earns nothing."""
@@ -59,10 +59,11 @@ class StageSettings(Strict):
         return self.model_validate(self.model_dump(exclude_unset=True) | {"schedule": schedule})
 
 
-def share_of_rate(step: int, settings: StageSettings) -> float:
-    """The part of the learning rate at a step of the session (0-based) where the schedule is ``per-stage``: it rises over the warm-up, no
-    step learns nothing, and falls to zero with the end of the stage. The mean over a stage is about a half."""
-    of_stage, rising = step % settings.steps, min(settings.warmup_steps, settings.steps // 2)
-    if of_stage < rising:
-        return (of_stage + 1) / (rising + 1)
-    return (settings.steps - of_stage) / (settings.steps - rising)
+def share_of_rate(step: int, settings: StageSettings, stages: int = 1) -> float:
+    """The part of the learning rate at a step of the session (0-based): it rises over the warm-up, no step learns nothing, and, unless it
+    is ``constant``, it falls to zero with the end of the stage (``per-stage``) or of the session. The mean over a fall is about a half."""
+    whole = settings.steps * (1 if settings.schedule == "per-stage" else stages)
+    done, rising = step % whole, min(settings.warmup_steps, whole // 2)
+    if done < rising:
+        return (done + 1) / (rising + 1)
+    return 1.0 if settings.schedule == "constant" else (whole - done) / (whole - rising)
