@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
@@ -45,8 +47,8 @@ from frozenlab.models.training.stage_run import train_stage
 from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint
 from frozenlab.session.spec import SessionSpec
 
-SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True)}
-"""``tiny`` is for the test of this benchmark."""
+SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True), "small": Shape(12, 256, 768, 4, 2, 64, 2048, True)}
+"""``tiny`` is for the test of this benchmark, ``small`` for that of the memory told before a session."""
 CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=2, hole_ratio=0.2)
 WRITERS = ("transformers", "vllm")
 
@@ -181,6 +183,7 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
     run = (ClockedTRL if options.trl else Clocked)(policy, training, stages=1, seed=0)
     run.options, run.checkpoints = options, checkpoints(spec)
     ratios = []
+    loaded = psutil.Process().memory_info().rss
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         run.start_engine()
@@ -205,6 +208,7 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
         "tokens/s written": mean["written"] / mean["writing"],
         "tokens/s learned": mean["learned"] / (mean["step"] - mean["writing"]),
         "sampling ratio of the last step": ratios[-1],
+        "main memory that the stage added, GiB": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - loaded) / GIB,
         "peak memory in use, GiB": torch.cuda.max_memory_allocated() / GIB if cuda else None,
         "peak memory of torch with its cache, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
         "memory taken of the GPU, GiB": (total - free) / GIB if cuda else None,
@@ -251,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failed += done.returncode != 0
             print(f"\n{writer}" + (" failed" if done.returncode else ""))
             if not done.returncode:
-                estimated = footprint(spec_of(options, folder, writer), shape)
+                estimated = footprint(spec_of(options, folder, writer), shape, gpus()[0] if gpus() else None)
                 figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"estimated before the start, GiB": estimated.total / GIB}
                 for name, value in figures.items():
                     print(f"{name:>40}  " + ("-" if value is None else f"{value:,.2f}"))
