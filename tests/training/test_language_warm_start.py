@@ -54,6 +54,13 @@ def test_the_question_is_read_and_the_answer_alone_is_learnt(tiny_model: Path, t
     assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
 
 
+def test_numbers_that_are_not_finite_end_it_with_a_sentence(tiny_model: Path) -> None:
+    policy = policy_of(tiny_model)
+    next(policy.model.parameters()).data[:] = float("nan")
+    with pytest.raises(WarmStartError, match=r"after step 1 the loss is not finite .* lower learning rate"):
+        warm_start(policy, generate(CONFIG, 2, seed=0), WarmStart(examples=2, batch=2), seed=0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("lora", "rate"), [(None, 5e-3), (Lora(rank=4, alpha=8), 2e-2)], ids=["full", "lora"])
 def test_it_learns_them(tiny_model: Path, lora: Lora | None, rate: float) -> None:

@@ -6,6 +6,7 @@ nothing here: they are drawn with their best answers.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from trl import SFTConfig, SFTTrainer
 from frozenlab.base import seeds
 from frozenlab.base.errors import LabError
 from frozenlab.models.language.policy import THINK, THOUGHT, HFPolicy, user
+from frozenlab.models.policy import not_finite
 from frozenlab.models.settings import WarmStart
 from frozenlab.models.training.optimizers import MuonAndAdamW
 from frozenlab.tasks.task import Task
@@ -29,7 +31,7 @@ Progress = Callable[[int, int, float], None]
 
 
 class WarmStartError(LabError, ValueError):
-    """There is nothing to learn from; the message says why."""
+    """There is nothing to learn from, or nothing was learnt; the message says why."""
 
 
 def learnt(policy: HFPolicy, tasks: Sequence[Task]) -> Iterator[Row]:
@@ -89,6 +91,7 @@ def learn(policy: HFPolicy, rows: Sequence[Row], settings: WarmStart, seed: int,
                 train_sampling_strategy="sequential",
                 save_strategy="no",
                 logging_steps=1,
+                logging_nan_inf_filter=False,
                 report_to="none",
                 disable_tqdm=True,
                 seed=seeds.derive(seed, "warm-start/language"),
@@ -97,6 +100,8 @@ def learn(policy: HFPolicy, rows: Sequence[Row], settings: WarmStart, seed: int,
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(ProgressReport(on_progress))
         trainer.train()
+        if weight := not_finite(policy.model, learnt=True):
+            raise WarmStartError(f"after the last step {weight} is not finite (NaN or infinite): take a lower learning rate")
     policy.model.eval()
 
 
@@ -110,4 +115,7 @@ class ProgressReport(TrainerCallback):
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any] | None = None, **_: Any
     ) -> None:
         if logs and "loss" in logs:
-            self.on_progress(state.global_step, state.max_steps, float(logs["loss"]))
+            loss = float(logs["loss"])
+            if not math.isfinite(loss):
+                raise WarmStartError(f"after step {state.global_step} the loss is not finite (NaN or infinite): take a lower learning rate")
+            self.on_progress(state.global_step, state.max_steps, loss)
