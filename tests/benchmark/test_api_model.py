@@ -112,9 +112,10 @@ def test_answers_that_come_beside_one_that_fails_late_are_kept(tasks: list[Any],
     assert len(kept) == len(server.seen) - 1 >= 3
 
 
-def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", ["length", "MAX_TOKENS", "max_output_tokens", "content_filter: SAFETY"])
+def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[Any], tmp_path: Path, reason: str) -> None:
     def cut(server: Server, request: dict[str, Any]) -> None:
-        event = json.dumps({"choices": [{"delta": {"content": "Agent 0: UP"}, "finish_reason": "length"}]})
+        event = json.dumps({"choices": [{"delta": {"content": "Agent 0: UP"}, "finish_reason": reason}]})
         server.send_response(200)
         server.send_header("Content-Type", "text/event-stream")
         server.end_headers()

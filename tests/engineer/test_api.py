@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.chat import MOST_CHARACTERS, ask_for_text
+from frozenlab.engineer.chat import MOST_CHARACTERS, ask_for_text, end_of
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
@@ -149,6 +149,32 @@ ODD_ANSWERS: dict[str, Behaviour] = {
     "reasoning": streams(
         "event: message\r\n" + event(delta={"reasoning_content": "Hm.", "content": None}), event(delta={"content": GOOD}) + "\r"
     ),
+    "indented": sends(json.dumps(WHOLE, indent=2), **JSON),
+    "indented-crlf-mark": sends("\ufeff\r\n" + json.dumps(WHOLE, indent=1).replace("\n", "\r\n"), **JSON),
+    "whole-as-a-page": sends(json.dumps(WHOLE | {"usage": None, "error": None}), Content_Type="text/html"),
+    "whole-as-events": sends(json.dumps([WHOLE], indent=2), **EVENTS),
+    "events-as-json": sends(event(delta={"content": GOOD}) + "\n\ndata: [DONE]\n\n", **JSON),
+    "lines-of-json": sends(*(f"{event(delta={'content': part}).removeprefix('data: ')}\n" for part in (GOOD[:9], GOOD[9:])), **JSON),
+    "no-blanks": sends(*(f"{event(delta={'content': part}).replace(' ', '', 1)}\n" for part in (GOOD[:9], GOOD[9:])), **EVENTS),
+    "over-lines": streams("data: " + json.dumps(WHOLE, indent=1).replace("\n", "\ndata: ")),
+    "kept-alive": streams(
+        "id: 1\n" + event(delta={"role": "assistant"}),
+        ": ping",
+        "data:",
+        "data: : PROCESSING",
+        "event: ping\ndata: ping",
+        'event: ping\ndata: {"type": "ping"}',
+        event(),
+        event(delta={"content": GOOD}),
+        "retry: 100",
+    ),
+    "open-after-the-end": streams(event(delta={"content": GOOD}), "data: [DONE]", *[": still here"] * 99, pause=0.5),
+    "whole-once-more": streams(event(delta={"content": GOOD}), "data: " + json.dumps(WHOLE)),
+    "thoughts-in-parts": streams(
+        event(delta={"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": GOOD}]}),
+        event(delta={"content": [{"type": "reasoning", "text": "Hm."}], "reasoning": "Hm."}, finish_reason="STOP"),
+    ),
+    "signs-that-end-no-line": streams(event(delta={"content": GOOD}).replace('"1"', '"\u2028\x85"')),
     "fenced": streams(event(delta={"content": f"```json\n{GOOD}\n```"})),
     "odd-usage": streams(
         event(delta={"content": GOOD}), 'data: {"choices": [], "usage": {"completion_tokens": "many", "prompt_tokens": null}}'
@@ -160,6 +186,23 @@ ODD_ANSWERS: dict[str, Behaviour] = {
 def test_odd_answers_are_read(serve: Callable[..., Any], script: Behaviour) -> None:
     record = asked(serve(script))
     assert record.kept_because is None and record.attempts[0].raw.strip("`json\n") == GOOD
+
+
+@pytest.mark.parametrize(
+    ("end", "reasons"),
+    {
+        "length": "length MAX_TOKENS max_tokens max_output_tokens model_length model_context_window_exceeded ERROR_LIMIT maxTokensReached",
+        "content_filter": "content_filter content-filter SAFETY content_filter:RECITATION guardrail_intervened sensitive ERROR_TOXIC",
+        "tool_calls": "tool_calls tool_use function_call",
+        "refusal": "refusal",
+        "error": "error network_error abort insufficient_system_resource OTHER",
+        "": "stop STOP end_turn COMPLETE eos_token stop_sequence eosFound",
+    }.items(),
+)
+def test_an_end_in_other_words_is_the_same_end(end: str, reasons: str) -> None:
+    for reason in reasons.split():
+        assert end_of(reason) == (end or reason)
+    assert end_of(None) == end_of(5) == ""
 
 
 def speaks_no_http(server: Server, _: dict[str, Any]) -> None:
@@ -174,23 +217,36 @@ REFUSED = {"status": 400} | JSON
 NO_ANSWERS: dict[str, tuple[Behaviour, str]] = {
     "length": (streams(event(delta={"content": GOOD[:50]}, finish_reason="length")), "off at the longest length, at most 16,000 tokens"),
     "tool": (streams(event(delta={"tool_calls": [{"index": 0}]}, finish_reason="tool_calls")), "called a tool"),
-    "html": (sends("<html><title>Log in</title>", Content_Type="text/html; charset=utf-8"), "the server sent text/html; charset=utf-8"),
+    "html": (
+        sends("<html><title>Log in</title>", Content_Type="text/html; charset=utf-8"),
+        "with no answer in it; is the address right, which ends in /v1",
+    ),
     "no-choices": (streams('data: {"choices": []}', "data: [DONE]"), "with no answer in it"),
     "empty": (streams(), "with no answer in it"),
     "nothing-whole": (sends("{}", **JSON), "the server sent application/json, with no answer in it"),
     "nested": (streams("data: " + "[" * 100_000), "cannot be read"),
-    "digits": (streams("data: " + "9" * 10_000), "cannot be read"),
+    "digits": (streams("data: " + "9" * 10_000), "with no answer in it"),
     "broken-json": (streams("data: {broken"), "cannot be read"),
     "no-list": (streams('data: {"choices": 5}'), "cannot be read"),
-    "no-text": (sends(b"data: \xff\xfe\x00\n" * 1000, **EVENTS), "cannot be read"),
-    "bomb": (sends(BOMB, Content_Encoding="gzip", **EVENTS), "cannot be read"),
+    "no-text": (sends(b"data: \xff\xfe\x00\n" * 1000, **EVENTS), "with no answer in it"),
+    "bomb": (sends(BOMB, Content_Encoding="gzip", **EVENTS), "with no answer in it"),
     "breaks-off": (
         sends(event(delta={"content": GOOD[:40]}), "\n", Content_Length="100000"),
         "there is no connection to the server, or it broke",
     ),
     "no-http": (speaks_no_http, "there is no connection"),
     "hangs-up": (hangs_up, "there is no connection"),
-    "no-model": (sends('{"error": {"message": "no such model"}}', **REFUSED | {"status": 404}), "the server answered 404"),
+    "no-model": (
+        sends('{"error": {"message": "no such model"}}', **REFUSED | {"status": 404}),
+        "404 (NotFoundError): is the address right",
+    ),
+    "error-whole": (sends('{"error": {"message": "overloaded", "code": 502}}', **JSON), "reported an error"),
+    "error-at-the-end": (streams(event(delta={"content": GOOD}, finish_reason="error", error={"code": 502})), "reported an error"),
+    "error-event": (streams(event(delta={}), 'event: error\ndata: {"object": "error", "message": "no"}'), "reported an error"),
+    "thoughts-only": (
+        sends(json.dumps({"choices": [{"message": {"content": None, "reasoning": "Hm."}, "finish_reason": "MAX_TOKENS"}]})),
+        "off at",
+    ),
     "no-credit": (sends('{"error": "no credit is left"}', **REFUSED | {"status": 402}), "the server answered 402"),
     "list": (sends('[{"error": {"code": 400, "status": "INVALID_ARGUMENT"}}]', **REFUSED), "the server answered 400"),
     "cut-refusal": (sends("x" * 1000, Content_Length="5000", **REFUSED | {"status": 413}), "the server answered 413"),
@@ -207,7 +263,7 @@ NO_ANSWERS: dict[str, tuple[Behaviour, str]] = {
     "endless": (sends("x" * 100_000, forever=True, **EVENTS), "did not end"),
     "500": (fails(500), "the server answered 500"),
     "429": (fails(429), "the server answered 429"),
-    "401": (fails(401, f"the key {KEY} is wrong"), "the server answered 401"),
+    "401": (fails(401, f"the key {KEY} is wrong"), "401 (AuthenticationError): is the key right"),
     "truncated": (says(GOOD[:-20]), "no complete JSON object"),
     "wrong-schema": (says('{"cells": 5}'), "rationale"),
     "huge": (says(*["x" * 10_000] * (MOST_CHARACTERS // 10_000 + 1)), "did not end"),

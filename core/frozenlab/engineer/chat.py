@@ -1,14 +1,13 @@
 """Asking a chat server: vLLM, transformers serve, or a company's API.
 
-The ``openai`` client reads streams, tries again and pauses. Added here: one deadline for the whole answer, bounds on what is read, requests
-that give up what a server does not know, and reasons in one line. The key is read from the environment when it is needed, is written
-nowhere, and is sent only to hosts that were allowed on this machine (``hosts``).
+The ``openai`` client sends, tries again and pauses. Added here: one deadline for the whole answer, bounds on what is read, a reader of
+answers in every form that servers send, requests that give up what a server does not know, and reasons in one line. The key is read from
+the environment when it is needed, is written nowhere, and is sent only to hosts that were allowed on this machine (``hosts``).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
@@ -17,9 +16,9 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import openai
-from openai.types.chat import ChatCompletion
 
 from frozenlab.base.errors import cut, one_line
+from frozenlab.base.files import json_value
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import without_bounds
@@ -52,8 +51,27 @@ ENDS = {
     "content_filter": "gave no answer: a filter of the server stopped it",
     "refusal": "declined to answer",
     "tool_calls": "gave no answer: it called a tool, and was offered none",
+    "error": "gave no answer: the server reported an error in the middle of it",
 }
-"""Why an answer is none, by the reason that servers give for its end."""
+"""Why an answer is none, by the reason for its end."""
+OTHER_WORDS = {
+    "length": ("length", "limit", "maxtokens", "maxoutput", "maxcompletion", "maxpredicted", "contextwindow"),
+    "content_filter": ("filter", "safety", "recitation", "blocklist", "prohibited", "spii", "sensitive", "guardrail", "toxic"),
+    "refusal": ("refus",),
+    "tool_calls": ("tool", "functioncall"),
+    "error": ("error", "abort", "cancel", "insufficient", "other"),
+}
+"""What the reasons that servers give for an end have in them, in small letters without signs, from Anthropic to Zhipu."""
+FIELDS = (b"data", b"event", b"id", b"retry", b"")
+"""Names of the lines of an event stream; a comment has none."""
+BROKE = "there is no connection to the server, or it broke"
+WRONG_ADDRESS = "is the address right, which ends in /v1 with most servers, and is the model there under this name?"
+HINTS = {
+    **dict.fromkeys((301, 302, 303, 307, 308), "it sends requests on to another address: give that one"),
+    **dict.fromkeys((401, 403), "is the key right, and is its variable set?"),
+    **dict.fromkeys((404, 405), WRONG_ADDRESS),
+}
+"""What usually helps, by the status of a refusal; the server's own words may repeat the request, and the key with it."""
 
 
 class Answered(NamedTuple):
@@ -129,46 +147,100 @@ async def in_time(server: Server, key: str, asked: dict[str, Any]) -> Answered:
 
 
 async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, Any]) -> Answered:
-    """One answer, read as it comes. The client checks nothing of what a server sends, so anything can be missing or odd in it."""
+    """One answer, read as it comes. Nothing of what a server sends is checked before, so anything can be missing or odd in it."""
     text = ended = ""
     tokens = prompt_tokens = None
     spoke = False
     async with await client.chat.completions.create(stream=True, **asked) as stream:
-        async for chunk in chunks_of(stream):
-            for choice in getattr(chunk, "choices", None) or ():
-                delta = getattr(choice, "delta", None) or getattr(choice, "message", None)
-                reason = getattr(choice, "finish_reason", None)
-                spoke, text = True, text + text_of(getattr(delta, "content", None))
-                ended = "refusal" if getattr(delta, "refusal", None) else reason if isinstance(reason, str) else ended
-            usage = getattr(chunk, "usage", None)
+        async for chunk in chunks_of(stream.response):
+            if chunk.get("error") or chunk.get("object") == "error":
+                ended = "error"
+            for choice in chunk.get("choices") or ():
+                whole = {} if text else choice.get("message")  # some servers end a stream with all of it once more
+                delta = next((found for found in (choice.get("delta"), whole) if found is not None), {})
+                spoke, text = True, text + text_of(delta.get("content"))
+                ended = "refusal" if delta.get("refusal") else end_of(choice.get("finish_reason")) or ended
+            usage = chunk.get("usage")
             tokens, prompt_tokens = count(usage, "completion_tokens") or tokens, count(usage, "prompt_tokens") or prompt_tokens
             if len(text) > MOST_CHARACTERS:
                 raise ProposalError(f"{server.model} did not end: more than {MOST_CHARACTERS:,} characters")
+            if ended == "error":
+                raise ProposalError(f"{server.model} {ENDS[ended]}")
         kind = one_line(stream.response.headers.get("content-type", "")) or "nothing that says what it is"
     if not spoke:
-        raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it")
+        page = f"; {WRONG_ADDRESS}" if "html" in kind else ""
+        raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it{page}")
     answer = Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
     return Answered(answer, ended, at_temperature="temperature" in asked)
 
 
-async def chunks_of(stream: openai.AsyncStream[Any]) -> AsyncIterator[Any]:
-    """The pieces of an answer; a server that does not stream sends it whole."""
-    if "json" in stream.response.headers.get("content-type", ""):
-        yield ChatCompletion.construct(**json.loads(await stream.response.aread()))
-        return
-    async for chunk in stream:
+async def chunks_of(response: Any) -> AsyncIterator[dict[str, Any]]:
+    """The pieces of an answer: the events of a stream, or where there are none, what was sent as a whole, whatever the server calls it."""
+    event: list[bytes] = []
+    other: list[bytes] = []
+    spoke = False
+    async for line in lines_of(response.aiter_bytes()):
+        name, _, value = line.partition(b":")
+        if line.replace(b" ", b"") == b"data:[DONE]":  # the connection may stay open
+            break
+        if name == b"data":
+            event.append(value.strip())
+        elif name not in FIELDS and not spoke:
+            other.append(line)
+        elif not line and event:
+            for chunk in objects_in(event):
+                spoke = True
+                yield chunk
+            event.clear()
+    for chunk in [*objects_in(event), *objects_in([] if spoke else other)]:
         yield chunk
 
 
+async def lines_of(received: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines that end as in event streams; a text may have signs in it at which Python would end one too."""
+    parts: list[bytes] = []
+    async for piece in received:
+        first, *more = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        parts.append(first)
+        for line in more:
+            yield b"".join(parts)
+            parts = [line]
+    yield b"".join(parts)
+    yield b""
+
+
+def objects_in(lines: list[bytes]) -> list[dict[str, Any]]:
+    """The JSON objects in some lines: one over all lines, an array of them, or one a line, where a server leaves out what divides them.
+    Words that keep a connection alive are none. Raises ValueError for what begins like JSON, and is none."""
+    lines = [line for line in lines if line.strip()]
+    if not lines or lines[0].strip().removeprefix(b"\xef\xbb\xbf")[:1] not in b"{[":
+        return []
+    try:
+        found = [json_value(b"\n".join(lines))]
+    except ValueError:
+        if len(lines) == 1:
+            raise
+        found = [json_value(line) for line in lines]
+    return [one for value in found for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+
+
+def end_of(reason: Any) -> str:
+    """Why an answer ended, in our words (ENDS) where it is none, else in the server's; empty if it has not ended."""
+    if not isinstance(reason, str):
+        return ""
+    plain = "".join(filter(str.isalpha, reason.lower()))
+    return next((ours for ours, words in OTHER_WORDS.items() if any(word in plain for word in words)), reason)
+
+
 def text_of(content: Any) -> str:
-    """The text of a piece of an answer, which some servers send in parts."""
+    """The text of a piece of an answer, which some servers send in parts, with thoughts among them."""
     parts = content if isinstance(content, list) else [content]
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    texts = (part.get("text") if isinstance(part, dict) and part.get("type", "text") in ("text", "output_text") else part for part in parts)
     return "".join(text for text in texts if isinstance(text, str))
 
 
 def count(usage: Any, name: str) -> int | None:
-    found = getattr(usage, name, None)
+    found = usage.get(name) if isinstance(usage, dict) else None
     return found if isinstance(found, int) and found >= 0 else None
 
 
@@ -195,7 +267,8 @@ def connect(server: Server, key: str) -> openai.AsyncOpenAI:
 
 
 async def bounded(server: Server, received: Callable[[], AsyncIterator[bytes]], refused: bool) -> AsyncIterator[bytes]:
-    """What a server sends. Of what it says with an error the beginning will do; an answer that is too long raises ProposalError."""
+    """What a server sends. Of what it says with an error the beginning will do; an answer that is too
+    long, or breaks off, raises ProposalError."""
     total = 0
     try:
         async for piece in received():
@@ -203,9 +276,9 @@ async def bounded(server: Server, received: Callable[[], AsyncIterator[bytes]], 
             if total > (MOST_OF_A_REFUSAL if refused else MOST_BYTES):
                 raise ProposalError(f"{server.model} did not end: more than {MOST_BYTES // 1_000_000} million bytes")
             yield piece
-    except Exception:
+    except Exception as error:
         if not refused:
-            raise
+            raise error if isinstance(error, ProposalError) else ProposalError(f"{server.model} gave no answer: {BROKE}") from error
 
 
 def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:
@@ -242,9 +315,8 @@ def in_schema(schema: dict[str, Any], strictest: bool = False) -> dict[str, Any]
 def in_one_line(error: Exception) -> str:
     """One line about an error, without what the server may have repeated of the request."""
     if isinstance(error, openai.APIStatusError):
-        return f"the server answered {error.status_code} ({type(error).__name__})"
+        hint = HINTS.get(error.status_code)
+        return f"the server answered {error.status_code} ({type(error).__name__})" + (f": {hint}" if hint else "")
     if isinstance(error, openai.APIConnectionError):
-        return "there is no connection to the server, or it broke"
-    if type(error) is openai.APIError:
-        return "the server reported an error in the middle of it"
+        return BROKE
     return type(error).__name__ if isinstance(error, openai.OpenAIError) else "what the server sent cannot be read"
