@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -50,6 +51,17 @@ def test_a_viewer_is_told_of_the_session_and_of_its_changes(client: TestClient, 
         assert socket.receive_json() == {"draw": revision(session)}
         (session.dir / STOP_FILE).touch()
         assert socket.receive_json()["beat"]["words"].startswith("Stopping after this step.")
+
+
+@pytest.mark.parametrize("base", ["lab", "/a/b/"])
+def test_below_a_path_the_feed_is_where_the_pages_are(session: Session, monkeypatch: pytest.MonkeyPatch, base: str) -> None:
+    usual = server.config.get_option
+    monkeypatch.setattr(server.config, "get_option", lambda name: base if name == "server.baseUrlPath" else usual(name))
+    feed = urljoin(f"/{base.strip('/')}/train", address(session))
+    app = Starlette(routes=routes(), middleware=server.middleware())
+    with TestClient(app) as client, client.websocket_connect(feed, headers=OWN) as socket:
+        assert "beat" in socket.receive_json()
+    live._feeds.clear()
 
 
 def test_a_page_that_was_drawn_before_a_change_is_drawn_again(client: TestClient, session: Session) -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
 import runpy
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +17,8 @@ from streamlit.web.server import app_discovery, server_util
 from frozenlab.app.ui import door as door_module
 from frozenlab.app.ui import server
 from frozenlab.app.ui.door import DoorError
-from frozenlab.base.places import ROOT
+from frozenlab.base.places import ROOT, TELL
+from frozenlab.cli.app import wait_until_up
 from tests.ui.conftest import inside
 
 
@@ -76,6 +80,32 @@ def test_without_a_password_there_is_no_server_for_others(monkeypatch: pytest.Mo
     monkeypatch.setattr(server.config, "get_option", lambda name: {"server.address": "0.0.0.0"}.get(name) or usual(name))
     with pytest.raises(DoorError, match="it has no password"):
         server.middleware()
+
+
+def test_a_server_tells_who_started_it_below_which_path_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = server.config.get_option
+    monkeypatch.setattr(server.config, "get_option", lambda name: "/a/b/" if name == "server.baseUrlPath" else usual(name))
+    monkeypatch.setattr(server, "look_nothing_up", lambda: None)
+    monkeypatch.setattr(server.kernel_cache, "start", lambda: None)
+    hears, tells = os.pipe()
+    monkeypatch.setenv(TELL, str(tells))
+    server.begin()
+    with os.fdopen(hears) as told:
+        assert told.read() == "a/b"
+
+
+def test_a_port_of_another_program_does_not_open_the_lab() -> None:
+    """Whatever that program answers, the server that was started is not up."""
+    listens = "import socket, time; s = socket.socket(); s.bind(('127.0.0.1', int('%d'))); s.listen(); time.sleep(60)"
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert not wait_until_up(subprocess.Popen([sys.executable, "-c", listens % port], stderr=subprocess.DEVNULL), port)
+    own = subprocess.Popen([sys.executable, "-c", listens % port])
+    assert wait_until_up(own, port)
+    own.kill()
+    own.wait()
 
 
 @pytest.mark.parametrize(

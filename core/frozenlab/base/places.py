@@ -13,6 +13,8 @@ ROOT = CHECKOUT or PACKAGE
 ASSETS = ROOT / "assets"
 SESSIONS = ROOT / "sessions"
 """The recorded sessions that come with FrozenLab, read-only."""
+TELL = "FROZENLAB_TELL"
+"""Names the open file to which a server writes the path that it is served below, for the process that has started it."""
 
 
 def workplace() -> Path:

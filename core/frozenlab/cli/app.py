@@ -10,9 +10,8 @@ import subprocess
 import sys
 import time
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import psutil
 
@@ -44,10 +43,13 @@ def run_app(options: argparse.Namespace) -> int:
         command += for_others(options)
         link = with_password(environment, f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
     kernel_cache.start()
-    server = subprocess.Popen(command, cwd=places.workplace(), env=environment)
-    url = f"http://{here(options.host)}:{options.port}"
+    hears, tells = os.pipe()
+    server = subprocess.Popen(command, cwd=places.workplace(), env=environment | {places.TELL: str(tells)}, pass_fds=(tells,))
+    os.close(tells)
     try:
-        if wait_until_up(server, url):
+        with os.fdopen(hears) as told:  # ends with the server, at the latest
+            url = f"http://{here(options.host)}:{options.port}/{told.read()}".rstrip("/")
+        if wait_until_up(server, options.port):
             print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions continue)", flush=True)
             if link:
                 print(link, flush=True)
@@ -99,12 +101,13 @@ def reached_by(host: str | None) -> list[str]:
     return [*(address for address in addresses if not address.startswith("127.")), name, f"{name}.local"]
 
 
-def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:
-    """Wait for the server to answer; False if it ended instead."""
+def wait_until_up(server: subprocess.Popen[bytes], port: int) -> bool:
+    """Wait for the server to take connections; False if it ended instead, as where another program has the port already."""
     while server.poll() is None:
-        try:
-            with urlopen(f"{url}/_stcore/health", timeout=1):
+        with suppress(psutil.Error):
+            if any(
+                open_.status == psutil.CONN_LISTEN and open_.laddr.port == port for open_ in psutil.Process(server.pid).net_connections()
+            ):
                 return True
-        except (URLError, OSError):
-            time.sleep(0.2)
+        time.sleep(0.2)
     return False

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from streamlit import config
 
 from frozenlab.app.ui import sessions
 from frozenlab.app.ui.components import text_of
@@ -160,8 +161,9 @@ async def _send(socket: WebSocket, feed: Feed, drawn: str) -> None:
 
 
 def routes() -> list[WebSocketRoute]:
-    """The routes that the server needs beside Streamlit's own."""
-    return [WebSocketRoute(f"/{PATH}/{{kind}}/{{id}}", serve)]
+    """The routes that the server needs beside Streamlit's own, below the same path (``server.baseUrlPath``)."""
+    base = (config.get_option("server.baseUrlPath") or "").strip("/")
+    return [WebSocketRoute(f"/{base}/{PATH}/{{kind}}/{{id}}".replace("//", "/"), serve)]
 
 
 def beat(session: Session, state: State) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from frozenlab.app.ui.door import Door, password
 from frozenlab.app.ui.nav import INLINE
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
+from frozenlab.base.places import TELL
 from frozenlab.lake.kernels import cache as kernel_cache
 from frozenlab.lake.kernels.cache import cache_folder
 
@@ -50,6 +51,9 @@ def begin() -> list[Middleware]:
     except LabError as error:
         sys.exit(f"frozenlab: {error}")
     kernel_cache.start()
+    if told := os.environ.pop(TELL, ""):
+        with os.fdopen(int(told), "w") as waiting:
+            waiting.write((config.get_option("server.baseUrlPath") or "").strip("/"))
     return chain
 
 
