@@ -57,6 +57,12 @@ def entry(**changes: Any) -> bytes:
     return archive([manifest(job(sound() | {"events.jsonl": EVENTS})), *parts_of(sound()), part])
 
 
+def around(folder: str, *more: Part, sign: str = "/") -> bytes:
+    """A sound session, and more, with a folder around it and a sign between the names of folders."""
+    parts = [part._replace(name=folder + part.name) for part in (manifest(job(sound())), *parts_of(sound()))]
+    return archive([part._replace(name=part.name.replace("/", sign)) for part in (*parts, *more)])
+
+
 def lying(**changes: Any) -> bytes:
     """A sound session of which the manifest says something else."""
     return archive([manifest(job(sound()) | changes), *parts_of(sound())])
@@ -151,6 +157,12 @@ BEYOND = b'{"a":{"dtype":"F32","shape":[1000000000],"data_offsets":[0,4000000000
 HOSTILE: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("traversal", lambda: beside(Part("sessions/demo/../../../outside", b"{}")), "leads out of its folder"),
     ("absolute", lambda: beside(Part(TARGET, b"{}")), "leads to a fixed place"),
+    ("folder-with-data", lambda: beside(Part("sessions/demo/x/", b"{}")), "is a link, a folder or a device"),
+    ("folder-that-is-a-link", lambda: beside(Part("sessions/x/", attributes=mode(stat.S_IFLNK))), "is a link, a folder or a device"),
+    ("around-up", lambda: around("../"), "no manifest.json"),
+    ("around-root", lambda: around("/"), "no manifest.json"),
+    ("around-and-beside", lambda: around("lab/", Part("other/x.json", b"{}")), "no manifest.json"),
+    ("around-all-windows-up", lambda: around("lab/", Part("lab/../../x.json", b"{}"), sign="\\"), "leads out of its folder"),
     ("backslash", lambda: beside(Part("..\\..\\outside", b"{}")), "leads to a fixed place"),
     ("nul", lambda: beside(Part("sessions/demo/session.json\0.txt", b"{}")), "cannot be shown"),
     ("right-to-left", lambda: beside(Part("sessions/demo/\u202egpj.json", b"{}")), "cannot be shown"),
@@ -278,3 +290,24 @@ def test_a_sound_one_is_imported(tmp_path: Path) -> None:
     with opened(file, SessionStore(tmp_path / "sessions")) as found:
         assert not found.refusals
         assert [job.id for job in take_in(found, SessionStore(tmp_path / "sessions"))] == ["demo"]
+
+
+FOLDERS = tuple(Part(name, method=STORED, attributes=(stat.S_IFDIR | 0o755) << 16 | 0x10) for name in ("sessions/", "sessions/demo/"))
+PACKED_AGAIN: dict[str, Callable[[], bytes]] = {
+    "zip-r": lambda: beside(*FOLDERS),
+    "wrapped": lambda: around("my lab (1)/", *(part._replace(name=f"my lab (1)/{part.name}") for part in FOLDERS)),
+    "finder": lambda: around("lab/", Part("__MACOSX/lab/._manifest.json", b"x"), Part("lab/.DS_Store", b"x"), Part("lab/sessions/._demo")),
+    "windows": lambda: around("", Part("sessions/", attributes=0x10), Part("sessions/demo/Thumbs.db", b"x"), sign="\\"),
+    "windows-wrapped": lambda: around("lab/", Part("lab/desktop.ini", b"x"), sign="\\"),
+    "stored": lambda: archive([part._replace(method=STORED) for part in (*parts_of(sound()), manifest(job(sound())))]),
+}
+
+
+@pytest.mark.parametrize("make", PACKED_AGAIN.values(), ids=PACKED_AGAIN)
+def test_one_that_another_tool_has_packed_again_is_imported(make: Callable[[], bytes], tmp_path: Path) -> None:
+    file, store = tmp_path / "given.zip", SessionStore(tmp_path / "sessions")
+    file.write_bytes(make())
+    with opened(file, store) as found:
+        assert not found.refusals
+        assert [job.id for job in take_in(found, store)] == ["demo"]
+    assert {path.name for path in (store.root / "demo").iterdir()} <= {"session.json", "state.json", "labels.json", "imported.json"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import struct
 import zipfile
@@ -19,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 from frozenlab.base.errors import cut
 from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.contents import ContentError
-from frozenlab.experiments.bundles.layout import BundleError
+from frozenlab.experiments.bundles.layout import MANIFEST_FILE, BundleError
 
 END = struct.Struct("<4s4H2LH")
 """The end of the directory: signature, four counts, bytes and first byte of the directory, length of the comment."""
@@ -34,18 +35,20 @@ DOS_KINDS = 0x18
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, UnicodeError)
 """What ``zipfile`` raises about archives that it cannot read."""
 CHUNK = 2**18
+DESKTOP = re.compile(r"^__MACOSX/|(^|/)(\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)$")
+"""Names of what desktops leave in folders."""
+AROUND = re.compile(r"\w[\w .()-]*/")
+"""The name of a folder around all of a bundle, as a desktop gives the unpacked one."""
 
 
 class Entry(NamedTuple):
     """An entry of the directory."""
 
     info: zipfile.ZipInfo
+    name: str
+    """Its name in the bundle, whatever tool has packed it."""
     problem: str | None
     """Why it is refused, as it follows its name in a sentence; None: its description is sound."""
-
-    @property
-    def name(self) -> str:
-        return self.info.orig_filename
 
 
 def entries(file: BinaryIO) -> tuple[zipfile.ZipFile, list[Entry]]:
@@ -67,8 +70,26 @@ def entries(file: BinaryIO) -> tuple[zipfile.ZipFile, list[Entry]]:
         end = info.header_offset + HEADER + len(info.orig_filename) + info.compress_size
     if end > archive.start_dir:
         raise BundleError("this archive is not sound: an entry ends after its directory begins")
-    same_name = Counter(info.orig_filename.casefold() for info in known)
-    return archive, [Entry(info, _problem(info, same_name[info.orig_filename.casefold()])) for info in known]
+    named = _named(known)
+    same_name = Counter(name.casefold() for _, name in named)
+    return archive, [Entry(info, name, _problem(info, name, same_name[name.casefold()])) for info, name in named]
+
+
+def _named(known: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, str]]:
+    """The entries with their names in the bundle, whichever tool has packed it again: without those of folders and what a desktop leaves
+    in each, with / where Windows wrote \\, and without a folder around all."""
+    windows = not any("/" in info.orig_filename for info in known)
+    named = [(info, info.orig_filename.replace("\\", "/") if windows else info.orig_filename) for info in known]
+    named = [(info, name) for info, name in named if not (_is_folder(info, name) or DESKTOP.search(name))]
+    around = AROUND.match(named[0][1]) if named else None
+    if around and all(name.startswith(around[0]) for _, name in named) and any(name == around[0] + MANIFEST_FILE for _, name in named):
+        return [(info, name.removeprefix(around[0])) for info, name in named]
+    return named
+
+
+def _is_folder(info: zipfile.ZipInfo, name: str) -> bool:
+    """Whether it is nothing but the name of a folder, which is never made from it."""
+    return name.endswith("/") and not info.file_size and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFDIR)
 
 
 def _check_end(file: BinaryIO) -> None:
@@ -89,8 +110,8 @@ def _check_end(file: BinaryIO) -> None:
         raise BundleError("this archive is not sound: its directory is not where its end says")
 
 
-def _problem(info: zipfile.ZipInfo, same_name: int) -> str | None:
-    name, kind = info.orig_filename, stat.S_IFMT(info.external_attr >> 16)
+def _problem(info: zipfile.ZipInfo, name: str, same_name: int) -> str | None:
+    kind = stat.S_IFMT(info.external_attr >> 16)
     readable = name.isprintable() and (name.isascii() or info.flag_bits & UTF8)
     plain = kind in (0, stat.S_IFREG) and not info.external_attr & DOS_KINDS and not name.endswith("/")
     packing = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
