@@ -18,7 +18,7 @@ from frozenlab.app.ui import door as door_module
 from frozenlab.app.ui import server
 from frozenlab.app.ui.door import DoorError
 from frozenlab.base.places import ROOT, TELL
-from frozenlab.cli.app import wait_until_up
+from frozenlab.cli.app import url_of, wait_until_up, with_password
 from tests.ui.conftest import inside
 
 
@@ -91,7 +91,16 @@ def test_a_server_tells_who_started_it_below_which_path_it_is(monkeypatch: pytes
     monkeypatch.setenv(TELL, str(tells))
     server.begin()
     with os.fdopen(hears) as told:
-        assert told.read() == "a/b"
+        assert told.read() == "http a/b"
+
+
+def test_the_link_for_others_leads_to_where_the_lab_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    invite = with_password({})
+    link = invite(url_of("https", "lab.example", 80, "a/b"))
+    assert link.startswith(f"Link for others: https://lab.example:80/a/b/{door_module.DOOR}?password=")
+    monkeypatch.setenv(door_module.VARIABLE, "x" * 20)
+    assert with_password(dict(os.environ))(url_of("http", "::1", 8501, "")).endswith(", at http://[::1]:8501")
 
 
 def test_a_port_of_another_program_does_not_open_the_lab() -> None:

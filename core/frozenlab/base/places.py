@@ -14,7 +14,7 @@ ASSETS = ROOT / "assets"
 SESSIONS = ROOT / "sessions"
 """The recorded sessions that come with FrozenLab, read-only."""
 TELL = "FROZENLAB_TELL"
-"""Names the open file to which a server writes the path that it is served below, for the process that has started it."""
+"""Names the open file to which a server writes its scheme and the path that it is served below, for the process that has started it."""
 
 
 def workplace() -> Path:

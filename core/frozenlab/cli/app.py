@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,21 +39,23 @@ def run_app(options: argparse.Namespace) -> int:
     if options.look_only:
         environment[look_only.VARIABLE] = "1"
         command += ["--server.maxUploadSize", "1"]  # MB, which stay in memory
-    link = ""
+    invite = None
     if options.host or options.allowed_host:
         command += for_others(options)
-        link = with_password(environment, f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
+        invite = with_password(environment)
     kernel_cache.start()
     hears, tells = os.pipe()
     server = subprocess.Popen(command, cwd=places.workplace(), env=environment | {places.TELL: str(tells)}, pass_fds=(tells,))
     os.close(tells)
     try:
         with os.fdopen(hears) as told:  # ends with the server, at the latest
-            url = f"http://{here(options.host)}:{options.port}/{told.read()}".rstrip("/")
+            scheme, _, path = told.read().partition(" ")
         if wait_until_up(server, options.port):
+            url = url_of(scheme, here(options.host), options.port, path)
             print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions continue)", flush=True)
-            if link:
-                print(link, flush=True)
+            if invite:
+                name = (options.allowed_host or reached_by(options.host))[0]
+                print(invite(url_of(scheme, name, options.port, path)), flush=True)
             if not options.no_browser:
                 webbrowser.open(url)
         return server.wait()
@@ -68,8 +71,8 @@ def for_others(options: argparse.Namespace) -> list[str]:
     return [*address, *(part for name in names for part in ("--server.allowedHosts", name))]
 
 
-def with_password(environment: dict[str, str], address: str) -> str:
-    """The password of the server in its ``environment``, drawn if there is none, and a line with the link that lets people in.
+def with_password(environment: dict[str, str]) -> Callable[[str], str]:
+    """The password of the server in its ``environment``, drawn if there is none, and what makes the line for others of its address.
 
     The link is as good as the password, so it is never written to a log. Raises InputError where a
     drawn one could not be read, and DoorError for one that is too short.
@@ -78,11 +81,16 @@ def with_password(environment: dict[str, str], address: str) -> str:
 
     if environment.get(door.VARIABLE):
         door.password()
-        return f"Others come in by the password in {door.VARIABLE}, at {address}"
+        return f"Others come in by the password in {door.VARIABLE}, at {{}}".format
     if not sys.stdout.isatty():
         raise InputError(f"set {door.VARIABLE}: a password that is drawn is shown in a terminal only")
-    environment[door.VARIABLE] = secrets.token_urlsafe(32)
-    return f"Link for others: {door.link(address, environment[door.VARIABLE])}"
+    word = environment[door.VARIABLE] = secrets.token_urlsafe(32)
+    return lambda address: f"Link for others: {door.link(address, word)}"
+
+
+def url_of(scheme: str, name: str, port: int, path: str) -> str:
+    """The address of the lab below a path, under a name or an address of its machine."""
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}/{path}".rstrip("/")
 
 
 def here(host: str | None) -> str:

@@ -53,7 +53,8 @@ def begin() -> list[Middleware]:
     kernel_cache.start()
     if told := os.environ.pop(TELL, ""):
         with os.fdopen(int(told), "w") as waiting:
-            waiting.write((config.get_option("server.baseUrlPath") or "").strip("/"))
+            scheme = "https" if config.get_option("server.sslCertFile") else "http"
+            waiting.write(f"{scheme} {(config.get_option('server.baseUrlPath') or '').strip('/')}")
     return chain
 
 
