@@ -147,6 +147,17 @@ def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str], bo
     assert reason(capsys, *(board if argument == "BOARD" else argument for argument in arguments)).startswith(said)
 
 
+@pytest.mark.parametrize("arguments", ["--help", "--version", "solve BOARD", "list --json", "students list", "jobs disk"])
+def test_a_reader_that_has_seen_enough_ends_a_command_quietly(board: str, arguments: str) -> None:
+    """Also where the little that it prints is written at its very end."""
+    command = [sys.executable, "-m", "frozenlab.cli", *arguments.replace("BOARD", board).split()]
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes) as closed:
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0 if arguments == "--help" else 141, b"")  # argparse minds no reader
+
+
 def test_a_user_without_a_home_or_a_writable_folder_gets_the_variable(
     capsys: pytest.CaptureFixture[str], board: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 """The entry point of the command line.
 
 Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the
-reason; a fault of FrozenLab with 70 and a traceback.
+reason; a fault of FrozenLab with 70 and a traceback; a reader of the output that has seen enough, as head, with 141 and no word.
 
 Only the module of the chosen command is imported: ``frozenlab solve`` does not wait for torch, nor ``frozenlab --help`` for anything.
 """
@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, NoReturn
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
 
-BAD_INPUT, OUR_FAULT = 2, 70
-"""Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
+BAD_INPUT, OUR_FAULT, NOT_READ = 2, 70, 141
+"""Exit status of a command that refuses its input, of one that meets a fault of FrozenLab, and of one whose output is no longer read."""
 
 
 class Command(NamedTuple):
@@ -102,14 +102,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     os.environ.setdefault("HOME", str(places.home()))  # Streamlit and others end where there is none
     try:
-        options = parse(sys.argv[1:] if arguments is None else arguments)
-        if names := getattr(options, "allow_host", []):
-            from frozenlab.engineer import hosts
+        try:
+            options = parse(sys.argv[1:] if arguments is None else arguments)
+            if names := getattr(options, "allow_host", []):
+                from frozenlab.engineer import hosts
 
-            for name in names:
-                hosts.allow(name)
-        wake_queue()
-        return options.run(options) or 0
+                for name in names:
+                    hosts.allow(name)
+            wake_queue()
+            return options.run(options) or 0
+        finally:
+            if sys.stdout:  # None where it was closed from the start
+                sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what Python still has to write goes there
+        return NOT_READ
     except (LabError, OSError) as error:
         print(f"frozenlab: {one_line(error)}", file=sys.stderr)
         return BAD_INPUT
