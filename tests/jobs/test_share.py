@@ -47,5 +47,23 @@ def test_memory_is_the_least_that_any_group_leaves(group: Path) -> None:
     (group.parent / "memory.max").write_text("3000000")
     (group.parent / "memory.current").write_text("1000000")
     assert machine.memory() == (3_000_000, 2_000_000)
+    (group.parent / "memory.stat").write_text("anon 500000\ninactive_file 400000\nactive_file 9\n")
+    assert machine.memory() == (3_000_000, 2_400_000), "files that are kept in memory make room"
     (group.parent / "memory.max").write_text(str(MANY))
     assert machine.memory().total == whole.total
+
+
+def test_groups_of_the_first_version_limit_cores_and_memory(group: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on older clusters; a container sees its own group at the root, whatever its path is outside."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(12)), raising=False)
+    machine.MEMBERSHIP.write_text("6:cpu,cpuacct:/docker/1\n4:memory:/docker/1\n1:name=systemd:/docker/1\n0::/\n")
+    for name, text in {
+        "cpu/cpu.cfs_quota_us": "350000", "cpu/cpu.cfs_period_us": "100000",
+        "memory/memory.limit_in_bytes": "3000000", "memory/memory.usage_in_bytes": "1000000",
+    }.items():  # fmt: skip
+        (machine.CGROUPS / name).parent.mkdir(exist_ok=True)
+        (machine.CGROUPS / name).write_text(text)
+    assert machine.cores() == 3 and machine.memory() == (3_000_000, 2_000_000)
+    (machine.CGROUPS / "cpu/cpu.cfs_quota_us").write_text("-1")
+    machine.cores.cache_clear()
+    assert machine.cores() == 12

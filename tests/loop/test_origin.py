@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.jobs import machine
 from frozenlab.jobs.origin import ORIGIN_FILE, Origin, origin_here
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.lake.config import EnvironmentConfig
@@ -24,7 +25,7 @@ def test_a_session_records_its_origin_once(tmp_path: Path, monkeypatch: pytest.M
     assert session.origin is None
     Recorder(session).begin()
     first = (session.dir / ORIGIN_FILE).read_bytes()
-    assert session.origin is not None and session.origin.cores == os.cpu_count()
+    assert session.origin is not None and session.origin.cores == machine.cores()
     Recorder(session).begin()
     assert (session.dir / ORIGIN_FILE).read_bytes() == first
 

@@ -1,11 +1,12 @@
 """What this process may use of its machine, and what jobs take of it.
 
-In a container or a batch job that is often less than all: on Linux, affinity and the limits of cgroups (v2) say how much.
+In a container or a batch job that is often less than all: on Linux, affinity and the limits of cgroups (v1, v2) say how much.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -29,8 +30,10 @@ class Memory(NamedTuple):
 def cores() -> int:
     """Processor cores, at least one."""
     allowed = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    for group in groups():
-        quota, _, period = said(group, "cpu.max").partition(" ")
+    for group in groups("cpu"):
+        quota, period = [*said(group, "cpu.max").split(), "", ""][:2]
+        if not quota:  # v1
+            quota, period = said(group, "cpu.cfs_quota_us"), said(group, "cpu.cfs_period_us")
         if quota.isdigit() and period.isdigit():
             allowed = min(allowed, int(quota) / int(period))
     return max(1, int(allowed))
@@ -39,21 +42,26 @@ def cores() -> int:
 def memory() -> Memory:
     machine = psutil.virtual_memory()
     total, available = machine.total, machine.available
-    for group in groups():
-        most, used = said(group, "memory.max"), said(group, "memory.current")
+    for group in groups("memory"):
+        most = said(group, "memory.max") or said(group, "memory.limit_in_bytes")
+        used = said(group, "memory.current") or said(group, "memory.usage_in_bytes")
         if most.isdigit() and used.isdigit():
-            total, available = min(total, int(most)), min(available, max(0, int(most) - int(used)))
+            kept = re.search(r"^inactive_file (\d+)$", said(group, "memory.stat"), re.MULTILINE)
+            free = int(most) - int(used) + (int(kept[1]) if kept else 0)  # files that are kept make room when it is needed
+            total, available = min(total, int(most)), min(available, max(0, free))
     return Memory(total, available)
 
 
-def groups() -> list[Path]:
-    """The cgroup of this process and those around it; none on other systems."""
-    lines = said(MEMBERSHIP.parent, MEMBERSHIP.name).splitlines()
-    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), None)
-    if own is None:
-        return []
-    folder = CGROUPS / own
-    return [group for group in (folder, *folder.parents) if group.is_relative_to(CGROUPS)]
+def groups(controller: str) -> list[Path]:
+    """The cgroups that bound what this process has of cores (``cpu``) or memory: its own and those around it; none on other systems."""
+    found: list[Path] = []
+    for line in said(MEMBERSHIP.parent, MEMBERSHIP.name).splitlines():
+        _, names, own = line.split(":", 2)
+        if not names or controller in names.split(","):
+            root = CGROUPS / controller if names else CGROUPS
+            folder = root / own.removeprefix("/")
+            found += [group for group in (folder, *folder.parents) if group.is_relative_to(root)]
+    return found
 
 
 def said(folder: Path, name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import time
@@ -11,12 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Literal
 
-import psutil
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.base import places
 from frozenlab.base.files import write_text
-from frozenlab.jobs.machine import gpus
+from frozenlab.jobs.machine import cores, gpus, memory
 from frozenlab.jobs.state import Moment
 
 ORIGIN_FILE = "origin.json"
@@ -69,8 +67,8 @@ def origin_here() -> Origin:
         changed=bool(commit) and bool(_git("status", "--porcelain", "--untracked-files=no")),
         system=f"{platform.system()} {platform.machine()}",
         processor=_processor(),
-        cores=os.cpu_count() or 1,
-        memory=psutil.virtual_memory().total,
+        cores=cores(),
+        memory=memory().total,
         gpus=tuple(gpu.name for gpu in gpus()),
         python=platform.python_version(),
         versions={name: found for name in PACKAGES if (found := _version(name)) is not None},
