@@ -99,6 +99,8 @@ def test_hosts_can_be_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
     hosts.allow("c.example")
     assert hosts.hosts() == {"a.example", "b.example:8000", "c.example"}
     assert hosts.remembered().read_text() == "c.example\n"
+    hosts.remembered().write_text("d.example\r\n", encoding="utf-8-sig")  # edited on Windows
+    assert hosts.hosts() == {"a.example", "b.example:8000", "d.example"}
 
 
 def test_a_host_that_cannot_be_remembered_is_named_with_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

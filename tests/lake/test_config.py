@@ -14,6 +14,7 @@ from frozenlab.lake.config_cell import LAYOUTS, BoardKind, CellConfig
 from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.presets import PRESETS, preset
+from frozenlab.tasks.families import family_of
 
 
 def test_a_config_survives_its_file(tmp_path: Path) -> None:
@@ -21,6 +22,15 @@ def test_a_config_survives_its_file(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(config.to_json())
     assert EnvironmentConfig.read(tmp_path / "config.json") == config
     assert list(config.cells) == ["3", "6"] and config.sizes == (3, 6)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_config_that_windows_has_saved_is_read(encoding: str) -> None:
+    config, countdown = EnvironmentConfig.uniform((4,), agents=2), family_of("countdown")
+    for name, text in {"a.TOML": config.to_toml(), "a.json": config.to_json()}.items():
+        assert EnvironmentConfig.from_bytes(text.replace("\n", "\r\n").encode(encoding), name) == config
+    other = next(iter(countdown.ready_made().values()))
+    assert countdown.config_of(other.model_dump_json(indent=1).encode(encoding), "b.json") == other
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from hypothesis import assume, example, given
@@ -355,6 +357,14 @@ def test_a_bad_file_is_refused_in_one_line(name: str, text: str, reason: str) ->
     with pytest.raises(BoardError) as refused:
         read(name, Source(text, map=MAP, map_name="m.map", scenario=SCENARIO))
     assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_map_has_one_name_on_every_system(form: Literal["NFC", "NFD"]) -> None:
+    """macOS writes the mark of a letter as a sign of its own."""
+    other = "NFD" if form == "NFC" else "NFC"
+    scenario = normalize(form, SCENARIO.replace("m.map", "maps\\Über.map"))
+    assert read("movingai", Source(scenario, map=MAP, map_name=normalize(other, "Über.map")))[0].board == LAKE  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.base.files import write_text
+from frozenlab.base.files import read_text, write_text
 from frozenlab.base.schemas import Strict
 
 HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
@@ -117,7 +117,7 @@ def hosts() -> set[str]:
 
 def remembered_hosts() -> list[str]:
     path = remembered()
-    return path.read_text(encoding="utf-8").splitlines() if os.access(path, os.R_OK) else []
+    return read_text(path).splitlines() if os.access(path, os.R_OK) else []
 
 
 def check(servers: Iterable[Server | None]) -> None:

@@ -24,6 +24,7 @@ from pydantic_core import CoreSchema
 from frozenlab.base.cells import Cell, check_sum
 from frozenlab.base.docstrings import describe_fields
 from frozenlab.base.errors import one_line
+from frozenlab.base.files import TextError, text_of
 from frozenlab.lake.config_cell import LAYOUTS, SCATTER, BoardKind, CellConfig, Layout
 from frozenlab.lake.config_file import ConfigError, as_cells, as_list, as_sizes, data_in, said_of_sizes, schema_of_both_forms
 
@@ -210,9 +211,9 @@ class EnvironmentConfig(BaseModel):
     def from_bytes(cls, data: bytes, name: str) -> EnvironmentConfig:
         """The config in a file called ``name``: TOML if it ends in ``.toml``, else JSON. Raises ConfigError."""
         try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise ConfigError("not a text file in UTF-8") from None
+            text = text_of(data, name)
+        except TextError as error:
+            raise ConfigError(str(error)) from None
         return cls.from_toml(text) if name.lower().endswith(".toml") else cls.from_json(text)
 
     @classmethod

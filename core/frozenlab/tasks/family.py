@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.base.cells import Cell, Settings, check_sum, evenly, in_order
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.files import text_of
 from frozenlab.base.schemas import Strict
 from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT, Teacher
 from frozenlab.tasks.words import FamilyWords, Knob, Outcome
@@ -110,7 +111,7 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     def config_of(self, data: bytes, file_name: str) -> Any:
         """The config in a file. Raises a LabError."""
         try:
-            return self.config_type.model_validate_json(data)
+            return self.config_type.model_validate_json(text_of(data, file_name))
         except ValueError as error:
             raise LabError(one_line(error)) from None
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.files import read_text
 from frozenlab.jobs.queue.db import EndedJob
 from frozenlab.jobs.state import Alarm
 
@@ -51,7 +52,7 @@ def command() -> tuple[str, ...]:
     try:
         if given := os.environ.get(COMMAND):
             return Settings(command=tuple(shlex.split(given))).command
-        return Settings.model_validate_json(path.read_text(encoding="utf-8")).command if os.access(path, os.R_OK) else ()
+        return Settings.model_validate_json(read_text(path)).command if os.access(path, os.R_OK) else ()
     except (OSError, ValueError, ValidationError) as error:
         raise NotifyError(f"{path} or {COMMAND} cannot be used: {one_line(error)}") from None
 

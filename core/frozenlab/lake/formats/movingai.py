@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from unicodedata import normalize
 
 from frozenlab.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, Board, BoardError, Cell
 from frozenlab.lake.formats.entry import Entry, Source, board_of, from_xy, to_xy, whole_number
@@ -98,8 +99,9 @@ def _read_terrain(line: str, number: int, width: int) -> str:
 
 
 def base_name(path: str) -> str:
-    """The last part of a path that a file names; the rest is never followed."""
-    return PurePosixPath(path.replace("\\", "/")).name
+    """The last part of a path that a file names; the rest is never followed. A letter with a mark is one
+    sign, as all systems but macOS write it."""
+    return normalize("NFC", PurePosixPath(path.replace("\\", "/")).name)
 
 
 def write(entry: Entry, stem: str) -> dict[str, str]:

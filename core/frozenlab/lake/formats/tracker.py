@@ -59,7 +59,7 @@ def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
     if named and whole_number(named, f"{where}agents") != len(strings):
         raise BoardError(f"{where}the plan has {len(strings)} motion strings for {named} agents")
     map_name = row.get("map_name")
-    if map_name and source.map_name is not None and movingai.base_name(source.map_name) != f"{map_name}.map":
+    if map_name and source.map_name is not None and movingai.base_name(source.map_name) != movingai.base_name(f"{map_name}.map"):
         raise BoardError(f"{where}the plan is for the map {map_name[:80]!r}, not for {movingai.base_name(source.map_name)[:80]!r}")
     num_agents = len(strings) if source.agents is None else min(source.agents, len(strings))
     try:
