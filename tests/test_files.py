@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from frozenlab.base import places
 from frozenlab.base.files import (
     MAX_TEXT,
     TextError,
     append_line,
+    as_csv,
     read_lines,
     read_text,
     sweep,
@@ -116,7 +121,31 @@ def test_a_folder_appears_at_once_and_only_where_there_is_none(tmp_path: Path) -
 def test_text_is_bounded_and_has_to_be_text(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfS\r\nG\r\n")
     assert read_text(tmp_path / "a.txt") == "S\r\nG\r\n"
+    for encoding in ("utf-16", "utf-16-be"):  # of PowerShell and Notepad, with a mark
+        assert text_of(("\ufeff" * (encoding != "utf-16") + "S\r\nÜ").encode(encoding), "a.txt") == "S\r\nÜ"
     with pytest.raises(TextError, match=r"a\.txt is not a text file in UTF-8 \(byte 2\)"):
         text_of(b"S \xff", "a.txt")
     with pytest.raises(TextError, match=r"a\.txt is larger than 32 MB"):
         text_of(bytes(MAX_TEXT + 1), "a.txt")
+
+
+FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", '=HYPERLINK("http://x.example","me")', "＝1+1", "\t=1", "\r=1", "Ana\r=1", "Ana;=1+1"]
+NUMBERS = [-1.5, "-1.5", "+0.9", -3, "1e-05", "-2.5e-07", None, True, "Ana", "2@4, -1"]
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(index: bool) -> None:
+    """Not its head and not its index either, and not behind the sign that divides cells in other countries."""
+    table = pd.DataFrame({"=name": FORMULAS, "share": NUMBERS, "less": [-0.25] * 10}, index=FORMULAS)
+    rows = list(csv.reader(io.StringIO(as_csv(table, index=index), newline="")))
+    assert len(rows) == 11
+    cells = [part for row in rows for cell in row for part in cell.split(";")]
+    assert all(cell[:1] not in tuple("=+@\t\r＝＋－＠") or cell == "+0.9" for cell in cells)
+    assert {cell for cell in cells if cell.startswith("-")} == {"-1.5", "-3", "-2.5e-07", "-0.25"}
+    assert [row[index + 1] for row in rows[1:]] == ["-1.5", "-1.5", "+0.9", "-3", "1e-05", "-2.5e-07", "", "True", "Ana", "2@4, -1"]
+
+
+def test_every_table_for_people_is_written_by_as_csv() -> None:
+    package = places.PACKAGE
+    found = {str(path.relative_to(package)) for path in package.rglob("*.py") if ".to_csv(" in path.read_text(encoding="utf-8")}
+    assert found == {"base/files.py", "experiments/benchmark/report.py"}, "the second one is a sum of boards, which nothing writes"

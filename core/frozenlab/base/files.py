@@ -11,6 +11,7 @@ import shutil
 import stat
 import tempfile
 import time
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
@@ -73,9 +74,27 @@ def text_of(data: bytes, file_name: str) -> str:
     if len(data) > MAX_TEXT:
         raise TextError(f"{file_name} is larger than {MAX_TEXT // 2**20} MB")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")  # PowerShell and Notepad write both
     except UnicodeDecodeError as error:
         raise TextError(f"{file_name} is not a text file in UTF-8 (byte {error.start})") from None
+
+
+def as_csv(table: pd.DataFrame, index: bool = False) -> str:
+    """A table for spreadsheets: a ' keeps each text that they would run as a formula a text. Numbers stay what they are.
+
+    >>> import pandas as pd
+    >>> as_csv(pd.DataFrame({"name": ["=1+1", "Ana"], "gain": [-1.5, 2.0]}))
+    "name,gain\\n'=1+1,-1.5\\nAna,2.0\\n"
+    """
+    safe = table.rename(columns=_no_formula, index=_no_formula if index else None)
+    return safe.apply(lambda column: column if column.dtype.kind in "biufM" else column.map(_no_formula)).to_csv(index=index)
+
+
+def _no_formula(value: Any) -> Any:
+    """Text behind a ; counts too: it begins a cell where the comma is that of decimals. A bare CR, which nothing quotes, begins a row."""
+    if not isinstance(value, str) or re.fullmatch(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", value, re.IGNORECASE):
+        return value
+    return re.sub(r"(^|;)(?=[=+\-@\t\r\n＝＋－＠])", r"\1'", value.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def write_text(path: Path, text: str) -> None:

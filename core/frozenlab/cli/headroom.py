@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from frozenlab.base.files import as_csv
 from frozenlab.cli.common import add_fields, show
 from frozenlab.cli.experiment import about, add_experiment, run_experiment, standing, tell_standing
 from frozenlab.experiments.experiment import RunSettings
@@ -31,7 +32,7 @@ def print_headroom(measurement: Headroom, options: argparse.Namespace) -> None:
         tell_standing(measurement, options)
         return
     if options.out:
-        gain_table(report).to_csv(options.out, index=False)
+        options.out.write_text(as_csv(gain_table(report)), encoding="utf-8")
     lines = [f"{report.spec.title}\n\n{report.verdict}\n"]
     lines += [f"{check.passed:>12}  {check.name}: {check.found} (target: {check.target})" for check in report.checks]
     lines += ["", *(f"- {sentence}" for sentence in report.sentences), "", standing(measurement)]

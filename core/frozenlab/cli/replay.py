@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import listed
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, agree, given, named, read_model, show
 from frozenlab.cli.experiment import about, add_id, run_experiment, standing
@@ -90,7 +91,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
         return
     rows = proposals(answers)
     if options.out:
-        rows.to_csv(options.out, index=False)
+        options.out.write_text(as_csv(rows), encoding="utf-8")
     table = compared(rows, task.reference)
     arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
     found = sentences(table, task)

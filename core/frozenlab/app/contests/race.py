@@ -14,6 +14,7 @@ from frozenlab.app.ui.glossary import note
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
+from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent, share, signed
 from frozenlab.experiments.contests.scores import Score, between, by_cell, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest
@@ -154,7 +155,7 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
         note("What was possible: the oracle, who knows the planted weakness, still trains.")
     note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same boards.")
     st.download_button(
-        "Scoreboard as CSV", lambda: table_of(contest).to_csv(index=False), f"{contest.id}.csv", "text/csv", key="contest-csv",
+        "Scoreboard as CSV", lambda: as_csv(table_of(contest)), f"{contest.id}.csv", "text/csv", key="contest-csv",
         icon=":material/download:", on_click="ignore",
     )  # fmt: skip
 

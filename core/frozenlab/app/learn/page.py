@@ -17,6 +17,7 @@ from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.share import encode
 from frozenlab.base.errors import LabError
+from frozenlab.base.files import as_csv
 from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.lake.board import BoardError
 from frozenlab.session.store import SessionStore
@@ -209,4 +210,4 @@ def class_results(class_name: str) -> None:
     titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
     table = table[[name for name in titles if name in table]].rename(columns=titles)
     st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
-    st.download_button("CSV", lambda: table.to_csv(), f"{class_name}.csv", "text/csv", on_click="ignore")
+    st.download_button("CSV", lambda: as_csv(table, index=True), f"{class_name}.csv", "text/csv", on_click="ignore")

@@ -24,6 +24,7 @@ from frozenlab.app.ui.deleting import delete_button
 from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.app.ui.markup import cited
 from frozenlab.app.ui.once import once
+from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import Interval
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Context, ProposalRecord
@@ -287,7 +288,7 @@ def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.Da
         return json.dumps({"task": replay.spec.model_dump(mode="json"), "answers": rows}, indent=1)
 
     with st.container(horizontal=True):
-        for kind, data in (("CSV", lambda: table.to_csv(index=False)), ("JSON", as_json)):
+        for kind, data in (("CSV", lambda: as_csv(table)), ("JSON", as_json)):
             st.download_button(
                 kind, data, f"replay-{replay.id}.{kind.lower()}", on_click="ignore", key=f"replay-{kind}", icon=":material/download:"
             )

@@ -17,6 +17,7 @@ from frozenlab.app.diagnosis.section import diagnosis_section
 from frozenlab.app.studies.form import start_form
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import markup, sessions
+from frozenlab.base.files import as_csv
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.studies.grid import MEASURES, Measure
@@ -140,7 +141,7 @@ def downloads(report: StudyReport, view: str) -> None:
         for label, data, kind in (
             ("HTML report", lambda: html_page(report), "html"),
             ("JSON", lambda: report.model_dump_json(indent=1), "json"),
-            (f"CSV of {VIEW_WORDS[view].lower()}", lambda: rows_of(report, view).to_csv(index=False), "csv"),
+            (f"CSV of {VIEW_WORDS[view].lower()}", lambda: as_csv(rows_of(report, view)), "csv"),
         ):
             name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
             st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from frozenlab.base import places
 from frozenlab.base.errors import one_line
-from frozenlab.base.files import regular, write_files, write_parquet
+from frozenlab.base.files import as_csv, regular, write_files, write_parquet
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.experiments.benchmark.report import PlainReport, Report
 from frozenlab.jobs.folders import JOB_ID
@@ -53,7 +53,7 @@ def save_result(folder: Path, report: Report, rows: pd.DataFrame) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     keep_origin(folder)
     write_parquet(folder / "boards.parquet", rows)
-    write_files(folder, {"cells.csv": report.cells_table().to_csv(index=False), "report.json": report.model_dump_json(indent=1)})
+    write_files(folder, {"cells.csv": as_csv(report.cells_table()), "report.json": report.model_dump_json(indent=1)})
 
 
 class Result(Job):

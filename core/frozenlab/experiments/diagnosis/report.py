@@ -10,7 +10,7 @@ from typing import Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from frozenlab.base.files import write_text
+from frozenlab.base.files import as_csv, write_text
 from frozenlab.base.numbers import UNKNOWN, counted, percent
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.diagnosis.scoring import Rate, rate
@@ -145,7 +145,7 @@ def table(report: DiagnosisReport) -> pd.DataFrame:
 def write_report(report: DiagnosisReport, folder: Path) -> None:
     """Write ``report.json`` and ``rates.csv``."""
     write_text(folder / "report.json", report.model_dump_json(indent=1))
-    write_text(folder / "rates.csv", table(report).to_csv(index=False))
+    write_text(folder / "rates.csv", as_csv(table(report)))
 
 
 def lines(report: DiagnosisReport) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base.cells import Config, in_order
-from frozenlab.base.files import write_parquet, write_text
+from frozenlab.base.files import as_csv, write_parquet, write_text
 from frozenlab.base.numbers import MANY, ComparisonError, interval, points
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.experiments.studies.design import Design, Kind, design
@@ -233,9 +233,9 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
     for name, rows_of in tables.items():
         rows = [{"measure": measure} | row for measure in MEASURES for row in rows_of(report.of(measure))]
         if rows:
-            write_text(folder / f"{name}.csv", pd.DataFrame(rows).to_csv(index=False))
+            write_text(folder / f"{name}.csv", as_csv(pd.DataFrame(rows)))
     if report.main is not None:
-        write_text(folder / "main.csv", as_frame(report.main).to_csv(index=False))
+        write_text(folder / "main.csv", as_csv(as_frame(report.main)))
         write_text(folder / "main.tex", as_latex(report.main))
         for measure in MEASURES:
             write_text(folder / f"main-{measure}.svg", main_picture(report.main, measure))

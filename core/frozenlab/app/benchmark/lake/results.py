@@ -16,6 +16,7 @@ from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_ta
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.components.scoreboard import scoreboard
 from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
+from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.results import Result
@@ -159,7 +160,7 @@ def downloads(lines: Sequence[Line], view: View, paper: PaperResults) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, data, mime, hint in (
-            ("CSV", lambda: as_table(lines, view.suite).to_csv(index=False), "text/csv", "All cells of all rows that are shown"),
+            ("CSV", lambda: as_csv(as_table(lines, view.suite)), "text/csv", "All cells of all rows that are shown"),
             ("JSON", as_json, "application/json", "The reports of all results that are shown"),
         ):
             file, key = f"benchmark-{view.suite}.{label.lower()}", f"bench-{label.lower()}"

@@ -10,7 +10,7 @@ const SHARP = 2; // pixels of a PNG for one of the figure
 function cell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
   const text = String(value).replace(/<br>/g, " ").replace(/<[^>]+>/g, "");
-  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // no formula in a spreadsheet
+  const safe = typeof value === "string" && isNaN(text) ? text.replace(/(^|;)(?=[=+\-@\t\r＝＋－＠])/g, "$1'") : text; // no formula, as as_csv
   return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
 }
 
