@@ -129,8 +129,8 @@ def test_a_server_that_does_not_say_what_it_refuses_is_asked_for_less_and_less(s
 
 
 def streams(*lines: str, **others: Any) -> Behaviour:
-    """A server that sends these lines as events, whatever they are."""
-    return sends(*(f"{line}\n\n" for line in lines), **EVENTS | others)
+    """A server that sends these lines as events, whatever they are, and says that it has ended, if it ends."""
+    return sends(*(f"{line}\n\n" for line in (*lines, *["data: [DONE]"][others.get("forever", False) :])), **EVENTS | others)
 
 
 def event(**choice: Any) -> str:
@@ -155,7 +155,9 @@ ODD_ANSWERS: dict[str, Behaviour] = {
     "whole-as-events": sends(json.dumps([WHOLE], indent=2), **EVENTS),
     "events-as-json": sends(event(delta={"content": GOOD}) + "\n\ndata: [DONE]\n\n", **JSON),
     "lines-of-json": sends(*(f"{event(delta={'content': part}).removeprefix('data: ')}\n" for part in (GOOD[:9], GOOD[9:])), **JSON),
-    "no-blanks": sends(*(f"{event(delta={'content': part}).replace(' ', '', 1)}\n" for part in (GOOD[:9], GOOD[9:])), **EVENTS),
+    "no-blanks": sends(
+        *(f"{event(delta={'content': part}).replace(' ', '', 1)}\n" for part in (GOOD[:9], GOOD[9:])), "data:[DONE]", **EVENTS
+    ),
     "over-lines": streams("data: " + json.dumps(WHOLE, indent=1).replace("\n", "\ndata: ")),
     "kept-alive": streams(
         "id: 1\n" + event(delta={"role": "assistant"}),
@@ -175,6 +177,8 @@ ODD_ANSWERS: dict[str, Behaviour] = {
         event(delta={"content": [{"type": "reasoning", "text": "Hm."}], "reasoning": "Hm."}, finish_reason="STOP"),
     ),
     "signs-that-end-no-line": streams(event(delta={"content": GOOD}).replace('"1"', '"\u2028\x85"')),
+    "done-is-all-that-says-so": streams(event(delta={"content": GOOD}, finish_reason=None)),
+    "stop-is-all-that-says-so": sends(event(delta={"content": GOOD}, finish_reason="stop") + "\n", **EVENTS),
     "fenced": streams(event(delta={"content": f"```json\n{GOOD}\n```"})),
     "odd-usage": streams(
         event(delta={"content": GOOD}), 'data: {"choices": [], "usage": {"completion_tokens": "many", "prompt_tokens": null}}'
@@ -234,6 +238,11 @@ NO_ANSWERS: dict[str, tuple[Behaviour, str]] = {
         sends(event(delta={"content": GOOD[:40]}), "\n", Content_Length="100000"),
         "there is no connection to the server, or it broke",
     ),
+    "cut-by-a-proxy": (
+        sends(event(delta={"content": GOOD[:40]}) + "\n\n", ": still here\n", **EVENTS),
+        "no connection to the server, or it broke",
+    ),
+    "cut-after-all": (sends(event(delta={"content": GOOD}, finish_reason=None) + "\n", **EVENTS), "or it broke"),
     "no-http": (speaks_no_http, "there is no connection"),
     "hangs-up": (hangs_up, "there is no connection"),
     "no-model": (

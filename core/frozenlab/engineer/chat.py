@@ -70,6 +70,8 @@ HINTS = {
     **dict.fromkeys((301, 302, 303, 307, 308), "it sends requests on to another address: give that one"),
     **dict.fromkeys((401, 403), "is the key right, and is its variable set?"),
     **dict.fromkeys((404, 405), WRONG_ADDRESS),
+    402: "is there credit left?",
+    429: "are there too many requests at a time, or is no credit left?",
 }
 """What usually helps, by the status of a refusal; the server's own words may repeat the request, and the key with it."""
 
@@ -150,7 +152,7 @@ async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, A
     """One answer, read as it comes. Nothing of what a server sends is checked before, so anything can be missing or odd in it."""
     text = ended = ""
     tokens = prompt_tokens = None
-    spoke = False
+    spoke = cut_off = False
     async with await client.chat.completions.create(stream=True, **asked) as stream:
         async for chunk in chunks_of(stream.response):
             if chunk.get("error") or chunk.get("object") == "error":
@@ -164,24 +166,28 @@ async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, A
             tokens, prompt_tokens = count(usage, "completion_tokens") or tokens, count(usage, "prompt_tokens") or prompt_tokens
             if len(text) > MOST_CHARACTERS:
                 raise ProposalError(f"{server.model} did not end: more than {MOST_CHARACTERS:,} characters")
+            cut_off = cut_off or chunk.get("cut") is True
             if ended == "error":
                 raise ProposalError(f"{server.model} {ENDS[ended]}")
         kind = one_line(stream.response.headers.get("content-type", "")) or "nothing that says what it is"
     if not spoke:
         page = f"; {WRONG_ADDRESS}" if "html" in kind else ""
         raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it{page}")
+    if cut_off and not ended:  # by a proxy or a server in trouble: what came may be half of it
+        raise ProposalError(f"{server.model} gave no answer: {BROKE}")
     answer = Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
     return Answered(answer, ended, at_temperature="temperature" in asked)
 
 
 async def chunks_of(response: Any) -> AsyncIterator[dict[str, Any]]:
-    """The pieces of an answer: the events of a stream, or where there are none, what was sent as a whole, whatever the server calls it."""
+    """The pieces of an answer: the events of a stream, or where there are none, what was sent as a whole, whatever the server calls it.
+    A stream that does not say that it is over ends with a piece that says ``cut``."""
     event: list[bytes] = []
     other: list[bytes] = []
-    spoke = False
+    spoke = ended = False
     async for line in lines_of(response.aiter_bytes()):
         name, _, value = line.partition(b":")
-        if line.replace(b" ", b"") == b"data:[DONE]":  # the connection may stay open
+        if ended := line.replace(b" ", b"") == b"data:[DONE]":  # the connection may stay open
             break
         if name == b"data":
             event.append(value.strip())
@@ -192,7 +198,9 @@ async def chunks_of(response: Any) -> AsyncIterator[dict[str, Any]]:
                 spoke = True
                 yield chunk
             event.clear()
-    for chunk in [*objects_in(event), *objects_in([] if spoke else other)]:
+    last = objects_in(event)
+    spoke = spoke or bool(last)
+    for chunk in [*last, *([] if spoke else objects_in(other)), *([{"cut": True}] if spoke and not ended else [])]:
         yield chunk
 
 
