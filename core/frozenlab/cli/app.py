@@ -34,6 +34,7 @@ def add_app(parser: argparse.ArgumentParser) -> None:
 
 
 def run_app(options: argparse.Namespace) -> int:
+    check_free(options.host or "127.0.0.1", options.port)
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     command = [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)]
     if options.look_only:
@@ -62,6 +63,18 @@ def run_app(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         server.terminate()
         return 0
+
+
+def check_free(host: str, port: int) -> None:
+    """Raises InputError if no server can listen there: another program does, or it is no address of this machine."""
+    try:
+        with socket.create_server((host, port or -1), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            return
+    except OverflowError:
+        why = "a port is a number from 1 to 65535"
+    except OSError as error:
+        why = str(error.strerror).split(" (")[0]
+    raise InputError(f"the lab cannot listen at {host}, port {port}: {why}; give another --port or --host")
 
 
 def for_others(options: argparse.Namespace) -> list[str]:
