@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+from codecs import BOM_UTF8
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.learn import boards, records
+from frozenlab.app.learn import boards, page, records
 from frozenlab.app.learn.chapters import CHAPTERS
 from frozenlab.app.ui import nav
 from frozenlab.app.views.lake.share import encode
@@ -91,3 +93,15 @@ def test_a_class_with_a_name_that_cannot_be_used_is_refused(sessions_folder: Pat
     steered(app, WRONG)
     assert "is no name of a class" in shown(app.warning[0].value)
     assert not list(sessions_folder.rglob("*.jsonl"))
+
+
+def test_a_learners_name_runs_nothing_in_the_teachers_spreadsheet(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[Callable[[], bytes]] = []
+    for name in ('=HYPERLINK("http://x.example","me")', "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "Zoë"):
+        records.hand_in("mapf", name, "swapping", True, SessionStore())
+    monkeypatch.setattr("streamlit.download_button", lambda label, data, *_, **__: saved.append(data))
+    page.class_results("mapf")
+    (head, *rows) = csv.reader(saved[0]().decode("utf-8-sig").splitlines())
+    assert head[0] == "learner" and "Zoë" in [row[0] for row in rows]
+    assert [row[0][0] for row in rows] == ["'", "'", "'", "'", "'", "Z"] and {row[1] for row in rows} == {"✓ 1 try"}
+    assert saved[0]().startswith(BOM_UTF8), "or Excel shows other letters"

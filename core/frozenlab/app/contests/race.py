@@ -155,7 +155,7 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
         note("What was possible: the oracle, who knows the planted weakness, still trains.")
     note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same boards.")
     st.download_button(
-        "Scoreboard as CSV", lambda: as_csv(table_of(contest)), f"{contest.id}.csv", "text/csv", key="contest-csv",
+        "Scoreboard as CSV", lambda: as_csv(table_of(contest)).encode("utf-8-sig"), f"{contest.id}.csv", "text/csv", key="contest-csv",
         icon=":material/download:", on_click="ignore",
     )  # fmt: skip
 

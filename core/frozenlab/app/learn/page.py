@@ -210,4 +210,5 @@ def class_results(class_name: str) -> None:
     titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
     table = table[[name for name in titles if name in table]].rename(columns=titles)
     st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
-    st.download_button("CSV", lambda: as_csv(table, index=True), f"{class_name}.csv", "text/csv", on_click="ignore")
+    # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
+    st.download_button("CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{class_name}.csv", "text/csv", on_click="ignore")
