@@ -291,7 +291,7 @@ def test_the_command_line(store: SessionStore, session: Session, out: Path, tmp_
     assert main(["jobs", "own", "demo-2"]) == 2 and store.open("demo-2").read_only, "it was not confirmed"
     assert "was imported on" in capsys.readouterr().err
     assert answer(capsys, "jobs", "own", "demo-2", "--yes")["own"] and not store.open("demo-2").read_only
-    assert "is no file" in reason(capsys, "jobs", "import", str(tmp_path), "--yes")
+    assert "is no file: where a browser has unpacked it" in reason(capsys, "jobs", "import", str(tmp_path), "--yes")
     assert "cannot be read" in reason(capsys, "jobs", "import", "https://example.org/x.zip")
 
 

@@ -79,7 +79,7 @@ def _plain_file(path: Path) -> Iterator[BinaryIO]:
         raise BundleError(f"{path} cannot be read: {error.strerror}") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise BundleError(f"{path} is no file")
+        raise BundleError(f"{path} is no file" + (": where a browser has unpacked it, zip the folder again" if path.is_dir() else ""))
     with os.fdopen(handle, "rb") as file:
         yield file
 
