@@ -21,7 +21,7 @@ SUITE = SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=4)
 
 def tiny_spec(**fields: Any) -> HeadroomSpec:
     """Four configs, two replicates and two doses of the lab model, one step of two boards each."""
-    menu = {name: config for name, config in menu_of(CONFIG).items() if name in ("kept", "uniform", "only 3", "only 4")}
+    menu = {name: config for name, config in menu_of(CONFIG).items() if name in ("kept", "equal", "only 3", "only 4")}
     usual = {
         "title": "Tiny",
         "probes": Probes(configs=probes_of(CONFIG), tasks=1),
@@ -35,7 +35,7 @@ def tiny_spec(**fields: Any) -> HeadroomSpec:
 def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None) -> Headroom:
     """A measurement whose forks change the valid rate of all cells by ``gains``, (students, configs, replicates), from 0.4."""
     students, configs, replicates = gains.shape
-    names = ["kept", "uniform", *map("config {}".format, range(configs))][:configs]
+    names = ["kept", "equal", *map("config {}".format, range(configs))][:configs]
     spec = spec or HeadroomSpec(
         title="Built",
         students=tuple(map("student-{}".format, range(students))),

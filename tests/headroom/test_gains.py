@@ -60,7 +60,7 @@ def test_the_oracle_of_noise_wins_nothing_once_it_is_scored_elsewhere() -> None:
     """The naive oracle, scored where it was chosen, finds 1.1 in pure noise: the expected maximum of the means of two."""
     rng = np.random.default_rng(3)
     gains = simulated(rng, students=400, configs=8, replicates=2)
-    for values in (headroom(gains, uniform=0), information_value(gains), best_less_worst(gains)):
+    for values in (headroom(gains, baseline=0), information_value(gains), best_less_worst(gains)):
         assert abs(values.mean()) < 4 * values.mean(axis=1).std() / np.sqrt(400)
     naive = gains.mean(axis=2).max(axis=1) - gains[:, 0].mean(axis=1)
     assert naive.mean() == pytest.approx(1.42 / np.sqrt(2), abs=0.15)
@@ -69,7 +69,7 @@ def test_the_oracle_of_noise_wins_nothing_once_it_is_scored_elsewhere() -> None:
 def test_headroom_and_information_value_of_a_world_without_noise() -> None:
     """Student 0 learns from config 1, student 1 from config 2, student 2 from config 1 a little more than from 2."""
     gains = np.repeat(np.array([[0.0, 6, 0], [0, 0, 6], [0, 3, 2]])[:, :, None], 2, axis=2)
-    assert headroom(gains, uniform=0).tolist() == [[6, 6], [6, 6], [3, 3]]
+    assert headroom(gains, baseline=0).tolist() == [[6, 6], [6, 6], [3, 3]]
     # The others' best: config 2 for student 0 (means 1.5 and 4), 1 for student 1 (4.5 and 1), and 1 for student 2 (a tie at 3).
     assert information_value(gains).tolist() == [[6, 6], [6, 6], [0, 0]]
     assert best_less_worst(gains).tolist() == [[6, 6], [6, 6], [3, 3]]
@@ -79,7 +79,7 @@ def test_headroom_and_information_value_of_a_world_without_noise() -> None:
 def test_configs_that_are_best_for_everybody_have_headroom_and_no_information_value() -> None:
     rng = np.random.default_rng(4)
     gains = simulated(rng, students=200, configs=6, replicates=3, common=6.0)
-    assert headroom(gains, uniform=0).mean() > 2
+    assert headroom(gains, baseline=0).mean() > 2
     assert -0.4 < information_value(gains).mean() < 0.1
 
 

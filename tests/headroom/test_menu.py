@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from frozenlab.experiments.headroom.spec import HeadroomSpec, alone, menu_of, probes_of
+from frozenlab.base.cells import evenly, with_shares
+from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, alone, menu_of, probes_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.families import between
 from frozenlab.tasks.lake.family import LAKE
@@ -16,13 +17,22 @@ TEAMS = EnvironmentConfig.uniform((4, 6), agents=(2, 3))
 def test_the_menu_of_the_lake() -> None:
     menu = menu_of(TEAMS)
     assert list(menu) == [
-        *("kept", "uniform", "easy", "hard", "hole ratio lower", "hole ratio higher", "wait ratio lower", "wait ratio higher"),
+        *("kept", "equal", "uniform (.3/.5)", "easy", "hard", "hole ratio lower", "hole ratio higher", "wait ratio lower"),
+        "wait ratio higher",
         *("only agents 2", "only agents 3", "only size 4", "only size 6"),
     ]  # fmt: skip
     easy, hard = menu["easy"].cells["3@6"], menu["hard"].cells["3@6"]
     assert (easy.hole_ratio, easy.wait_ratio, hard.hole_ratio, hard.wait_ratio) == (0.0, 0.0, 0.45, 0.45)
     assert [cell.share for cell in menu["only agents 3"].cells.values()] == [0, 0, 0.5, 0.5]
-    assert [LAKE.undrawable(config, cell) for config in menu.values() for cell in config.cells] == [None] * 48
+    assert [LAKE.undrawable(config, cell) for config in menu.values() for cell in config.cells] == [None] * 52
+
+
+def test_headroom_is_counted_from_equal_shares_at_the_ratios_of_the_config() -> None:
+    crowded = with_shares(TEAMS, dict(zip(TEAMS.cells, (0.7, 0.1, 0.1, 0.1), strict=True)))
+    menu = menu_of(crowded)
+    assert menu["equal"] == evenly(crowded) and menu["kept"] == crowded
+    assert Forks(menu=menu, suite=SUITE).baseline == "equal"
+    assert Forks(menu={"kept": CONFIG, "uniform": CONFIG}, suite=SUITE).baseline == "uniform", "as in measurements before"
 
 
 def test_a_ratio_that_cannot_be_drawn_is_moved_less() -> None:
@@ -37,7 +47,7 @@ def test_the_menu_of_any_family(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, SUMS))
     menu = menu_of(SumConfig())
-    assert list(menu) == ["kept", "uniform", "easy", "hard", "only easy", "only hard"]
+    assert list(menu) == ["kept", "equal", "easy", "hard", "only easy", "only hard"]
     assert menu["easy"].cells["hard"].twins == pytest.approx(0.35) and menu["hard"].cells["hard"].twins == 0.0
 
 
@@ -56,14 +66,14 @@ def test_a_file_may_name_a_config_instead_of_a_menu() -> None:
     assert HeadroomSpec.model_validate(written) == spec
     written["forks"] = {"config": json.loads(CONFIG.model_dump_json()), "suite": written["forks"]["suite"]}
     forks = HeadroomSpec.model_validate(written).forks
-    assert forks is not None and list(forks.menu)[:2] == ["kept", "uniform"] and forks.kept == CONFIG
+    assert forks is not None and list(forks.menu)[:2] == ["kept", "equal"] and forks.kept == CONFIG
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ({"probes": None, "forks": None}, "nothing would be measured"),
-        ({"forks": {"menu": {"kept": CONFIG}, "suite": SUITE}}, "lacks the config 'uniform'"),
+        ({"forks": {"menu": {"kept": CONFIG}, "suite": SUITE}}, "lacks the config 'equal'"),
         ({"forks": {"menu": {"kept": CONFIG, "uniform": TEAMS}, "suite": SUITE, "doses": (1,)}}, "configs with the same cells"),
         ({"students": ("lab-model", "lab-model")}, "two students are the same"),
         ({"probes": {"configs": probes_of(CONFIG), "batches": 4}}, "greater than or equal to 8"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from frozenlab.engineer.controls import PlaceboEngineer, ScheduleEngineer
-from frozenlab.experiments.studies.design import design
+from frozenlab.experiments.studies.design import confounded, design
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
@@ -52,6 +53,30 @@ def test_an_arm_gives_each_student_its_config_and_each_unit_its_placebo() -> Non
     assert all(isinstance(one, PlaceboEngineer) for one in placebos) and len({one.seed for one in placebos}) == 6  # type: ignore[attr-defined]
     assert StudySpec.model_validate_json(spec.model_dump_json()) == spec
     assert design(spec).kind == "arm"
+
+
+@pytest.mark.parametrize(
+    ("engineers", "said"),
+    [
+        (("learnability", "equal", "lowest", "tutor", "fixed"), ""),
+        (("learnability", "uniform"), "Set hole ratio 0.30 and wait ratio 0.50: uniform (.3/.5); keep the ratios: learnability."),
+        (("learnability", "random"), "Choose the ratios: random; keep the ratios: learnability."),
+        (("uniform", {"kind": "ratios", "of": "equal", "ratios": {"hole_ratio": 0.3, "wait_ratio": 0.5}}), ""),
+        (({"kind": "ratios", "of": "lowest", "ratios": {"wait_ratio": 0.5}}, "lowest"), ""),
+        (({"kind": "dose", "of": "rules", "dose": 2}, "equal"), "Keep the ratios: equal; choose the ratios: dose."),
+    ],
+)
+def test_a_study_says_where_arms_differ_in_shares_and_ratios(engineers: tuple[Any, ...], said: str) -> None:
+    arms = [{"name": one if isinstance(one, str) else one["kind"], "engineer": one} for one in engineers]
+    found = confounded(study_of(tuple(arms)))
+    assert len(found) == bool(said)
+    assert not said or (said in found[0] and "these arms differ in shares and ratios" in found[0])
+
+
+def test_a_study_says_where_arms_differ_in_more_than_one_setting() -> None:
+    other = {"name": "b", "engineer": "equal", "sections": ["statistics"]}
+    (said,) = confounded(study_of(({"name": "a", "engineer": "lowest"}, other)))
+    assert said == "b and a: these arms differ in engineer and sections, so comparing them cannot say which of these matters."
 
 
 def test_other_draws_keep_base_and_boards() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -61,6 +62,15 @@ def test_the_report_says_in_words_what_is_confirmatory() -> None:
     parts = ("Hypothesis: H", "Written before it ran: P", "Stopping rule: S", "Confirmatory comparisons", "Exploratory comparisons")
     assert all(part in page for part in parts) and page.index(parts[3]) < page.index(parts[4])
     assert "Written in its file: P" in html_page(late) and "Confirmatory comparisons" not in html_page(late)
+
+
+def test_people_read_the_ratios_of_the_arm_uniform_and_files_keep_its_name() -> None:
+    report = recorded_report(next(study for study in Study.shipped() if study.id == "confirm-again"))
+    shown = html_page(report)
+    assert "taught instead of uniform (.3/.5)" in shown and "oracle less uniform (.3/.5)" in shown
+    assert not re.search(r"instead of uniform(?! \()", shown) and "uniform (.3/.5) (" not in shown
+    assert [arm.arm for arm in report.valid.arms] == ["taught", "taught-blind", "uniform", "oracle"]
+    assert [arm.arm for arm in report.for_people.valid.arms][2] == "uniform (.3/.5)"
 
 
 @pytest.mark.parametrize("study", Study.shipped(), ids=lambda study: study.id)

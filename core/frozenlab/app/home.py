@@ -18,6 +18,7 @@ from frozenlab.app.ui.glossary import explained, glossary
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.numbers import counted, percent
+from frozenlab.engineer.engineers import who_is
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.state import PHASE_WORDS
@@ -125,7 +126,7 @@ def what_training_did(session: Session) -> None:
             took = f" in {sessions.duration(state.finished - state.started)}"
         proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
-        engineer = "it" if session.spec.engineer.kind == "policy" else f"the {session.spec.engineer.kind} engineer"
+        engineer = "it" if session.spec.engineer.kind == "policy" else who_is(session.spec.engineer.kind)
         st.markdown(
             f"A small language model plans paths for a team on a frozen lake. It was "
             f"{BY_NAME[session.spec.training.method].learned}{took}, "

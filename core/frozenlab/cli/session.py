@@ -13,7 +13,7 @@ from typing import Any
 from frozenlab.base import places
 from frozenlab.base.numbers import listed, percent
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, field_help, given, read_model, refusing, show
-from frozenlab.engineer.engineers import ENGINEERS
+from frozenlab.engineer.engineers import ENGINEERS, name_of
 from frozenlab.jobs.environment import TRACK, TRACKERS, worker_environment
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import release
@@ -177,7 +177,7 @@ def print_status(session: Session, as_json: bool) -> None:
     record = about | state.model_dump(mode="json") | {"alerts": [asdict(alert) for alert in found]}
     lines = [
         f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {percent(state.progress)} done",
-        f"  trained by {title_of(spec.training.method)}, engineer {spec.engineer.kind}",
+        f"  trained by {title_of(spec.training.method)}, engineer {name_of(spec.engineer.kind)}",
     ]
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"

@@ -16,6 +16,7 @@ from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.students.store import chosen
 from frozenlab.experiments.studies.arms import CONTROLS
 from frozenlab.experiments.studies.cluster import require_ray
+from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import ON_STUDENTS, SEEDS, STUDIES, students_study
@@ -65,7 +66,7 @@ def run_study(options: argparse.Namespace) -> int:
         spec = study_spec(options)
         Study.check(spec, store)
         if not options.json:
-            print(detectable_effect(spec), flush=True)
+            print(*(detectable_effect(spec), *confounded(spec)), sep="\n", flush=True)
         study = Study.start(spec, store, options.id, run)
     elif study.state().status != "done" and not study.state().live:
         study.resume(run)
@@ -158,6 +159,8 @@ def print_study(study: Study, as_json: bool) -> None:
     except StudyError as error:
         show(as_json, record | {"report": str(error)}, standing(study, sessions_done(study)), str(error))
         return
+    record |= {"report": report.model_dump(mode="json")}
+    report = report.for_people
     lines = [f"\n{study.title} ({study.id}): {state.status}, {sessions_done(study)}, in {study.dir}\n"]
     lines += [f"{state.error}\n"] if state.error else []
     lines += ["\n".join(before_results(report)), report.standing, *(f"* {row.sentence}" for row in report.confirmatory)]
@@ -168,11 +171,11 @@ def print_study(study: Study, as_json: bool) -> None:
         lines += [f"\n{main_note(report.main)}", *("  " + "".join(f"{cell:<22}" for cell in cells) for cells in rows)]
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         if rates.headroom is not None:
-            lines.append(f"\n{name}: {headroom_note(rates.headroom)}")
+            lines.append(f"\n{name}: {headroom_note(rates.headroom, report.spec)}")
             for one in rates.headroom.shares:
                 lines.append(f"  {one.arm:<32} {percent(one.share)} of headroom ({percents(one.low, one.high)}, n = {one.n})")
         lines.append(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
         for arm in rates.arms:
             by_unit = "  ".join(percent(rate, MANY) for rate in arm.by_unit.values())
             lines.append(f"  {arm.arm:<32} {by_unit}   {percent(arm.mean, MANY)}")
-    show(as_json, record | {"report": report.model_dump(mode="json")}, *lines)
+    show(as_json, record, *lines)

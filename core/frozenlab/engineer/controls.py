@@ -15,6 +15,7 @@ from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import Attempt, Context, Evidence, Proposal, Written
 from frozenlab.engineer.sentences import capitalised, setting_words
+from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import FAMILIES, AnyConfig, between, family_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ class Control(EngineerSpec, ABC):
     @property
     def server(self) -> Server | None:
         return self.of.server
+
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return self.of.ratios_of(config, language)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,9 @@ class DoseEngineer(Control):
 
     def build(self, models: Models) -> Engineer:
         return Dosed(self.of.build(models), self.dose)
+
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return config if self.of.ratios_of(config, language) == config else None
 
 
 @dataclass(frozen=True)
@@ -117,25 +124,34 @@ class RatiosEngineer(Control):
     def build(self, models: Models) -> Engineer:
         return AtRatios(self.of.build(models), self.ratios)
 
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return at_ratios(config, self.ratios)
+
+
+def at_ratios(config: Config, values: Mapping[str, float]) -> Config:
+    """The config with these values of ratios in every cell that has them."""
+    family = family_of(config.family)
+    cells = {}
+    for name, cell in config.cells.items():
+        has = family.ratios_of(cell)
+        cells[name] = cell.model_copy(update={ratio: value for ratio, value in values.items() if ratio in has})
+    return config.with_cells(cells)
+
 
 @dataclass(frozen=True)
 class AtRatios(Asking):
     """An engineer whose ratios are chosen before."""
 
-    ratios: Mapping[str, float]
+    values: Mapping[str, float]
     kind: str = "ratios"
 
     def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         """The other engineer's proposal at these ratios, without its claims on ratios."""
-        proposal, family = self.engineer.read(context, config, raw, seed), family_of(config.family)
-        cells = {}
-        for name, cell in proposal.config.cells.items():
-            has = family.ratios_of(cell)
-            cells[name] = cell.model_copy(update={ratio: value for ratio, value in self.ratios.items() if ratio in has})
-        claims = tuple(claim for claim in proposal.claims if claim.knob not in self.ratios)
-        said = ", ".join(f"{setting_words(ratio)} {value:.2f}" for ratio, value in self.ratios.items())
+        proposal = self.engineer.read(context, config, raw, seed)
+        claims = tuple(claim for claim in proposal.claims if claim.knob not in self.values)
+        said = ", ".join(f"{setting_words(ratio)} {value:.2f}" for ratio, value in self.values.items())
         summary = f"(Every cell at {said}.) {proposal.summary}"
-        return proposal.model_copy(update={"summary": summary, "claims": claims, "config": proposal.config.with_cells(cells)})
+        return proposal.model_copy(update={"summary": summary, "claims": claims, "config": at_ratios(proposal.config, self.values)})
 
 
 EXCHANGED = ("failures", "behaviour")
@@ -223,6 +239,9 @@ class ScheduleEngineer(Scripted):
     label = "configs that were chosen before"
     who = "the schedule"
     help = "It proposes configs that were chosen before the session began, whatever the evidence says."
+
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return self.configs[0] if len(self.configs) == 1 else None
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         number = 0 if context.stage is None else context.stage + 1

@@ -108,6 +108,11 @@ class EngineerSpec(Strict, ABC):
         """Where the valid rates that its claims expect come from, in a sentence; empty if it expects none."""
         return ""
 
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        """A config with the ratios and layouts that it writes whatever it reads, of a session with this config; by default they stay. None:
+        it chooses them."""
+        return config
+
     @abstractmethod
     def build(self, models: Models) -> Engineer:
         """The engineer that these settings describe. May import torch. Raises PolicyError if a model cannot be loaded."""

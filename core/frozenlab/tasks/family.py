@@ -184,6 +184,11 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
         settings = own.settings()
         return tuple(name for name in self.ratios if name in settings)
 
+    def ratios_in(self, config: Any) -> dict[str, frozenset[float]]:
+        """Ratio -> the values that it has in the cells of the config."""
+        cells = list(config.cells.values())
+        return {name: frozenset(own.settings()[name] for own in cells if name in self.ratios_of(own)) for name in self.ratios}
+
     def even(self, config: Any) -> Any:
         """The config with every cell as often, and the usual ratios if the family has any: the engineer ``uniform``."""
         return evenly(config)

@@ -17,6 +17,7 @@ from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted, percent
+from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
@@ -96,7 +97,7 @@ def show(report: DiagnosisReport) -> None:
 def rates_table(report: DiagnosisReport) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "engineer": found.engineer,
+            "engineer": name_of(found.engineer),
             "shown": shown_words(found.shown),
             "finds it": found.words,
             "naive": found.rate.naive.percents,
@@ -130,7 +131,7 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
                 name=shown_words(choice),
                 marker=dict(size=10, color=color, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=color)),
                 error_x=whiskers([found.rate.interval for found in own], color, thickness=1.5, width=0),
-                customdata=[[found.engineer, found.words, found.rate.students, found.rate.n] for found in own],
+                customdata=[[name_of(found.engineer), found.words, found.rate.students, found.rate.n] for found in own],
                 hovertemplate=f"%{{customdata[0]}}, {shown_words(choice)}<br><b>%{{customdata[1]}}</b><br>"
                 "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
             )
@@ -143,8 +144,9 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
     figure.update_layout(legend=dict(y=1.02, font=smaller))
     figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names)
     figure.update_yaxes(
-        tickvals=list(range(len(engineers))), ticktext=engineers, range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,
+        tickvals=list(range(len(engineers))), ticktext=[*map(name_of, engineers)],
+        range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,
         ticklabelstandoff=8, tickfont=names,
     )  # fmt: skip
-    said = "; ".join(f"{found.engineer}, {shown_words(found.shown)}, {found.words}" for found in report.found)
+    said = "; ".join(f"{name_of(found.engineer)}, {shown_words(found.shown)}, {found.words}" for found in report.found)
     return Chart(figure, f"How often engineers find the planted weakness; chance is {percent(report.chance)}: {said}.")

@@ -14,7 +14,7 @@ from frozenlab.app.session import evidence
 from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.app.ui.components.timeline import marks, timeline
 from frozenlab.base.errors import one_line
-from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, who_is
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, name_of, who_is
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, help_of
@@ -133,7 +133,7 @@ def offered(session: Session, stage: int) -> list[str]:
 
 
 def listed(engineer: str) -> str:
-    return f"{engineer} · {who_is(engineer)}"
+    return f"{name_of(engineer)} · {who_is(engineer)}"
 
 
 def with_settings(name: str, session: Session) -> EngineerSpec:

@@ -26,7 +26,7 @@ from frozenlab.app.ui.markup import cited
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import Interval
-from frozenlab.engineer.engineers import who_is
+from frozenlab.engineer.engineers import name_of, who_is
 from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.engineer.sections import USUAL, describe, help_of
 from frozenlab.experiments.bundles.found import Found
@@ -75,7 +75,7 @@ def origin(replay: Replay) -> Session | None:
     except SessionError:
         words.caption(f"Asked after stage {task.stage + 1} of {markup.plain(task.session)}, which is not here any more.")
         return None
-    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {spec_of(task.arms[0], session).engineer.kind} engineer"
+    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {name_of(spec_of(task.arms[0], session).engineer.kind)} engineer"
     took = f" · seed {task.seed}" if task.seed else ""
     words.caption(f"The evidence of stage {task.stage + 1} of {markup.plain(session.title)}, unchanged{who} · nothing was trained{took}")
     where = {"session": session.id, "stage": str(task.stage + 1)}
@@ -158,7 +158,7 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
     rows = arms.reset_index()
     shown = pd.DataFrame(
         {
-            "arm": rows["arm"],
+            "arm": rows["arm"].map(name_of),
             "answers": rows["n"],
             "unusable": [unusable(failed, n) for failed, n in zip(rows["unusable"], rows["n"], strict=True)],
             "distance": rows["distance"],
@@ -217,7 +217,8 @@ def one_answer(replay: Replay, answers: Sequence[Answer], session: Session | Non
     st.session_state["replay-arm"], st.session_state["replay-answer"] = arm, answer
     title, which, nth = st.columns([2.2, 1.2, 0.8], vertical_alignment="bottom")
     title.subheader("One answer", anchor=False)
-    which.selectbox("Arm", [one.name for one in replay.spec.arms if one.name in by_arm], key="replay-arm", on_change=pick)
+    arms = [one.name for one in replay.spec.arms if one.name in by_arm]
+    which.selectbox("Arm", arms, key="replay-arm", on_change=pick, format_func=name_of)
     nth.selectbox(
         "Answer", sorted(by_arm[arm]), key="replay-answer", on_change=pick,
         format_func=lambda n: f"{n} of {replay.spec.samples}" + ("" if by_arm[arm][n].proposal else " · unusable"),

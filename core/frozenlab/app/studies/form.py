@@ -12,13 +12,14 @@ from frozenlab.app.train.preview import obstacles
 from frozenlab.app.ui import api_form, markup, sessions
 from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted
-from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, name_of
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import measured_before
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import candidates, id_of
 from frozenlab.experiments.studies.arms import CONTROLS, still_shown
+from frozenlab.experiments.studies.design import arm_titles, confounded
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import (
     ON_STUDENTS,
@@ -61,7 +62,9 @@ def start_form() -> None:
     if kind in ("engineers", ON_STUDENTS):
         usual = STUDENTS_ENGINEERS if kind == ON_STUDENTS else PAPER_ENGINEERS
         given["engineers"] = engineers = tuple(
-            st.multiselect("Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", help="The first is the reference.")
+            st.multiselect(
+                "Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", format_func=name_of, help="The first is the reference."
+            )
         )
         if len(engineers) < 2:
             st.info("Choose two engineers or more.")
@@ -147,7 +150,7 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
 
 def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     """What would run, what it would cost, and the button that starts it."""
-    first, *others = [arm.name for arm in spec.arms]
+    first, *others = arm_titles(spec).values()
     stages = counted(spec.session.stages, "stage")
     st.markdown(
         f"**{len(spec.cells)} sessions** of {stages}: {spec.size_in_words}. Arms of a seed share base and boards; their engineers are "
@@ -158,6 +161,8 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         f"Arms: **{first}**, {', '.join(others)}. {seen} Results come from test boards that no engineer sees; each seed has its own."
     )
     st.info(detectable_effect(spec), icon=":material/visibility:")
+    if mixed := confounded(spec):
+        st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
     if known := measured_before(spec.session, sessions.store(), spec.students):
         say = st.info if known.something else st.warning
         say(f"Measured before ({markup.plain(known.title)}): {markup.plain(known.verdict)}", icon=":material/landscape:")

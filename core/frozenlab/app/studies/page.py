@@ -20,6 +20,7 @@ from frozenlab.app.ui import markup, sessions
 from frozenlab.base.files import as_csv
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import as_frame
 from frozenlab.experiments.studies.report import report_of
@@ -92,6 +93,7 @@ def show_report(report: StudyReport) -> None:
         measure = experiment.chosen(Study, "measure", MEASURES, "Rate", {})
     with foot:
         downloads(report, view)
+    report = report.for_people
     with answer:
         show_verdict(report, measure)
     with body:
@@ -123,6 +125,8 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     )
     if report.missing:
         st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
+    if mixed := confounded(report.spec):
+        st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
     st.caption("  \n".join(markup.plain(line) for line in (*written_before(report), report.standing)))
 
 

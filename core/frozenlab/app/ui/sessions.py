@@ -12,6 +12,7 @@ import streamlit as st
 from frozenlab.app.ui import markup, nav, refusals
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted
+from frozenlab.engineer.engineers import name_of
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.state import Alarm
@@ -91,7 +92,7 @@ def set_up(spec: SessionSpec) -> str:
     """How a session works, to be shown with its figures: ``GRPO · policy engineer · 3 stages``, after the name of a language model."""
     model = [Path(spec.policy).name] if spec.language else []
     stages = counted(spec.stages, "stage")
-    return " · ".join([*model, title_of(spec.training.method), f"{spec.engineer.kind} engineer", stages])
+    return " · ".join([*model, title_of(spec.training.method), f"{name_of(spec.engineer.kind)} engineer", stages])
 
 
 def status_badge(session: Session, state: State) -> None:

@@ -75,9 +75,14 @@ def who_is(name: str) -> str:
     return (BY_NAME[name].who if name in BY_NAME else "") or f"the {name} engineer"
 
 
+def name_of(kind: str) -> str:
+    """What lists and tables call an engineer: its title, or its name."""
+    return (BY_NAME[kind].title if kind in BY_NAME else "") or kind
+
+
 def titled(name: str) -> str:
     """The engineer's line in a list: ``rules · transparent rules over the evidence``."""
-    return f"{BY_NAME[name].title or name} · {BY_NAME[name].label}"
+    return f"{name_of(name)} · {BY_NAME[name].label}"
 
 
 def _by_name(given: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from frozenlab.base.cells import Config
 from frozenlab.engineer.dialects.plain import LanguageEngineer
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
@@ -28,6 +29,9 @@ class ApiEngineer(EngineerSpec, Server):
 
     def expectations(self, language: LanguageSettings | None) -> str:
         return "The language model names each number itself."
+
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return None
 
     def build(self, models: Models) -> Engineer:
         from frozenlab.engineer.chat import ask_server  # imports openai, which takes a second

@@ -8,6 +8,7 @@ from frozenlab.base import seeds
 from frozenlab.base.cells import Config, evenly
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import family_of
 
 
@@ -35,6 +36,9 @@ class UniformEngineer(Scripted):
         "every stage. It changes shares and ratios; the baseline equal changes shares only."
     )
 
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return family_of(config.family).even(config)
+
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         family = family_of(config.family)
         even = family.even(config)
@@ -53,6 +57,9 @@ class RandomEngineer(Scripted):
         "After every stage it draws shares from a flat Dirichlet distribution, ratios evenly from the paper's range, and a mix of the "
         "layouts that it may use."
     )
+
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return None
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         rng = seeds.rng(seed, "engineer/random", -1 if context.stage is None else context.stage)

@@ -28,6 +28,9 @@ class HumanEngineer(Scripted):
         """Raises AwaitsProposal: what a person decides reaches the loop as a :class:`Decision`."""
         raise AwaitsProposal
 
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return None
+
     def expectations(self, language: LanguageSettings | None) -> str:
         return "A person named each number."
 

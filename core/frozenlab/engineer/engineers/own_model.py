@@ -118,6 +118,9 @@ class ModelEngineer(EngineerSpec):
             return "The language model names each number itself."
         return "The lab model writes its own: the rate that it reads, plus what the boards should win back of a fall below the usual rate."
 
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return None if language else config
+
     def in_lab_dialect(self, model: LabPolicy, config: Config | None) -> Engineer:
         temperature = LAB_TEMPERATURE if self.temperature is None else self.temperature
         engineer = LabEngineer(

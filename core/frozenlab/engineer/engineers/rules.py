@@ -54,6 +54,9 @@ class RulesEngineer(Scripted):
         """The rules set shares and ratios only; the layouts stay."""
         return propose(context, config)
 
+    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
+        return None
+
     def expectations(self, language: LanguageSettings | None) -> str:
         return "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read."
 

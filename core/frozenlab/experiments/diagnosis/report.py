@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from frozenlab.base.files import as_csv, write_text
 from frozenlab.base.numbers import UNKNOWN, counted, percent
 from frozenlab.base.places import ASSETS
+from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.diagnosis.scoring import Rate, rate
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis
 from frozenlab.experiments.diagnosis.task import DiagnosisError
@@ -69,21 +70,21 @@ class DiagnosisReport(BaseModel):
         """What the rates say."""
         everything = [found for found in self.found if found.shown == self.choices[0]]
         best = max(everything, key=lambda found: found.rate.mean)
-        clear = [found.engineer for found in everything if found.rate.low > self.chance]
-        students = counted(best.rate.students, "student")
+        clear = [name_of(found.engineer) for found in everything if found.rate.low > self.chance]
+        winner, students = name_of(best.engineer), counted(best.rate.students, "student")
         chance = f"chance is {percent(self.chance)}"
         if clear:
             said = [
-                f"With everything shown, {best.engineer} finds the planted weakness most often, in {best.words} of its answers about "
+                f"With everything shown, {winner} finds the planted weakness most often, in {best.words} of its answers about "
                 f"{students}; {chance}. Clear of chance: {', '.join(clear)}."
             ]
         else:
-            said = [f"With everything shown, no engineer is clear of chance over {students}: {best.engineer} {best.words}; {chance}."]
-        if below := [found.engineer for found in everything if found.rate.high < self.chance]:
+            said = [f"With everything shown, no engineer is clear of chance over {students}: {winner} {best.words}; {chance}."]
+        if below := [name_of(found.engineer) for found in everything if found.rate.high < self.chance]:
             said.append(f"Below chance: {', '.join(below)}.")
         if len(self.choices) > 1:
             blind = next(found for found in self.found if found.engineer == best.engineer and found.shown == self.choices[-1])
-            said.append(f"With {shown_words(self.choices[-1])}, the rate of {best.engineer} is {blind.words}.")
+            said.append(f"With {shown_words(self.choices[-1])}, the rate of {winner} is {blind.words}.")
         return said
 
 
@@ -150,9 +151,9 @@ def write_report(report: DiagnosisReport, folder: Path) -> None:
 
 def lines(report: DiagnosisReport) -> list[str]:
     """The report as text, for a terminal."""
-    head = f"{'engineer':<14} {'shown':<24} {'finds it':<20} {'naive interval':<16} {'aim':>6} {'moved':>6} {'answers':>8}"
+    head = f"{'engineer':<17} {'shown':<24} {'finds it':<20} {'naive interval':<16} {'aim':>6} {'moved':>6} {'answers':>8}"
     body = [
-        f"{one.engineer:<14} {one.shown:<24} {one.words:<20} {one.rate.naive.percents:<16} "
+        f"{name_of(one.engineer):<17} {one.shown:<24} {one.words:<20} {one.rate.naive.percents:<16} "
         f"{UNKNOWN if one.aim is None else percent(one.aim):>6} {one.moved:>6} {one.rate.n:>8}"
         for one in report.found
     ]

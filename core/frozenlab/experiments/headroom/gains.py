@@ -75,10 +75,10 @@ def intraclass(between: float, within: float, freedom: tuple[int, int], replicat
     return float(alike), float(lower), float(upper)
 
 
-def headroom(gains: Floats, uniform: int) -> Floats:
-    """Oracle less uniform, (students, replicates): the gain of the config that was best on the other replicates of the same student, less
-    the gain of the config ``uniform``. Raises ComparisonError if there is one replicate only."""
-    return chosen_elsewhere(gains, best) - gains[:, uniform]
+def headroom(gains: Floats, baseline: int) -> Floats:
+    """Oracle less the baseline, (students, replicates): the gain of the config that was best on the other replicates of the same
+    student, less the gain of the config with that number. Raises ComparisonError if there is one replicate only."""
+    return chosen_elsewhere(gains, best) - gains[:, baseline]
 
 
 def best_less_worst(gains: Floats) -> Floats:

@@ -24,7 +24,7 @@ from frozenlab.experiments.headroom.gains import (
 )
 from frozenlab.experiments.headroom.plan import cell_gains, cells_of, dose_gains, menu_names
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
-from frozenlab.experiments.headroom.spec import KEPT, UNIFORM, HeadroomError, HeadroomSpec
+from frozenlab.experiments.headroom.spec import EQUAL, KEPT, HeadroomError, HeadroomSpec
 from frozenlab.experiments.headroom.store import Headroom, Influence
 from frozenlab.experiments.headroom.verdict import checks_of, sentences_of, verdict_of
 from frozenlab.models.folders import student_label
@@ -40,7 +40,8 @@ def report_of(measurement: Headroom) -> HeadroomReport:
     forks = forks_of(measurement, matrices)
     if not matrices and forks is None:
         raise HeadroomError(f"{measurement.id}: nothing is measured yet")
-    checks = checks_of(matrices, forks)
+    baseline = spec.forks.baseline if spec.forks else EQUAL
+    checks = checks_of(matrices, forks, baseline)
     state = measurement.state()
     return HeadroomReport(
         spec=spec,
@@ -48,7 +49,7 @@ def report_of(measurement: Headroom) -> HeadroomReport:
         matrices=matrices,
         forks=forks,
         checks=checks,
-        verdict=verdict_of(matrices, forks, spec.smallest_effect),
+        verdict=verdict_of(matrices, forks, spec.smallest_effect, baseline),
         sentences=sentences_of(matrices, forks),
         seconds=state.heartbeat - state.started if state.heartbeat and state.started else None,
     )
@@ -96,9 +97,9 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
     if np.isnan(by_cell).any():
         return None
     gains, names = by_cell.mean(axis=3), menu_names(spec)
-    found, uniform = spread(gains), names.index(UNIFORM)
+    found, baseline = spread(gains), names.index(spec.forks.baseline)
     sampled = cell_gains(spec, table, "plans_valid").mean(axis=3) if spec.forks.plans else None
-    room = clustered(headroom(gains, uniform))
+    room = clustered(headroom(gains, baseline))
     information = clustered(information_value(gains)) if len(gains) > 1 else None
     means = gains.mean(axis=2)
     before = table[table["part"] == "before"]
@@ -115,7 +116,7 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
         config_sd=found.configs,
         icc=if_known(found.icc),
         headroom=room,
-        headroom_sampled=None if sampled is None else clustered(headroom(sampled, uniform)),
+        headroom_sampled=None if sampled is None else clustered(headroom(sampled, baseline)),
         information=information,
         best_less_worst=clustered(best_less_worst(gains)),
         best=tuple(names[choice] for choice in means.argmax(axis=1)),

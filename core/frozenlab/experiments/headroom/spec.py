@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from frozenlab.base.cells import Config, with_shares
+from frozenlab.base.cells import Config, evenly, with_shares
 from frozenlab.base.errors import LabError
 from frozenlab.base.schemas import Strict
+from frozenlab.engineer.engineers import UniformEngineer
 from frozenlab.experiments.headroom.alignment import LEAST_BATCHES
 from frozenlab.experiments.students.menu import axes
 from frozenlab.models.training.settings import TrainingSettings
@@ -19,7 +20,9 @@ from frozenlab.tasks.family import Family
 FORK = TrainingSettings(steps=8, boards_per_step=16, learning_rate=2e-4, schedule="per-stage", temperature=0.7)
 """A stage in which configs were seen to differ (8 to 14 seconds of one core): short, with few boards, so that what they are matters."""
 
-KEPT, UNIFORM = "kept", "uniform"
+KEPT, EQUAL, UNIFORM = "kept", "equal", "uniform"
+"""The config itself; every cell equally often at its ratios. In measurements before there was ``equal``, what others are compared with is
+called ``uniform``, and may have other ratios too."""
 STEP = 0.25
 """How far a ratio is moved, as a part of its range."""
 SMALLER_STEPS = (1.0, 0.6, 0.3)
@@ -45,7 +48,8 @@ class Forks(Strict):
     """Short stages under each config of a menu, from the same student."""
 
     menu: dict[str, AnyConfig]
-    """Name -> config. ``kept`` and ``uniform`` are among them; a file that has ``config`` in its place has the usual menu of that one."""
+    """Name -> config. ``kept`` and ``equal`` (in older files ``uniform``) are among them. A file that has ``config`` in its
+    place has the usual menu of that one."""
     suite: AnySuite
     """Held-out tasks. Each student and replicate has its own, by seed, the same for all configs."""
     replicates: Annotated[int, Field(ge=2, le=20)] = 2
@@ -67,11 +71,16 @@ class Forks(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if missing := [name for name in (KEPT, UNIFORM) if name not in self.menu]:
-            raise ValueError(f"the menu lacks the config {missing[0]!r}")
+        if missing := KEPT if KEPT not in self.menu else "" if {EQUAL, UNIFORM} & {*self.menu} else EQUAL:
+            raise ValueError(f"the menu lacks the config {missing!r}")
         if self.doses and len({tuple(config.cells) for config in self.menu.values()}) > 1:
             raise ValueError("a dose curve needs a menu of configs with the same cells")
         return self
+
+    @property
+    def baseline(self) -> str:
+        """The name of the config that the best one is compared with."""
+        return EQUAL if EQUAL in self.menu else UNIFORM
 
     @property
     def kept(self) -> Any:
@@ -142,15 +151,17 @@ def probes_of(config: Any) -> dict[str, Any]:
 
 
 def menu_of(config: Config) -> dict[str, Config]:
-    """Name -> config: the config itself, uniform, everything easier and harder, each ratio lower and higher, and each axis alone.
+    """Name -> config: the config itself, equal shares, uniform with its own ratios, everything easier and harder, each ratio lower and
+    higher, and each axis alone.
 
-    An axis is what some cells have in common, such as a team; where cells have nothing in common, each is an axis of its own.
+    Headroom is counted from equal shares at the config's ratios, so that shares and ratios are not mixed. An axis is
+    what some cells have in common, such as a team; where cells have nothing in common, each is an axis of its own.
 
     Configs that equal an earlier one are left out.
     """
     family = family_of(config.family)
     knobs = [family.knobs[name] for name in family.ratios]
-    made = {KEPT: config, UNIFORM: family.even(config)}
+    made = {KEPT: config, EQUAL: evenly(config), UniformEngineer.title: family.even(config)}
     if any(knob.harder for knob in knobs):
         made["easy"] = moved(config, {knob.name: -knob.harder for knob in knobs}, family)
         made["hard"] = moved(config, {knob.name: knob.harder for knob in knobs}, family)
@@ -161,7 +172,7 @@ def menu_of(config: Config) -> dict[str, Config]:
         made[f"only {axis if len(cells) > 1 else cells[0]}"] = alone(config, cells)
     menu: dict[str, Config] = {}
     for name, tried in made.items():
-        if name in (KEPT, UNIFORM) or tried not in menu.values():
+        if name in (KEPT, EQUAL) or tried not in menu.values():
             menu[name] = tried
     return menu
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from frozenlab.base.numbers import MANY, Interval, counted, number, points
 from frozenlab.experiments.headroom.report_tables import Check, ForksReport, Matrix
+from frozenlab.experiments.headroom.spec import EQUAL
 
 BEST_LESS_WORST, HEADROOM, INFORMATION, NOISE, ICC, RANK = 0.08, 0.03, 0.02, 0.025, 0.6, 2.0
 """Targets, written down before any gate ran."""
@@ -26,8 +27,8 @@ def rank_words(rank: Interval, decimals: int = 1) -> str:
     return f"{value} (95 %: {low} to {high})"
 
 
-def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Check, ...]:
-    """The targets, one by one."""
+def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None, baseline: str) -> tuple[Check, ...]:
+    """The targets, one by one. ``baseline``: the name of the config that the best one is compared with."""
     ranks = [matrix.participation for matrix in matrices if matrix.participation is not None]
     noise = forks.noise if forks else None
     best, room, information, icc = (
@@ -39,7 +40,7 @@ def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Ch
 
     return (
         check("best - worst", "at least 8 points", best, with_bounds, lambda found: found.value >= BEST_LESS_WORST),
-        check("headroom (oracle - uniform)", "at least 3 points", room, with_bounds, lambda found: found.value >= HEADROOM),
+        check(f"headroom (oracle - {baseline})", "at least 3 points", room, with_bounds, lambda found: found.value >= HEADROOM),
         check(
             "value of information", "at least 2 points, interval above 0", information, with_bounds,
             lambda found: found.value >= INFORMATION and found.low > 0,
@@ -59,7 +60,7 @@ def check(name: str, target: str, found: Found | None, words: Callable[[Found], 
     return Check(name=name, target=target, found=words(found), passed="pass" if good(found) else "fail")
 
 
-def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: float) -> str:
+def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: float, baseline: str) -> str:
     """One or two sentences: what an engineer could win here."""
     if forks is None:
         return rank_sentence(matrices)
@@ -73,9 +74,10 @@ def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: 
             f"No value of information was found: {with_bounds(information)} over the best constant config. What an engineer reads "
             "can hardly matter here."
         )
+    against = "equal shares at the same ratios" if baseline == EQUAL else baseline
     if room.low > 0 and room.value >= smallest:
-        return f"{first} The best config beats uniform by {with_bounds(room)}."
-    return f"{first} The best config was not shown to beat uniform: {with_bounds(room)}."
+        return f"{first} The best config beats {against} by {with_bounds(room)}."
+    return f"{first} The best config was not shown to beat {against}: {with_bounds(room)}."
 
 
 def rank_sentence(matrices: Sequence[Matrix]) -> str:

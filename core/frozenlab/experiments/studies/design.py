@@ -9,9 +9,15 @@ from typing import Literal
 
 import pandas as pd
 
+from frozenlab.base.numbers import listed
+from frozenlab.engineer.sentences import capitalised, setting_words
 from frozenlab.experiments.studies.effects import Effect, Sides, compare
+from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.spec import StudySpec
 
+UNIFORM, ORACLE = "uniform", "oracle"
+"""The names of the arms that are the ends of the scale."""
+SHARES_AND_RATIOS = ("shares", "ratios")
 Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "arm"]
 Sections = Mapping[str, frozenset[str]]
 """Arm -> the sections that its engineer sees."""
@@ -105,6 +111,81 @@ def only_sections_differ(spec: StudySpec) -> bool:
     """Whether the arms differ in nothing but sections. Otherwise no difference could be attributed to a section."""
     others = [arm.model_dump(exclude={"name", "sections"}) for arm in spec.arms]
     return all(changes == others[0] for changes in others)
+
+
+def confounded(spec: StudySpec) -> tuple[str, ...]:
+    """What the comparisons of a study cannot say, because their arms differ in more than one thing; a sentence for each kind.
+
+    Engineers that keep the ratios set shares; one that writes other ratios, or chooses them, sets two things.
+    """
+    arms, titles = {arm.name: arm for arm in spec.arms}, arm_titles(spec)
+    pairs = [pair for of in design(spec).pairs.values() for pair in of] + [(one.arm, one.than) for one in spec.primary]
+    pairs += [(ORACLE, UNIFORM)] if {ORACLE, UNIFORM} <= {*arms} else []
+    mixed: dict[str, list[str]] = {}
+    doing: dict[str, set[str]] = {}
+    for one, other in {frozenset(pair): pair for pair in reversed(pairs)}.values():
+        things = differing(arms[one], arms[other], spec)
+        if ratios := different_ratios(arms[one], arms[other], spec):
+            for arm, what in zip((one, other), ratios, strict=True):
+                doing.setdefault(what, set()).add(titles[arm])
+            things = [*(thing for thing in things if thing != "engineer"), *SHARES_AND_RATIOS]
+        if len(things) > 1:
+            mixed.setdefault(listed(things), []).append(f"{titles[one]} and {titles[other]}")
+    said = []
+    for things, of in mixed.items():
+        sentence = f"{'; '.join(reversed(of))}: these arms differ in {things}, so comparing them cannot say which of these matters."
+        if things == listed(SHARES_AND_RATIOS):
+            by_what = "; ".join(f"{what}: {listed(sorted(names))}" for what, names in doing.items())
+            sentence += f" {capitalised(by_what)}. What shares alone win, engineers that keep the ratios show against the engineer equal."
+        said.append(sentence)
+    return tuple(said)
+
+
+def differing(one: Arm, other: Arm, spec: StudySpec) -> list[str]:
+    """What two arms change of the study's session in different ways."""
+    first, second = (spec.spec_of(arm, spec.seeds[0]) for arm in (one, other))
+    return [
+        *(["engineer"] if first.engineer.seeded(0) != second.engineer.seeded(0) else []),
+        *(["sections"] if {*first.sections} != {*second.sections} else []),
+        *(["guard"] if first.guard != second.guard else []),
+        *(["draws of training"] if one.draws != other.draws else []),
+    ]
+
+
+def different_ratios(one: Arm, other: Arm, spec: StudySpec) -> tuple[str, str] | None:
+    """What two arms do with the ratios, if they do different things; None for the same engineer, whose shares are the same."""
+    config, family = spec.session.initial_config, spec.session.tasks
+    engineers = [spec.spec_of(arm, spec.seeds[0]).engineer for arm in (one, other)]
+    if engineers[0].author == engineers[1].author or one.yoked or other.yoked:
+        return None
+    written = [engineer.ratios_of(config, spec.session.language) for engineer in engineers]
+    values = [None if found is None else family.ratios_in(found) for found in written]
+    if values[0] == values[1]:
+        return None
+    usual = family.ratios_in(config)
+
+    def words(found: Mapping[str, frozenset[float]] | None) -> str:
+        if found is None:
+            return "choose the ratios"
+        changed = {name: own for name, own in found.items() if own != usual.get(name)}
+        values = (f"{setting_words(name)} {' or '.join(f'{value:.2f}' for value in sorted(own))}" for name, own in changed.items())
+        return f"set {listed(list(values))}" if changed else "keep the ratios"
+
+    return words(values[0]), words(values[1])
+
+
+def arm_titles(spec: StudySpec) -> dict[str, str]:
+    """Arm -> what people read: an arm that is named after an engineer with a title has that title."""
+    ratios = spec.session.tasks.ratios_in
+
+    def title(arm: Arm) -> str:
+        engineer = arm.engineer
+        if engineer is None or arm.name != engineer.kind or not engineer.title:
+            return arm.name
+        written = engineer.ratios_of(spec.session.initial_config)
+        return arm.name if written is not None and ratios(written) == ratios(spec.session.initial_config) else engineer.title
+
+    return {arm.name: title(arm) for arm in spec.arms}
 
 
 def varied(sections: Sections) -> list[str]:

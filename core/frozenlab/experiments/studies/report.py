@@ -16,7 +16,7 @@ from frozenlab.base.cells import Config, in_order
 from frozenlab.base.files import as_csv, write_parquet, write_text
 from frozenlab.base.numbers import MANY, ComparisonError, interval, points
 from frozenlab.engineer.measurements import of_cell
-from frozenlab.experiments.studies.design import Design, Kind, design
+from frozenlab.experiments.studies.design import ORACLE, UNIFORM, Design, Kind, design
 from frozenlab.experiments.studies.effects import (
     Effect,
     Sides,
@@ -54,9 +54,6 @@ from frozenlab.experiments.studies.tables import (
 )
 from frozenlab.session.ledger import changes, predictions, scores
 from frozenlab.tasks.families import family_of
-
-UNIFORM, ORACLE = "uniform", "oracle"
-"""The names of the arms that are the ends of the scale."""
 
 
 def report_of(study: Study) -> StudyReport:

@@ -10,9 +10,11 @@ import pandas as pd
 
 from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percent, percents, points, signed, typeset
 from frozenlab.experiments.studies.arms import still_shown
+from frozenlab.experiments.studies.design import UNIFORM, arm_titles, confounded
 from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import MainTable, by_arm
 from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, main_picture, sizes_picture
+from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.tables import ArmRates, EffectRow, HeadroomShares, MeasureReport, StudyReport
 from frozenlab.models.folders import student_label
 from frozenlab.session.ledger import scores_table
@@ -40,6 +42,7 @@ PREDICTIONS_NOTE = (
 
 def html_page(report: StudyReport) -> str:
     """The HTML page: verdict and sentences, scored predictions, and all pictures and figures of each measure."""
+    report = report.for_people
     spec = report.spec
     took = "" if report.seconds is None else f", {number(report.seconds / 60, 0)} minutes"
     students = f", students {', '.join(map(student_label, spec.students))}" if spec.students else ""
@@ -68,6 +71,7 @@ def before_results(report: StudyReport) -> list[str]:
     """What a reader has to know first: what the study could detect, what it lacks, what was expected."""
     lines = [report.beforehand] if report.beforehand else []
     lines += [f"This is an earlier study: {'; '.join(report.missing)}."] if report.missing else []
+    lines += confounded(report.spec)
     return [*lines, *filter(None, [still_shown(report.spec.arms)]), *written_before(report)]
 
 
@@ -97,7 +101,7 @@ def measure_parts(report: StudyReport, measure: Measure) -> list[str]:
     if report.spec.students:
         parts += [table(students_table(figures.effects))]
     if figures.headroom is not None:
-        parts += ["<h3>Per cent of headroom</h3>", f"<p>{escape(headroom_note(figures.headroom))}</p>"]
+        parts += ["<h3>Per cent of headroom</h3>", f"<p>{escape(headroom_note(figures.headroom, report.spec))}</p>"]
         parts += [table(headroom_table(figures.headroom))] if figures.headroom.shares else []
     parts += ["<h3>Final rates, per cent</h3>", table(arms_table(figures.arms))]
     if figures.curves:
@@ -153,12 +157,13 @@ def main_note(main: MainTable) -> str:
     )
 
 
-def headroom_note(found: HeadroomShares) -> str:
+def headroom_note(found: HeadroomShares, spec: StudySpec) -> str:
     """What the shares are of, or why there are none."""
     if found.why:
         return found.why
     room = f"{points(found.headroom, MANY)} ({interval(found.low, found.high, MANY)})"
-    return f"Headroom, oracle less uniform: {room}. Each arm's gain over uniform as a part of it, with Fieller's 95 % interval."
+    uniform = arm_titles(spec)[UNIFORM]
+    return f"Headroom, oracle less {uniform}: {room}. Each arm's gain over {uniform} as a part of it, with Fieller's 95 % interval."
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import isnan, nan, sqrt
 from typing import Annotated, Any, Literal, TypeVar
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, BaseModel
 
 from frozenlab.base.cells import OfCell
 from frozenlab.base.numbers import MANY, points, typeset
-from frozenlab.experiments.studies.design import Kind, design
+from frozenlab.experiments.studies.design import Kind, arm_titles, design
 from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, tried, units_in_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
@@ -21,6 +22,7 @@ from frozenlab.experiments.studies.store import REPORT, Study
 from frozenlab.jobs.kept import Kept
 from frozenlab.session.ledger import Changed, Score
 
+Model = TypeVar("Model", bound=BaseModel)
 Words = Annotated[str, AfterValidator(typeset)]
 
 
@@ -252,6 +254,29 @@ class StudyReport(BaseModel):
             return "Exploratory: the study's file was changed after its first session began, so its primary comparisons confirm nothing."
         those = "the one comparison" if named == 1 else f"the {named} comparisons"
         return f"Confirmatory are {those} that the study's file named before it ran; all others are exploratory."
+
+    @property
+    def for_people(self) -> StudyReport:
+        """The report with the titles of arms (:func:`arm_titles`) in rows and sentences, in the place of their names."""
+        titles = {name: title for name, title in arm_titles(self.spec).items() if title != name}
+        if not titles:
+            return self
+        known = re.compile(rf"(?<![\w-])({'|'.join(titles)})(?![\w-]| \()")
+
+        def words(text: str) -> str:
+            return known.sub(lambda found: titles[found[1]], text)
+
+        def rows(found: Sequence[Model], field: str = "name") -> tuple[Model, ...]:
+            return tuple(row.model_copy(update={field: words(getattr(row, field))}) for row in found)
+
+        def measured(found: MeasureReport) -> MeasureReport:
+            own = {"arms": rows(found.arms, "arm"), "curves": rows(found.curves, "arm"), "effects": rows(found.effects)}
+            return found.model_copy(update=own | {"sizes": rows(found.sizes), "sentences": tuple(map(words, found.sentences))})
+
+        own = {"valid": measured(self.valid), "optimal": measured(self.optimal), "sentences": tuple(map(words, self.sentences))}
+        primary = tuple(row.model_copy(update={"sentence": words(row.sentence)}) for row in rows(self.confirmatory))
+        main = self.main and self.main.model_copy(update={"rates": rows(self.main.rates, "arm")})
+        return self.model_copy(update=own | {"confirmatory": primary, "main": main})
 
     @property
     def results_from(self) -> str:
