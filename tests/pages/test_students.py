@@ -87,7 +87,7 @@ def test_the_first_figure_of_studies_is_the_diagnosis() -> None:
     chart = diagnosis_figure(report, Ink("#000", 14))
     assert len(chart.figure.data) == 2
     assert "chance is 33 %" in chart.alt
-    assert "uniform, failures shown, 33 %" in chart.alt
+    assert "uniform (.3/.5), failures shown, 33 %" in chart.alt
     app = open_page("studies")
     assert app.subheader[0].value == "Who finds a planted weakness?"
     said = words(app)
@@ -110,9 +110,9 @@ def test_a_study_on_students_is_started_from_the_form(monkeypatch: pytest.Monkey
     asked: list[StudySpec] = note_starts(monkeypatch, Study, Study.create)
     app = form(kind="students")
     said = words(app)
-    assert "**72 sessions** of 1 stage: 6 arms × 2 students × 6 seeds" in said
+    assert "**84 sessions** of 1 stage: 7 arms × 2 students × 6 seeds" in said
     assert (
-        "frozenlab study students --students student:never-saw-4,student:never-saw-5 --engineers policy,rules,learnability,uniform "
+        "frozenlab study students --students student:never-saw-4,student:never-saw-5 --engineers policy,rules,learnability,lowest,equal "
         "--controls blind --seeds 6" in said
     )
     app.button(key="study-start").click().run()

@@ -55,6 +55,8 @@ def test_shares_are_of_students_or_of_seeds(students: int, n: int) -> None:
     shares = {one.arm: one for one in found.shares}
     assert list(shares) == ["taught", "fixed"] and all(one.n == n for one in shares.values())
     assert shares["taught"].low < 0.4 < shares["taught"].high and shares["fixed"].low < 0 < shares["fixed"].high
+    both = shares_of_headroom(table_of(students, 6, 0.4).replace({"arm": {"fixed": "equal"}}))
+    assert both is not None and both.over == "equal" and [one.arm for one in both.shares] == ["taught", "uniform"]
     plain = shares_of_headroom(table_of(1, 6, 0.4).drop(columns="student"))
     assert plain is not None and plain.shares[0].n == 6
 

@@ -33,7 +33,7 @@ def study(store: SessionStore, *ids: str, **given: object) -> StudySpec:
 
 def test_the_study_has_engineers_controls_and_an_oracle_that_knows_each_student(store: SessionStore) -> None:
     spec = study(store, "never-saw-4", "never-saw-5")
-    assert [arm.name for arm in spec.arms] == ["policy", "rules", "learnability", "uniform", "blind", "oracle"]
+    assert [arm.name for arm in spec.arms] == ["policy", "rules", "learnability", "lowest", "equal", "blind", "oracle"]
     assert spec.session.initial_config == evenly(CONFIG) and spec.session.ask_first and spec.suite_by_seed
     assert spec.sections_of()["blind"] == {"statistics"}
     oracle = spec.arms[-1].configs

@@ -33,6 +33,7 @@ from frozenlab.experiments.studies.tables import MeasureReport, StudyReport, rec
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
+from recipes import findings
 from tests.builders import build_session, small_spec
 
 
@@ -325,7 +326,7 @@ def test_the_saved_report_is_complete_and_its_page_self_contained(learnt: Study,
     assert again == found.valid.model_copy(update={"curves": ()})
     assert found.beforehand == detectable_effect(learnt.spec) and not found.missing
     assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 6 and len(pd.read_csv(tmp_path / "effects.csv")) == 4
-    page = (tmp_path / "report.html").read_text()
+    page, found = (tmp_path / "report.html").read_text(), found.for_people
     tags = Tags()
     tags.feed(page)
     assert not tags.open and not tags.asked and "<script>" not in page
@@ -340,5 +341,16 @@ def test_the_saved_report_is_complete_and_its_page_self_contained(learnt: Study,
 
 def test_readme_and_the_page_show_the_same_findings() -> None:
     found = FINDINGS.read_text(encoding="utf-8")
-    assert f"<!-- findings -->\n{found}<!-- findings: end -->" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^\| \d+ \|", found, re.MULTILINE)) == 10
+    assert f"{findings.BEGIN}{found}{findings.END}" in findings.README.read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| \d+ \|", found, re.MULTILINE)) <= 8
+
+
+def test_every_figure_of_the_findings_is_computed_from_the_shipped_tables() -> None:
+    found, text = findings.figures(), findings.README.read_text(encoding="utf-8")
+    assert findings.table(found) == FINDINGS.read_text(encoding="utf-8")
+    values = {name: value for name, (value, _) in found.items()}
+    assert f"quick session gains {values['quick']} points" in text
+    assert f"{values['quick, stages 2 and 3']} points of the gain ({values['quick, stages 2 and 3 interval']})" in text
+    assert f"gained {values['long, 3 agents']} to {values['long, 5 agents']} points (one seed)" in text
+    sources = {name for _, source in found.values() for name in re.findall(r"assets/\S+", source)}
+    assert all((ROOT / source).exists() for source in sources)

@@ -104,7 +104,7 @@ class Dosed(Asking):
 
 
 class RatiosEngineer(Control):
-    """Another engineer's shares, with ratios that were chosen before: what shares win and what ratios win can be told apart."""
+    """Another engineer's shares, with ratios that were chosen before: so that a study can separate what each of them wins."""
 
     kind: Literal["ratios"] = "ratios"
     ratios: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]

@@ -16,6 +16,7 @@ from frozenlab.app.ui import markup, nav, refusals, sessions
 from frozenlab.app.ui.sessions import origin_lines
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import Interval, decimals_of, number
+from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.shelf import shelf
 from frozenlab.models.training.methods import title_of
@@ -66,7 +67,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "95 % interval": ("Of the valid rate after the last measured stage", lambda run: bounds(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
     "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
-    "engineer": ("Who redesigns the environment between the stages", lambda run: run.engineer),
+    "engineer": ("Who redesigns the environment between the stages", lambda run: name_of(run.engineer)),
     "method": ("How it is trained", lambda run: title_of(run.method)),
     "family": ("The kind of task", lambda run: run.family),
     "stages": ("Stages of training", lambda run: run.stages),

@@ -66,8 +66,12 @@ def show(study: Study) -> None:
 
 
 def findings() -> None:
-    """Ten findings with their intervals."""
+    """The findings with their intervals, and what is not answered."""
     with st.expander("What this lab can see, and what it found"):
+        st.caption(
+            "From row 2 on: one short stage of imitation, not reinforcement learning. Not answered: the same under GRPO or over several "
+            "stages; whether shares win at harder ratios too; a checkpoint or a larger model as engineer; preserving what works."
+        )
         st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
 
 

@@ -89,7 +89,7 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
 def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
     """The effects as per cent of headroom: of the study's own, or else of one that was measured for its config and policies."""
     if (own := rows.headroom) is not None:
-        st.subheader("Per cent of headroom", anchor=False, help="100 % is what the oracle gains over the arm uniform.")
+        st.subheader("Per cent of headroom", anchor=False, help="100 % is what the oracle gains over equal shares.")
         st.caption(headroom_note(own, report.spec))
         if own.shares:
             st.dataframe(headroom_table(own), hide_index=True, width="stretch", key="study-headroom")

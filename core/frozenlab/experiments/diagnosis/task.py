@@ -18,7 +18,7 @@ from frozenlab.engineer.sections import SectionName
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import section_arms
 
-USUAL_ENGINEERS = ("policy", "base", "rules", "learnability", "uniform", "random")
+USUAL_ENGINEERS = ("policy", "base", "rules", "learnability", "lowest", "uniform", "random")
 VARIED: tuple[SectionName, ...] = ("failures", "behaviour")
 """The sections with evidence about a student that has not been trained by a session."""
 WIDE_OPEN = GuardSettings(max_step=1.0)

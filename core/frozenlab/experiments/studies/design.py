@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
@@ -15,8 +15,8 @@ from frozenlab.experiments.studies.effects import Effect, Sides, compare
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.spec import StudySpec
 
-UNIFORM, ORACLE = "uniform", "oracle"
-"""The names of the arms that are the ends of the scale."""
+EQUAL, UNIFORM, ORACLE = "equal", "uniform", "oracle"
+"""The names of the arms that are the ends of the scale: ``oracle``, and ``equal`` or, without it, ``uniform``."""
 SHARES_AND_RATIOS = ("shares", "ratios")
 Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "arm"]
 Sections = Mapping[str, frozenset[str]]
@@ -120,7 +120,8 @@ def confounded(spec: StudySpec) -> tuple[str, ...]:
     """
     arms, titles = {arm.name: arm for arm in spec.arms}, arm_titles(spec)
     pairs = [pair for of in design(spec).pairs.values() for pair in of] + [(one.arm, one.than) for one in spec.primary]
-    pairs += [(ORACLE, UNIFORM)] if {ORACLE, UNIFORM} <= {*arms} else []
+    low = lower_end(arms)
+    pairs += [(ORACLE, low)] if low and ORACLE in arms else []
     mixed: dict[str, list[str]] = {}
     doing: dict[str, set[str]] = {}
     for one, other in {frozenset(pair): pair for pair in reversed(pairs)}.values():
@@ -132,13 +133,18 @@ def confounded(spec: StudySpec) -> tuple[str, ...]:
         if len(things) > 1:
             mixed.setdefault(listed(things), []).append(f"{titles[one]} and {titles[other]}")
     said = []
-    for things, of in mixed.items():
-        sentence = f"{'; '.join(reversed(of))}: these arms differ in {things}, so comparing them cannot say which of these matters."
-        if things == listed(SHARES_AND_RATIOS):
+    for differ, of in mixed.items():
+        sentence = f"{'; '.join(reversed(of))}: these arms differ in {differ}, so comparing them cannot say which of these matters."
+        if differ == listed(SHARES_AND_RATIOS):
             by_what = "; ".join(f"{what}: {listed(sorted(names))}" for what, names in doing.items())
             sentence += f" {capitalised(by_what)}. What shares alone win, engineers that keep the ratios show against the engineer equal."
         said.append(sentence)
     return tuple(said)
+
+
+def lower_end(arms: Collection[str]) -> str | None:
+    """The arm from which headroom is counted; None without one."""
+    return next((name for name in (EQUAL, UNIFORM) if name in arms), None)
 
 
 def differing(one: Arm, other: Arm, spec: StudySpec) -> list[str]:

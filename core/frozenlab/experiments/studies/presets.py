@@ -26,7 +26,7 @@ PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed
 """The current checkpoint, the model before training, and the baselines."""
 MAIN_ENGINEERS: tuple[str, ...] = ("random", "fixed", "policy")
 """The arms of the paper's main table: domain randomisation, a fixed environment, and environments that the checkpoint engineers."""
-STUDENTS_ENGINEERS: tuple[str, ...] = ("policy", "rules", "learnability", "uniform")
+STUDENTS_ENGINEERS: tuple[str, ...] = ("policy", "rules", "learnability", "lowest", "equal")
 SMALLEST_EFFECT = 0.02
 """Of the study students."""
 SHORT_TRAINING = TrainingSettings(

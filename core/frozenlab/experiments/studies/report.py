@@ -16,7 +16,7 @@ from frozenlab.base.cells import Config, in_order
 from frozenlab.base.files import as_csv, write_parquet, write_text
 from frozenlab.base.numbers import MANY, ComparisonError, interval, points
 from frozenlab.engineer.measurements import of_cell
-from frozenlab.experiments.studies.design import ORACLE, UNIFORM, Design, Kind, design
+from frozenlab.experiments.studies.design import ORACLE, Design, Kind, design, lower_end
 from frozenlab.experiments.studies.effects import (
     Effect,
     Sides,
@@ -241,7 +241,8 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
 
 
 def shares_of_headroom(outcomes: pd.DataFrame) -> HeadroomShares | None:
-    """(arm - uniform) / (oracle - uniform) for every other arm, as a ratio of means over units with Fieller's interval.
+    """(arm - low) / (oracle - low) for every other arm, low being ``equal`` or, without it, ``uniform``; a ratio of means over
+    units with Fieller's interval.
 
     Units are seeds, or students if there are several. Only units with both ends and the arm count.
 
@@ -249,24 +250,25 @@ def shares_of_headroom(outcomes: pd.DataFrame) -> HeadroomShares | None:
         outcomes: as in :mod:`frozenlab.experiments.studies.effects`.
 
     Returns:
-        None without an arm ``uniform`` or ``oracle``, or before a unit has both. If the interval of the headroom does not lie above 0, no
+        None without both ends, or before a unit has both. If the interval of the headroom does not lie above 0, no
         share is defined, and ``why`` says so.
     """
     table = outcomes[outcomes["value"].notna()].pivot(index=units(outcomes), columns="arm", values="value")
-    if not {UNIFORM, ORACLE} <= {*table.columns} or table[[UNIFORM, ORACLE]].dropna().empty:
+    low = lower_end({*table.columns})
+    if low is None or ORACLE not in table or table[[low, ORACLE]].dropna().empty:
         return None
-    room = contrast(outcomes, [ORACLE], [UNIFORM])
+    room = contrast(outcomes, [ORACLE], [low])
     defined = room.low > 0
     bounds = "no interval" if isnan(room.low) else interval(room.low, room.high, MANY)
     why = f"The headroom of {points(room.mean, MANY)} ({bounds}) is not clear of zero, so no share of it is defined."
     shares = []
-    for arm in table.columns.drop([UNIFORM, ORACLE]) if defined else ():
-        own = table[[arm, UNIFORM, ORACLE]].dropna()
-        gained, possible = own[arm] - own[UNIFORM], own[ORACLE] - own[UNIFORM]
+    for arm in table.columns.drop([low, ORACLE]) if defined else ():
+        own = table[[arm, low, ORACLE]].dropna()
+        gained, possible = own[arm] - own[low], own[ORACLE] - own[low]
         if "student" in outcomes and own.index.get_level_values("student").nunique() > 1:
             gained, possible = (values.groupby(level="student").mean() for values in (gained, possible))
-        share, low, high = ratio_of_means(gained.tolist(), possible.tolist())
+        share, lowest, highest = ratio_of_means(gained.tolist(), possible.tolist())
         if not isnan(share):
-            shares.append(ShareOfHeadroom(arm=str(arm), share=share, low=low, high=high, n=len(gained)))
+            shares.append(ShareOfHeadroom(arm=str(arm), share=share, low=lowest, high=highest, n=len(gained)))
     shares.sort(key=lambda one: -one.share)
-    return HeadroomShares(headroom=room.mean, low=room.low, high=room.high, shares=tuple(shares), why="" if defined else why)
+    return HeadroomShares(headroom=room.mean, low=room.low, high=room.high, shares=tuple(shares), over=low, why="" if defined else why)

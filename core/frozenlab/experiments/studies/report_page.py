@@ -10,7 +10,7 @@ import pandas as pd
 
 from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percent, percents, points, signed, typeset
 from frozenlab.experiments.studies.arms import still_shown
-from frozenlab.experiments.studies.design import UNIFORM, arm_titles, confounded
+from frozenlab.experiments.studies.design import arm_titles, confounded
 from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import MainTable, by_arm
 from frozenlab.experiments.studies.pictures import clear_in_words, curves_picture, effects_picture, main_picture, sizes_picture
@@ -162,8 +162,8 @@ def headroom_note(found: HeadroomShares, spec: StudySpec) -> str:
     if found.why:
         return found.why
     room = f"{points(found.headroom, MANY)} ({interval(found.low, found.high, MANY)})"
-    uniform = arm_titles(spec)[UNIFORM]
-    return f"Headroom, oracle less {uniform}: {room}. Each arm's gain over {uniform} as a part of it, with Fieller's 95 % interval."
+    low = arm_titles(spec)[found.over]
+    return f"Headroom, oracle less {low}: {room}. Each arm's gain over {low} as a part of it, with Fieller's 95 % interval."
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

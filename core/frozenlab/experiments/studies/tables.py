@@ -150,7 +150,7 @@ class CellRow(OfCell, Difference):
 
 
 class ShareOfHeadroom(BaseModel):
-    """What an arm gains over uniform, as a part of what the oracle gains over it, with Fieller's 95 % interval."""
+    """What an arm gains over the lower end of the scale, as a part of what the oracle gains over it, with Fieller's 95 % interval."""
 
     arm: str
     share: float
@@ -161,12 +161,14 @@ class ShareOfHeadroom(BaseModel):
 
 
 class HeadroomShares(BaseModel):
-    """The headroom of a study with the arms ``uniform`` and ``oracle``, and the other arms' shares of it."""
+    """The headroom of a study with the arms ``oracle`` and ``equal`` or ``uniform``, and the other arms' shares of it."""
 
     headroom: float
     low: Bound
     high: Bound
     shares: tuple[ShareOfHeadroom, ...]
+    over: str = "uniform"
+    """The arm from which it is counted."""
     why: Words = ""
     """Why no share is defined; empty if shares are."""
 
@@ -184,7 +186,7 @@ class MeasureReport(BaseModel):
     curves: tuple[Curve, ...] = ()
     sizes: tuple[CellRow, ...] = ()
     headroom: HeadroomShares | None = None
-    """None in a study without the arms ``uniform`` and ``oracle``."""
+    """None in a study without both ends of the scale."""
 
     @property
     def compared(self) -> tuple[EffectRow, ...]:

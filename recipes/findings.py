@@ -1,0 +1,201 @@
+"""README's findings: every figure, computed from the tables that ship in assets/.
+
+    python -m recipes.findings            print every figure and where it comes from
+    python -m recipes.findings --readme   write README's table, and assets/findings.md for the Studies page
+
+A test compares README with what this computes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from frozenlab.base import places
+from frozenlab.base.files import read_text, write_text
+from frozenlab.base.numbers import MANY, interval, number, percent, percents, signed
+from frozenlab.engineer.engineers.tutor import usual_rate
+from frozenlab.experiments.diagnosis.report import RECORDED, DiagnosisReport
+from frozenlab.experiments.headroom.gains import clustered, information_value
+from frozenlab.experiments.headroom.plan import cell_gains, cells_of, menu_names
+from frozenlab.experiments.headroom.report import report_of
+from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.studies.effects import contrast
+from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.statistics import Effect, mean_of
+from frozenlab.experiments.studies.store import outcomes
+from recipes import preset_seeds
+from recipes.confirm import AXES
+
+README = places.ROOT / "README.md"
+FINDINGS = places.ASSETS / "findings.md"
+BEGIN, END = "<!-- findings: written by python -m recipes.findings --readme -->\n", "<!-- findings: end -->"
+EQUAL = {"confirm": "learnability", "confirm-again": "taught-blind"}
+"""The arm of each test that can be taken for equal shares at the session's ratios: without ``behaviour`` learnability shares equally, and
+so does the taught engineer in most of its answers without evidence."""
+Figures = dict[str, tuple[str, str]]
+"""Name -> the figure as README writes it, and the table that it comes from."""
+TABLE = """\
+| | claim | effect | 95 % interval | n | what it means |
+|---|---|---|---|---|---|
+| 1 | [On plain boards all skills are one](docs/instrument.md#what-was-wrong-before), and no config beat another; [mechanics and Countdown add skills](docs/instrument.md#what-came) | effective rank {plain rank}; {rank} | {plain rank interval}; {rank interval} | 9 of 15 cells; 8 of 9; one model | The first studies could not have found anything. What teaches what to this model says nothing about what a student has lost. |
+| 2 | [One short stage tells configs apart](docs/instrument.md#what-came): a student's best config beats its worst, and beats equal shares | {best - worst} points; {headroom} | {best - worst interval}; {headroom interval} | 10 students, noise {noise} points | Here the config matters. The best config for all is equal shares, so the second figure is also what knowing the student is worth. |
+| 3 | [What was lost comes back by its own boards](docs/instrument.md#what-came): all boards to it beat all boards to another cell | {matched} points | {matched interval} | 10 students | A fifth of the boards wins back {won back} of what was lost, half of what all of them win back. |
+| 4 | [Shown the failures, the lab model's engineer finds what was lost](docs/instrument.md#diagnosis-who-finds-the-missing-skill), as it was taught to; without evidence it guesses (chance 20 %) | {diagnosed} of answers; {guessed} | {diagnosed interval}; {guessed interval} | 10 students, 40 answers | It reads its evidence. So does one line of code: the lowest rate is what was lost in {lowest}. `rules` and `learnability` ({rules} to {learnability}) shun what looks hopeless; `learnability` cannot read failures. |
+| 5 | [Its shares beat equal shares](docs/instrument.md#shares-and-ratios-in-the-tables-of-both-tests) at the same ratios, valid plans; optimal plans | {shares} points; {shares, optimal} | {shares interval}; {shares, optimal interval} | 14 students of two tests; in the second the engineer without failures, which mostly shares equally, is the baseline | So this is what failures are worth to it, too. It wins {part of headroom} of what an oracle wins by shares ({oracle}). Optimal plans pay for it in the cells that get few boards ({elsewhere, optimal} points each). |
+| 6 | [Harder boards alone](docs/instrument.md#shares-and-ratios-in-the-tables-of-both-tests) (`uniform` has hole ratio .3, wait ratio .5) beat equal shares, too | {ratios} points; optimal {ratios, optimal} | {ratios interval}; {ratios, optimal interval} | 14 students of two tests | Ratios are worth three quarters of shares. This comparison was not planned. |
+| 7 | [Taught shares at .2/.2 against `uniform` at .3/.5](docs/instrument.md#a-second-confirmatory-test-and-a-null-study), as planned: valid; optimal | {taught - uniform} points; {taught - uniform, optimal} | {taught - uniform interval}; {taught - uniform, optimal interval} | 10 students, 240 sessions | The comparison mixes shares and ratios, so it cannot say what shares are worth. `rules` less `uniform`: {rules - uniform} points ({rules - uniform interval}; 4 students). |
+"""  # noqa: E501
+
+
+def figures() -> Figures:
+    """Every figure of README's findings, and those in the sentences below."""
+    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_sessions()}
+
+
+def of_gate() -> Figures:
+    """The figures of the headroom measurements."""
+    found: Figures = {}
+    measured = {measurement.id: measurement for measurement in Headroom.shipped()}
+    reports = {name: report_of(measurement) for name, measurement in measured.items()}
+    for name, measurement in (("plain rank", "lake-axes"), ("rank", "axes")):
+        rank = reports[measurement].matrices[0].participation
+        assert rank is not None
+        found |= named(name, number(rank.value, 1), f"{rank.low:.1f} to {rank.high:.1f}", f"assets/headroom/{measurement}/influence-0.npz")
+    forks, table = reports["instrument"].forks, "assets/headroom/instrument/outcomes.parquet"
+    assert forks is not None and forks.information is not None
+    for name, one in (("best - worst", forks.best_less_worst), ("headroom", forks.headroom), ("information", forks.information)):
+        found |= named(name, one.signed, one.bounds, table)
+    found["noise"] = number(100 * forks.noise, 1), table
+    found |= by_student(measured["instrument"], table)
+    plain, where = reports["study"].forks, "assets/headroom/study/outcomes.parquet"
+    assert plain is not None
+    return found | named("plain headroom", plain.headroom.signed, plain.headroom.bounds, where)
+
+
+def by_student(measurement: Headroom, source: str) -> Figures:
+    """What each student of the gate wins by boards of the cell that it lost, by those of another cell alone, and by equal shares."""
+    spec, rows = measurement.spec, measurement.outcomes()
+    assert rows is not None and spec.forks is not None
+    gains, names, cells = cell_gains(spec, rows).mean(axis=2), menu_names(spec), cells_of(rows)
+    before = rows[rows["part"] == "before"]
+    rates = (before["valid"] / before["n"]).groupby([before["student"], before["cell"]]).mean().unstack()
+    known, kinds = (
+        clustered(information_value(cell_gains(spec, rows).mean(axis=3)[:, [name != "kept" for name in names]])),
+        {cell.name: cell for cell in spec.forks.kept.described()},
+    )
+    matched, over_equal, won, most = [], [], [], []
+    for student, name in enumerate(spec.students):
+        weak = lost_by(name)
+        own = gains[student, names.index(f"only {kinds[weak].words}")]
+        equal, others = gains[student, names.index("uniform")], [gains[student, at] for at, one in enumerate(names) if "only" in one]
+        rest = (sum(others) - own) / (len(others) - 1)
+        matched.append(float((own - rest).mean()))
+        over_equal.append(float((own - equal).mean()))
+        lost = (usual_rate(kinds[weak]) or 0) - float(rates.loc[student, weak])
+        won.append(float(equal[cells.index(weak)]) / lost)
+        most.append(float(own[cells.index(weak)]) / lost)
+    hits = sum(lost_by(name) == lowest for name, lowest in zip(spec.students, rates.idxmin(axis=1), strict=True))
+    return {
+        **effect(mean_of(matched), "matched", source),
+        **effect(mean_of(over_equal), "matched - equal", source),
+        **named("information without the twin", known.signed, known.bounds, source),
+        "won back": (percent(float(np.mean(won))), source),
+        "won back by its own boards": (percent(float(np.mean(most))), source),
+        "lowest": (f"{hits} of {len(spec.students)} students", source),
+    }
+
+
+def of_diagnosis() -> Figures:
+    """The figures of the diagnosis. Its single answers were not kept."""
+    report, source = DiagnosisReport.model_validate_json(read_text(RECORDED)), "assets/diagnosis/report.json"
+    rates = {(found.engineer, found.shown): found.rate.interval for found in report.found}
+    found: Figures = {}
+    for name, key in (("diagnosed", ("policy", "failures")), ("guessed", ("policy", "none")),
+                      ("rules", ("rules", "failures")), ("learnability", ("learnability", "failures"))):  # fmt: skip
+        found |= named(name, rates[key].percent, percents(rates[key].low, rates[key].high), source)
+    return found
+
+
+def of_tests() -> Figures:
+    """The figures of the confirmatory tests."""
+    boards = {test: pd.read_parquet(places.ASSETS / "studies" / test / "boards.parquet") for test in EQUAL}
+    first, second = "assets/studies/confirm/boards.parquet", "assets/studies/confirm-again/boards.parquet"
+    found: Figures = {}
+    measures: tuple[Measure, ...] = ("valid", "optimal")
+    for measure in measures:
+        mark = "" if measure == "valid" else ", optimal"
+        of_arm = {}
+        for name, arm in (("shares", "taught"), ("oracle", "oracle"), ("ratios", "uniform")):
+            each = [contrast(outcomes(table, measure), [arm], [EQUAL[test]]) for test, table in boards.items()]
+            of_arm[name] = mean_of([student.mean for one in each for student in one.students])
+            found |= effect(of_arm[name], f"{name}{mark}", f"{first} and {second}")
+            for test, one in zip(boards, each, strict=True):
+                found |= effect(one, f"{name}{mark}, {test}", f"assets/studies/{test}/boards.parquet")
+        if measure == "valid":
+            found["part of headroom"] = percent(of_arm["shares"].mean / of_arm["oracle"].mean), f"{first} and {second}"
+        table = outcomes(boards["confirm-again"], measure)
+        for arm, than in (("taught", "uniform"), ("oracle", "uniform"), ("oracle", "taught"), ("taught", "taught-blind")):
+            found |= effect(contrast(table, [arm], [than]), f"{arm} - {than}{mark}", second)
+        lost = boards["confirm-again"]["student"].map(lost_by)
+        for name, here in (("lost", True), ("elsewhere", False)):
+            rows = boards["confirm-again"][(boards["confirm-again"]["config_cell"] == lost) == here]
+            found |= effect(contrast(outcomes(rows, measure), ["taught"], ["taught-blind"]), f"{name}{mark}", second)
+        table = outcomes(boards["confirm"], measure)
+        for arm, than in (("rules", "uniform"), ("taught", "rules"), ("taught", "learnability"), ("rules", "learnability")):
+            found |= effect(contrast(table, [arm], [than]), f"{arm} - {than}{mark}", first)
+    return found
+
+
+def of_sessions() -> Figures:
+    """The figures of the quick sessions and of the long one."""
+    rates = preset_seeds.rates(preset_seeds.kept(), "valid")
+    first, *_, last = rates
+    found = {"quick": (number(100 * float((rates[last] - rates[first]).mean()), 0), "assets/preset_seeds")}
+    late = mean_of((rates[last] - rates[1]).tolist())
+    found |= effect(late, "quick, stages 2 and 3", "assets/preset_seeds")
+    source = "assets/results/base-of-recorded-sessions and example-long-4"
+    base, long = (
+        pd.read_parquet(places.ASSETS / "results" / name / "boards.parquet").groupby("agents")["valid"].mean()
+        for name in ("base-of-recorded-sessions", "example-long-4")
+    )
+    return found | {f"long, {team} agents": (number(100 * gain, 0), source) for team, gain in (long - base).items()}
+
+
+def lost_by(student: str) -> str:
+    """The cell that a ready-made student was misled about."""
+    return next(cell for axis, cell in AXES.items() if f"misled-about-{axis}" in student)
+
+
+def effect(one: Effect, name: str, source: str) -> Figures:
+    return named(name, signed(one.mean, MANY), interval(one.low, one.high, MANY), source)
+
+
+def named(name: str, value: str, bounds: str, source: str) -> Figures:
+    return {name: (value, source), f"{name} interval": (bounds, source)}
+
+
+def table(found: Figures) -> str:
+    """README's table."""
+    return TABLE.format_map({name: value for name, (value, _) in found.items()})
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Compute every figure of README's findings from the shipped tables.")
+    parser.add_argument("--readme", action="store_true", help="write README's table and assets/findings.md")
+    found = figures()
+    if parser.parse_args(arguments).readme:
+        before, rest = README.read_text(encoding="utf-8").split(BEGIN)
+        write_text(README, before + BEGIN + table(found) + END + rest.split(END)[1])
+        write_text(FINDINGS, table(found))
+        preset_seeds.write_readme()
+        return
+    for name, (value, source) in found.items():
+        print(f"{name:<44} {value:<20} {source}")
+
+
+if __name__ == "__main__":
+    main()
