@@ -71,7 +71,7 @@ def said_by(session: Session) -> list[object]:
 
 
 def test_a_session_reads_as_before_even_if_the_script_was_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session = build_session(tmp_path, small_spec(stages=2, sizes=(3, 4), engineer="rules"))
+    session = build_session(tmp_path, small_spec(stages=2, sizes=(3, 4), engineer="rules").changed(schema_version=2))
     before = said_by(session)
     make_old(session)
     with pytest.raises(SessionError, match=COMMAND):
