@@ -315,3 +315,10 @@ def test_a_context_is_no_longer_than_the_model_knows_positions(tiny_model: Path,
     stretched = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 256, "rope_theta": 1e6}
     (small / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 256, "rope_parameters": stretched}))
     assert tiny_policy(small, context=900).settings.context == 900
+
+
+def test_probabilities_that_are_not_finite_are_said(tiny_model: Path) -> None:
+    policy = tiny_policy(tiny_model)
+    policy.model.model.norm.weight.data[:] = float("inf")  # as where a format overflows
+    with pytest.raises(PolicyError, match="probabilities are not finite"):
+        policy.answer(TASKS[:1], Sampling(1.0))

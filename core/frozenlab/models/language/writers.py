@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, Pre
 from frozenlab.base import seeds
 from frozenlab.base.files import append_line, read_lines
 from frozenlab.models.language.room import TOKENS_TOGETHER
-from frozenlab.models.policy import Sampling
+from frozenlab.models.policy import PolicyError, Sampling
 
 Ids = Sequence[int]
 Schema = dict[str, Any]
@@ -91,7 +92,7 @@ class TransformersWriter:
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
         draw = {"do_sample": True, "temperature": sampling.temperature, "top_k": sampling.top_k, "top_p": sampling.top_p}
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), finite_or_said():
             torch.manual_seed(seeds.derive(sampling.seed, "policy/text", first))
             written = self.model.generate(
                 input_ids=ids,
@@ -103,6 +104,20 @@ class TransformersWriter:
             )[:, width:].tolist()
         self.model.train(was_training)
         return [Text(row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))]) for row in written]
+
+
+@contextmanager
+def finite_or_said() -> Iterator[None]:
+    """Raises PolicyError where torch has no probabilities to draw from."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "probability tensor" not in str(error):
+            raise
+        reason = (
+            "the model's probabilities are not finite (NaN or infinite): it was trained too fast, or its dtype overflows, as float16 may"
+        )
+        raise PolicyError(reason) from None
 
 
 class UnderSchema(LogitsProcessor):
