@@ -7,6 +7,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -100,7 +101,10 @@ def test_a_learners_name_runs_nothing_in_the_teachers_spreadsheet(sessions_folde
     for name in ('=HYPERLINK("http://x.example","me")', "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "Zoë"):
         records.hand_in("mapf", name, "swapping", True, SessionStore())
     monkeypatch.setattr("streamlit.download_button", lambda label, data, *_, **__: saved.append(data))
+    shown: list[pd.DataFrame] = []
+    monkeypatch.setattr("streamlit.dataframe", lambda table, **_: shown.append(table))  # it saves itself as CSV, too
     page.class_results("mapf")
+    assert [name[0] for name in shown[0].index] == ["'", "'", "'", "'", "'", "Z"]
     (head, *rows) = csv.reader(saved[0]().decode("utf-8-sig").splitlines())
     assert head[0] == "learner" and "Zoë" in [row[0] for row in rows]
     assert [row[0][0] for row in rows] == ["'", "'", "'", "'", "'", "Z"] and {row[1] for row in rows} == {"✓ 1 try"}

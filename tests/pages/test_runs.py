@@ -58,6 +58,12 @@ def test_the_table_finds_runs_by_every_word_said_about_them(three: list[Session]
     assert table(app) == ["By no model"]
 
 
+def test_a_title_runs_nothing_where_the_table_is_saved_as_csv(three: list[Session]) -> None:
+    label(three[0], Labels(title="=SUM(A1)", tags=("@me",)))
+    shown = open_page("runs", find="SUM").dataframe[0].value
+    assert (list(shown["run"]), list(shown["tags"][0])) == (["'=SUM(A1)"], ["'@me"])
+
+
 def test_many_runs_come_page_by_page_in_an_order_of_all(three: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.app.runs.table.ROWS", 2)
     app = open_page("runs", order="by name")

@@ -86,12 +86,13 @@ def as_csv(table: pd.DataFrame, index: bool = False) -> str:
     >>> as_csv(pd.DataFrame({"name": ["=1+1", "Ana"], "gain": [-1.5, 2.0]}))
     "name,gain\\n'=1+1,-1.5\\nAna,2.0\\n"
     """
-    safe = table.rename(columns=_no_formula, index=_no_formula if index else None)
-    return safe.apply(lambda column: column if column.dtype.kind in "biufM" else column.map(_no_formula)).to_csv(index=index)
+    safe = table.rename(columns=no_formula, index=no_formula if index else None)
+    return safe.apply(lambda column: column if column.dtype.kind in "biufM" else column.map(no_formula)).to_csv(index=index)
 
 
-def _no_formula(value: Any) -> Any:
-    """Text behind a ; counts too: it begins a cell where the comma is that of decimals. A bare CR, which nothing quotes, begins a row."""
+def no_formula(value: Any) -> Any:
+    """The value, as text behind a ' if a spreadsheet would run it. Text behind a ; counts too: it begins a
+    cell where the comma is that of decimals. A bare CR, which nothing quotes, begins a row."""
     if not isinstance(value, str) or re.fullmatch(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", value, re.IGNORECASE):
         return value
     return re.sub(r"(^|;)(?=[=+\-@\t\r\n＝＋－＠])", r"\1'", value.replace("\r\n", "\n").replace("\r", "\n"))

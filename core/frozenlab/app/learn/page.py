@@ -17,7 +17,7 @@ from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.share import encode
 from frozenlab.base.errors import LabError
-from frozenlab.base.files import as_csv
+from frozenlab.base.files import as_csv, no_formula
 from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.lake.board import BoardError
 from frozenlab.session.store import SessionStore
@@ -208,7 +208,7 @@ def class_results(class_name: str) -> None:
         return
     titles = {chapter.name: f"{place}. {chapter.title}" for place, chapter in enumerate(CHAPTERS, start=1)}
     titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
-    table = table[[name for name in titles if name in table]].rename(columns=titles)
+    table = table[[name for name in titles if name in table]].rename(columns=titles, index=no_formula)  # the table saves itself as CSV, too
     st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
     # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
     st.download_button("CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{class_name}.csv", "text/csv", on_click="ignore")

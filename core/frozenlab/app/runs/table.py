@@ -15,6 +15,7 @@ from frozenlab.app.bundles.importing import import_button, what_came
 from frozenlab.app.ui import markup, nav, refusals, sessions
 from frozenlab.app.ui.sessions import origin_lines
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.files import no_formula
 from frozenlab.base.numbers import Interval, decimals_of, number
 from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.bundles.found import Found
@@ -73,7 +74,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "stages": ("Stages of training", lambda run: run.stages),
     "seed": ("The same spec with the same seed draws the same boards", lambda run: run.seed),
     "began": ("When it began", lambda run: pd.Timestamp(run.began, unit="s").tz_localize("UTC")),
-    "tags": ("Given by people", lambda run: list(run.labels.tags)),
+    "tags": ("Given by people", lambda run: [no_formula(tag) for tag in run.labels.tags]),
     "notes": ("Given by people", lambda run: run.labels.notes.replace("\n", " ")),
     "forked from": ("The run that it equals up to some stage", lambda run: run.parent),
     "archived": ("Whether lists leave it out", lambda run: run.labels.archived),
@@ -144,7 +145,8 @@ def one_page(shown: Sequence[Run], wanted: Wanted) -> list[Run]:
 
 def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     """The table, sorted by a click on a head; returns the runs that are ticked."""
-    frame = pd.DataFrame({"run": [run.title for run in shown]} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
+    titles = [no_formula(run.title) for run in shown]  # the table saves itself as CSV
+    frame = pd.DataFrame({"run": titles} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
     config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width="medium", pinned=True)}
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
     for name in ("before", "after"):
