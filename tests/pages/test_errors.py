@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -29,6 +31,12 @@ def test_an_error_that_people_can_fix_is_a_message(monkeypatch: pytest.MonkeyPat
     app = failing(LabError("there is no board 7; boards go from 1 to 6"), monkeypatch)
     assert not app.exception
     assert [error.value for error in app.error] == ["there is no board 7; boards go from 1 to 6"]
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = failing(PermissionError(errno.EACCES, "Permission denied", "/lab/sessions/drafts"), monkeypatch)
+    assert not app.exception
+    assert "/lab/sessions/drafts" in app.error[0].value and "FROZENLAB\\_SESSIONS" in app.error[0].value
 
 
 def test_a_fault_of_ours_is_named_and_logged(monkeypatch: pytest.MonkeyPatch) -> None:

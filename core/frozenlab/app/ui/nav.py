@@ -6,6 +6,7 @@ request of a fresh server is a deep link. Each page therefore begins with :func:
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -17,8 +18,9 @@ from streamlit.navigation.page import StreamlitPage
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.ui.refusals import WHY
 from frozenlab.base import look_only
-from frozenlab.base.errors import LabError
+from frozenlab.base.errors import LabError, one_line
 
+FAULT = "This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them."
 PAGES = {
     "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
     "learn": ("Learn", "How do many agents find their way at once? A course on live boards"),
@@ -102,13 +104,19 @@ def show(page: StreamlitPage) -> None:
     """Run the page. Errors that users can fix are shown as messages, all others as faults of ours, with the traceback in the log."""
     try:
         page.run()
-    except LabError as error:
-        st.error(plain(str(error)))
-    except Exception:
-        st.error("This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them.")
-        raise
+    except Exception as error:
+        st.error(plain(fixable(error) or FAULT))
+        if not fixable(error):
+            raise
     if look_only.on():
         st.html(f'<p class="look-only">{WHY}</p>')
+
+
+def fixable(error: Exception) -> str:
+    """What people can do about an error; empty if it is a fault of ours."""
+    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT):
+        return f"Nothing can be kept there: {one_line(error)}. FROZENLAB_SESSIONS names another folder for sessions."
+    return str(error) if isinstance(error, LabError) else ""
 
 
 def refused(error: Exception) -> bool:
@@ -116,9 +124,9 @@ def refused(error: Exception) -> bool:
 
     After a callback that was refused the page does not run, so there is a way back to it.
     """
-    if not isinstance(error, LabError):
+    if not (why := fixable(error)):
         return False
-    st.error(plain(str(error)))
+    st.error(plain(why))
     st.button("Back to the page", key="_back", icon=":material/arrow_back:")
     return True
 
