@@ -72,6 +72,36 @@ def test_the_file_plays_every_scene_with_networking_off(
     watch.left.clear()
 
 
+def notes_of(page: Page) -> Page:
+    """The speaker's window, once its clock runs."""
+    with page.expect_popup() as opened:
+        page.keyboard.press("n")
+    expect(opened.value.locator(".elapsed")).to_contain_text(":")
+    return opened.value
+
+
+def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch: Watch, tmp_path: Path) -> None:
+    session = SessionStore().open(NAME)
+    scenes = scenes_of(session)
+    file = tmp_path / "talk.html"
+    file.write_text(html_file(session.spec.tasks, talk(session, scenes, {})), encoding="utf-8")
+    page.goto(file.as_uri())
+    watch.left.clear()
+    page.keyboard.press("End")
+    notes = notes_of(page)
+    last = f"{len(scenes)} / {len(scenes)}"
+    for _ in range(2):
+        expect(notes.locator(".count")).to_have_text(last)
+        expect(page.locator(".count")).to_have_text(last)
+        notes.reload()
+    expect(notes.locator(".count")).to_have_text(last)
+    notes.keyboard.press("2")
+    expect(page.locator(".count")).to_have_text(f"2 / {len(scenes)}")
+    for hidden in (True, False):
+        notes.keyboard.press("b")
+        expect(page.locator(".deck h1")).to_be_visible(visible=not hidden)
+
+
 @pytest.fixture
 def mine(new_app: Callable[[], App]) -> App:
     """A server with a session that can be prepared for a talk."""
@@ -135,15 +165,15 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, pa
     expect(sheet).to_be_hidden()
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_have_count(0)
     expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?")
-    with page.expect_popup() as opened:
-        page.keyboard.press("n")
-    notes = opened.value
-    expect(notes.locator(".elapsed")).to_contain_text(":")
-    page.bring_to_front()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".deck h1")).to_have_text("It fails here")
+    notes = notes_of(page)
     expect(notes.locator(".spoken")).to_have_text("Ask the room first.")
     expect(notes.locator(".next")).to_have_text("Next: It trains on boards like these")
+    expect(page.locator(".deck h1")).to_have_text("It fails here")
+    page.bring_to_front()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".deck h1")).to_have_text("It trains on boards like these")
+    expect(notes.locator(".now")).to_have_text("It trains on boards like these")
     check_axe(notes, "the speaker's window")
     notes.keyboard.press("End")
     expect(page.locator(".deck h1")).to_have_text("Was it right?")

@@ -47,7 +47,8 @@ class Deck {
     this.find(".desk").hidden = !this.speaks;
     this.find(".says").textContent = data.says;
     if (!this.deck.open) this.deck.showModal();
-    if (!again) this.go(this.at);
+    if (!again) this.go(this.at, !this.speaks);
+    if (this.speaks) this.ask();
   }
 
   wire() {
@@ -113,8 +114,8 @@ class Deck {
     }
     const act = {
       Home: () => this.go(0), End: () => this.go(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
-      d: () => this.paint(!this.dark), Escape: () => this.leave(), "?": () => sheet.showModal(),
-    }[event.key] ?? (NEXT.includes(event.key) ? () => this.go(this.at + 1) : BEFORE.includes(event.key) ? () => this.go(this.at - 1) : null);
+      d: () => this.paint(!this.dark), b: () => this.black(!this.isBlack), Escape: () => this.leave(), "?": () => sheet.showModal(),
+    }[event.key] ?? (/^[1-9]$/.test(event.key) ? () => this.go(event.key - 1) : NEXT.includes(event.key) ? () => this.go(this.at + 1) : BEFORE.includes(event.key) ? () => this.go(this.at - 1) : null);
     if (!act || pressed) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the boards listen to the same keys
@@ -127,26 +128,37 @@ class Deck {
     if (!this.speaks) this.notes = open(location.href.split("#")[0] + NOTES, `notes-${this.data.id}`, "popup,width=1100,height=700");
   }
 
+  // A notes window that opens does not know where the talk is: it asks, and moves nobody.
+  ask() {
+    opener.postMessage({ talk: this.data.id, at: this.at, asks: true }, "*");
+  }
+
   // The other window goes to the same scene.
   share() {
     const other = this.speaks ? opener : this.notes;
-    other?.postMessage({ talk: this.data.id, at: this.at, began: this.began }, "*");
+    other?.postMessage({ talk: this.data.id, at: this.at, began: this.began, black: this.isBlack }, "*");
+  }
+
+  // The room sees nothing; the speaker's own window only fades.
+  black(on, share = true) {
+    this.isBlack = on;
+    this.deck.classList.toggle("black", on);
+    if (share) this.share();
   }
 
   hear({ data, source }) {
     if (data?.talk !== this.data.id || !Number.isInteger(data.at ?? NaN)) return;
     if (!this.speaks) this.notes = source;
     if (this.speaks) this.began = data.began;
-    if (data.asks) this.share();
-    else if (data.at !== this.at) this.go(data.at, false);
+    if (data.asks) return this.share();
+    this.black(Boolean(data.black), false);
+    if (data.at !== this.at) this.go(data.at, false);
   }
 
   tick() {
     const passed = Math.max(0, Math.floor((Date.now() - this.began) / 1000));
     this.find(".hour").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     this.find(".elapsed").textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")}`;
-    if (!this.met) opener.postMessage({ talk: this.data.id, at: this.at, asks: true }, "*");
-    this.met = true;
   }
 
   // --- one scene

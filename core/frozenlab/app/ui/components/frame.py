@@ -53,10 +53,12 @@ SHORTCUTS: dict[str, dict[str, str]] = {
         "→ ↓ PgDn Space Enter": "The next scene",
         "← ↑ PgUp Backspace": "The scene before",
         "Home End": "The first or the last scene",
+        "1 to 9": "The scene with this number",
         "R": "This scene again",
         "F": "Full screen",
         "N": "Notes in a second window",
         "D": "Light or dark",
+        "B": "Black screen, and back",
         "Escape": "Leave full screen, then the talk",
     },
 }
