@@ -47,6 +47,7 @@ def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> Non
 def visited(app: AppTest, page: str, **query: str) -> AppTest:
     """The same reader on another page, which the menu leads to without an address, or a link with one."""
     app.switch_page(nav.path(page))
+    app.session_state["_nav"] = False  # as in a browser, where every run goes through the entry point
     app.query_params.clear()
     app.query_params.update(query)
     return app.run()
@@ -59,6 +60,18 @@ def test_the_menu_leads_back_to_the_same_class_chapter_and_progress(sessions_fol
     visited(visited(app, "help"), "learn")
     assert app.query_params == {"chapter": "meeting", "done": "one.meeting", "class": "mapf", "boards": code}
     assert app.text_input(key="learn-name") and "1. One agent ✓" in app.pills(key="learn-chapters").options
+
+
+def test_back_leads_to_the_first_chapter_as_to_any_other() -> None:
+    app = open_page("learn", done="one", **{"class": "mapf"})
+    for number in (1, 2):
+        app.button(key=f"learn-to-{number}").click().run()
+    assert CHAPTERS[2].idea[:20] in words(app)
+    for query, number in (({"chapter": "meeting"}, 1), ({}, 0)):  # two times Back, to addresses as they were
+        app.query_params.clear()
+        app.query_params.update({"done": "one", "class": "mapf", **query})
+        assert CHAPTERS[number].idea[:20] in words(app.run()), number
+    assert app.query_params == {"done": "one", "class": "mapf"}
 
 
 def test_a_link_with_another_class_takes_the_place_of_the_class_and_its_boards(sessions_folder: Path) -> None:

@@ -19,7 +19,8 @@ OWN = "boards"
 MOST_BOARDS = 12
 CLASS, CHAPTER, DONE = "class", "chapter", "done"
 """Names of the other entries."""
-_KEPT = "learn-address"
+_KEPT, _SEEN = "learn-address", "learn-address-seen"
+"""Session-state entries: what the address holds, and whether it has held a chapter during this visit."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,17 @@ class Lesson:
 
 def keep() -> None:
     """Writes back what the address has lost since the reader left the course, and keeps what it holds now. The class and the boards are one
-    link: a link with either takes the place of both. A chapter that was solved stays solved."""
+    link: a link with either takes the place of both. A chapter that was solved stays solved. The chapter comes back only to those who come
+    from another page: an address that has lost it since is where the browser's Back leads, to the first chapter."""
     kept: dict[str, str] = st.session_state.get(_KEPT, {})
     now = st.query_params.to_dict()
     if CLASS in now or OWN in now:
         kept = {name: value for name, value in kept.items() if name not in (CLASS, OWN)}
     solved = dict.fromkeys([*names_in(kept.get(DONE, "")), *names_in(now.get(DONE, ""))])
     whole = {name: value for name, value in (kept | now | {DONE: ".".join(solved)}).items() if value}
-    for name in (CLASS, OWN, CHAPTER, DONE):
+    seen = not nav.arrived() and st.session_state.get(_SEEN, False)
+    st.session_state[_SEEN] = seen or CHAPTER in now
+    for name in (CLASS, OWN, *(() if seen else (CHAPTER,)), DONE):
         if name in whole and whole[name] != now.get(name):
             st.query_params[name] = whole[name]
     note()

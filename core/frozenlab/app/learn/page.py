@@ -64,8 +64,7 @@ def choose_chapter(lesson: Lesson) -> str:
     done = address.done()
     names = list(titles)
     asked = st.query_params.get(address.CHAPTER)
-    if st.session_state.get("learn-chapters") not in names or asked in names:
-        st.session_state["learn-chapters"] = asked if asked in names else names[0]
+    st.session_state["learn-chapters"] = asked if asked in names else names[0]
 
     def follow() -> None:
         st.query_params[address.CHAPTER] = st.session_state["learn-chapters"]
