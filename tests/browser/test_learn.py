@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.learn import boards
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
-from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Steering
+from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Prediction, Question, Steering
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
@@ -41,11 +41,13 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         for pill in pills:
             if pill.get_attribute("aria-pressed") == "true":
                 pill.click()
-        for agent in order:
+        for place, agent in zip(("1st", "2nd", "3rd"), order, strict=True):
             pills[agent].click()
+            expect(pills[agent]).to_have_text(f"{place}: agent {agent}")
             at_rest(page)
-    elif isinstance(exercise, Choice):
-        at = exercise.right if right else (exercise.right + 1) % len(exercise.options)
+    elif isinstance(exercise, Question):
+        best = exercise.right if isinstance(exercise, Choice) else 0
+        at = best if right else (best + 1) % len(exercise.options)
         page.get_by_role("radio", name=exercise.options[at], exact=True).click(force=True)
     page.get_by_role("button", name="Check").click()
 
@@ -67,13 +69,20 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
     expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
     at_rest(page)
     answer(page, exercise, right=False)
+    if isinstance(exercise, Prediction):
+        expect(page.get_by_text("What came.", exact=True)).to_be_visible()
+        return
     expect(verdict(page, right=False)).to_be_visible()
     answer(page, exercise, right=True)
     expect(verdict(page, right=True)).to_be_visible()
     page.wait_for_url(lambda url: f"done={chapter.name}" in url)
     if isinstance(exercise, Steering):
         score, counted = page.locator(".steer .score"), "after" if exercise.objective == "makespan" else "sum of costs"
-        expect(score).to_contain_text(re.compile(rf"^All on goal.* {counted} \d+.*That is optimal\.$"))
+        aim = exercise.objective.replace("_", " ")
+        expect(score).to_contain_text(re.compile(rf"^All on goal.* {counted} \d+.*That is the optimal {aim}\.$"))
+        page.locator(".steer .player").focus()
+        page.keyboard.press("w")
+        expect(verdict(page, right=True)).to_be_hidden()
 
 
 @pytest.mark.slow
@@ -89,6 +98,25 @@ def test_the_course_is_kept_while_the_reader_visits_another_page(shared_app: App
     expect(page.get_by_role("textbox", name="Your name")).to_be_visible()
     expect(page.get_by_role("radio", name="1. One agent ✓")).to_be_visible()
     expect(page.get_by_role("radio", name="Your teacher's boards")).to_be_visible()
+
+
+def test_one_press_of_back_leads_to_the_view_before(shared_app: App, page: Page) -> None:
+    def expect_chapter(number: int) -> None:
+        expect(page.locator(".fl-idea")).to_contain_text(CHAPTERS[number].idea[:20])
+        at_rest(page)
+
+    page.goto(f"{shared_app.url}/help")
+    at_rest(page)
+    page.get_by_role("link", name="Learn", exact=True).first.click()
+    expect_chapter(0)
+    for number in (2, 3):
+        page.get_by_role("radio", name=f"{number + 1}. {CHAPTERS[number].title}").click()
+        expect_chapter(number)
+    for number in (2, 0):
+        page.go_back()
+        expect_chapter(number)
+    page.go_back()
+    page.wait_for_url("**/help")
 
 
 def test_the_search_is_done_by_hand(shared_app: App, page: Page) -> None:

@@ -118,7 +118,7 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) 
         page.get_by_role("button", name=f"Agent {agent}").click()
         for cell in way:
             page.mouse.click(*at(*cell))
-    expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
+    expect(score).to_have_text("All on goal after 5 steps. That is the optimal makespan.")
     expect(page.get_by_role("button", name="GIF")).to_be_visible()
 
 
@@ -135,7 +135,7 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
     page.keyboard.press("ArrowUp")
     expect(score).to_have_text("No conflict. Agent 1 is not on the goal yet.")
     page.keyboard.press("Control+z")
-    expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
+    expect(score).to_have_text("All on goal after 5 steps. That is the optimal makespan.")
     soon(page, lambda: pixels(page) != before)
     drawn = pixels(page)
     page.get_by_role("button", name="Optimal ghost").click()

@@ -101,7 +101,7 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
         assert not set("{}[]'") & set(said[name]) and "None" not in said[name], f"{name} prints Python"
     assert said["generate"].startswith(f"40 boards with 2 agents, each solved, in {out}") and "95 % interval" in said["generate"]
     assert "Fewest time steps: 6, proven." in said["solve"] and "agent 1: RRRUUU" in said["solve"]
-    assert said["valid"] == "Valid and optimal: 6 time steps, sum of costs 12.\n"
+    assert said["valid"] == "Valid, optimal makespan: 6 time steps, sum of costs 12.\n"
     assert said["fault"].startswith("Not valid: agent 0 and agent 1 are in the same cell at time step 3, in row 3, column 0")
     assert said["convert"].startswith("1 board from text to json: 1 file, ")
 

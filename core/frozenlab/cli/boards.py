@@ -184,7 +184,7 @@ def verdict_words(verdict: Verdict, optimum: int | None) -> str:
         return f"Not valid: {OUTCOMES[verdict.fault].sentence.format(agents=agents)}{when}{where} ({verdict.fault})."
     took = f"{verdict.makespan} time steps, sum of costs {verdict.sum_of_costs}"
     if verdict.optimal:
-        return f"Valid and optimal: {took}."
+        return f"Valid, optimal makespan: {took}."
     return f"Valid: {took}." + (
         f" The fewest time steps are {optimum}." if optimum is not None else " Whether that is optimal is not known."
     )

@@ -1,29 +1,112 @@
 """The course says nothing of its boards that is not proven, and its exercises mark by the rules and the solver."""
 
 import re
+from collections.abc import Sequence
 from html import unescape
-from itertools import permutations
+from itertools import combinations, permutations, product
 from pathlib import Path
 
 import pytest
 
-from frozenlab.app.learn import boards, pictures, records, sheet
+from frozenlab.app.learn import boards, exercises, pictures, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, Lesson, codes_in
 from frozenlab.app.learn.chapters import CHAPTERS
-from frozenlab.app.learn.exercises import Choice, OnBoard, Ordering, Steering
+from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering
 from frozenlab.app.learn.records import LessonError
 from frozenlab.app.views.lake.search import WORTH_WATCHING
 from frozenlab.app.views.lake.share import encode
-from frozenlab.lake.board import Board, BoardError
-from frozenlab.lake.rules import judge
+from frozenlab.app.views.lake.tracks import plain_track
+from frozenlab.base.numbers import paired_change
+from frozenlab.lake.board import Board, BoardError, Cell
+from frozenlab.lake.rules import Path as CellPath
+from frozenlab.lake.rules import judge, judge_paths
 from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.session.store import SessionStore
 
 
-def orders_that_work(board: Board) -> list[tuple[int, ...]]:
-    return [order for order in permutations(range(board.num_agents)) if len(plan_in_order(board, order)) == board.num_agents]
+def shortest_paths(board: Board, agent: int, others: Sequence[CellPath]) -> list[CellPath]:
+    """Every path of the fewest steps around the paths of others, which stay where they end. Written without the lab's planner."""
+    goal = board.agents[agent].goal
+    last = max((len(path) - 1 for path in others), default=0)
+
+    def at(path: CellPath, step: int) -> Cell:
+        return path[min(step, len(path) - 1)]
+
+    def is_free(here: Cell, there: Cell, step: int) -> bool:
+        return not any(at(path, step) == there or (at(path, step), at(path, step - 1)) == (here, there) for path in others)
+
+    def stays(step: int) -> bool:
+        return all(at(path, later) != goal for path in others for later in range(step, max(step, last) + 1))
+
+    layers: list[dict[Cell, list[Cell]]] = [{board.agents[agent].start: []}]
+    while not (goal in layers[-1] and stays(len(layers) - 1)):
+        if len(layers) > last + board.height * board.width:
+            return []
+        after: dict[Cell, list[Cell]] = {}
+        for here in layers[-1]:
+            for there in reached(here):
+                if board.contains(there) and not board.is_hole(there) and is_free(here, there, len(layers)):
+                    after.setdefault(there, []).append(here)
+        layers.append(after)
+    paths: list[CellPath] = [(goal,)]
+    for layer in reversed(layers[1:]):
+        paths = [(before, *path) for path in paths for before in layer[path[0]]]
+    return paths
+
+
+def ends_of(board: Board, order: Sequence[int], planned: tuple[CellPath, ...] = ()) -> set[bool]:
+    """Whether every agent finds a path in this order of priorities: all that can be, over all equally short paths of all agents."""
+    if len(planned) == len(order):
+        return {True}
+    paths = shortest_paths(board, order[len(planned)], planned)
+    return set().union(*(ends_of(board, order, (*planned, path)) for path in paths)) if paths else {False}
+
+
+@pytest.mark.parametrize(("board", "working"), [(boards.NO_ORDER, set()), (boards.SOME_ORDERS, {(0, 1, 2), (1, 0, 2)})])
+def test_as_many_orders_work_as_the_chapter_says_whichever_shortest_paths_are_taken(board: Board, working: set[tuple[int, ...]]) -> None:
+    assert solve(board).status == "solved"
+    for order in permutations(range(board.num_agents)):
+        assert ends_of(board, order) == {order in working}
+        assert (len(plan_in_order(board, order)) == board.num_agents) is (order in working), "and the lab's planner agrees"
+
+
+@pytest.mark.parametrize(("board", "fault"), [(boards.CROSSING, "vertex_conflict"), (boards.FACE_TO_FACE, "edge_conflict")])
+def test_shortest_paths_collide_as_the_chapter_says_whichever_are_taken(board: Board, fault: str) -> None:
+    teams = product(*(shortest_paths(board, i, ()) for i in range(board.num_agents)))
+    assert {judge_paths(board, team).fault for team in teams} == {fault}
+
+
+def is_possible(board: Board, makespan: int, sum_of_costs: int) -> bool:
+    """Whether some plan needs no more of either, over all plans: an agent may settle on its goal for good, and costs one in each step
+    before."""
+    away = [board.distances_to_goal(i) for i in range(board.num_agents)]
+    teams = {(tuple(agent.start for agent in board.agents), (False,) * board.num_agents): 0}
+    for left in range(makespan, -1, -1):
+        after: dict[tuple[tuple[Cell, ...], tuple[bool, ...]], int] = {}
+        for (cells, before), cost in teams.items():
+            at_goal = [cell == agent.goal for cell, agent in zip(cells, board.agents, strict=True)]
+            for settled in product(*([done] if done or not there else [False, True] for done, there in zip(before, at_goal, strict=True))):
+                if all(settled):
+                    return True
+                ways = [
+                    [cell] if done else [to for to in reached(cell) if away[i].get(to, left) < left]
+                    for i, (cell, done) in enumerate(zip(cells, settled, strict=True))
+                ]
+                spent = cost + settled.count(False)
+                for now in product(*ways):
+                    rest = sum(away[i][cell] for i, cell in enumerate(now) if not settled[i])
+                    swaps = any(now[i] == cells[j] and now[j] == cells[i] for i, j in combinations(range(len(now)), 2))
+                    if spent + rest <= sum_of_costs and len(set(now)) == len(now) and not swaps:
+                        after[now, settled] = min(spent, after.get((now, settled), spent))
+        teams = after
+    return False
+
+
+def reached(cell: Cell) -> list[Cell]:
+    """In one step, holes and what is off the board included."""
+    return [cell, *((cell[0] + r, cell[1] + c) for r, c in ((0, 1), (1, 0), (0, -1), (-1, 0)))]
 
 
 def tree(board: Board) -> int:
@@ -33,24 +116,17 @@ def tree(board: Board) -> int:
     return len({step.node.id for step in steps})
 
 
-def test_no_order_of_priorities_works_although_there_is_a_plan() -> None:
-    assert orders_that_work(boards.NO_ORDER) == [] and solve(boards.NO_ORDER).status == "solved"
-    for first in range(2):  # whichever shortest path the first agent takes: there is only one
-        path = plan_in_order(boards.NO_ORDER, (first,))[first]
-        assert len(path) - 1 == abs(path[0][1] - path[-1][1]), "it goes straight along the corridor"
-
-
-def test_two_of_six_orders_work() -> None:
-    assert len(orders_that_work(boards.SOME_ORDERS)) == 2
-
-
 def test_the_crowd_must_wait_and_the_aims_differ() -> None:
     assert solve(boards.CROWD).needs_wait
-    solution = solve(boards.TWO_AIMS, sum_of_costs=True)
+    board = boards.TWO_AIMS
+    solution = solve(board, sum_of_costs=True)
     assert solution.plan and solution.cheapest_plan
-    quick, cheap = (judge(boards.TWO_AIMS, plan) for plan in (solution.plan, solution.cheapest_plan))
+    quick, cheap = (judge(board, plan) for plan in (solution.plan, solution.cheapest_plan))
     assert quick.makespan < cheap.makespan and cheap.sum_of_costs < quick.sum_of_costs  # type: ignore[operator]
-    # No plan has both: the smallest sum of costs within the best makespan is larger than the smallest of all.
+    # No plan has both.
+    assert solution.makespan and cheap.makespan and cheap.sum_of_costs
+    assert not is_possible(board, solution.makespan, cheap.sum_of_costs) and is_possible(board, cheap.makespan, cheap.sum_of_costs)
+    assert not is_possible(board, cheap.makespan, cheap.sum_of_costs - 1)
     assert quick.makespan == solution.makespan and cheap.sum_of_costs == solution.sum_of_costs
 
 
@@ -68,16 +144,14 @@ def test_the_trees_are_worth_watching(board: Board, nodes: int) -> None:
 
 def test_the_plans_that_the_pictures_show_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: dict[str, list[str]] = {}
-    monkeypatch.setattr(
-        pictures, "board_player", lambda board, tracks, *, key, **_: shown.update({key: [t.verdict.outcome for t in tracks]})
-    )
+    monkeypatch.setattr(pictures, "board_player", lambda board, tracks, *, key, **_: shown.update({key: [t.badge for t in tracks]}))
     for chapter in CHAPTERS[1:5]:
         chapter.picture()
     assert shown == {
-        "learn-meeting": ["vertex_conflict", "optimal"],
-        "learn-swapping": ["edge_conflict", "optimal"],
-        "learn-waiting": ["suboptimal", "optimal"],
-        "learn-aims": ["optimal", "suboptimal"],
+        "learn-meeting": ["two agents on one cell", "optimal makespan"],
+        "learn-swapping": ["two agents swap cells", "optimal makespan"],
+        "learn-waiting": ["valid, makespan not optimal", "optimal makespan"],
+        "learn-aims": ["optimal makespan", "optimal sum of costs"],
     }
 
 
@@ -99,9 +173,38 @@ def test_every_exercise_can_be_solved_and_failed() -> None:
         elif isinstance(exercise, Choice):
             right, wrong = exercise.mark(exercise.right), exercise.mark((exercise.right + 1) % len(exercise.options))
             assert len(exercise.options) == len(exercise.reasons)
+        elif isinstance(exercise, Prediction):
+            right, wrong = exercise.mark(0), Mark(False, "There is no wrong prediction.")
+            assert "<b>" not in right.reason and len({exercise.mark(n).reason for n in range(3)}) == 3
         else:
             continue
         assert right.right and not wrong.right and wrong.reason
+
+
+def test_what_came_of_the_prediction_is_what_the_session_measured_on_its_test_boards() -> None:
+    question, own = pictures.what_will_change(), pictures.session()
+    before, after = own.test(0), own.test(1)
+    assert before is not None and after is not None and len(before) == 600
+    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", question.table)
+    gains = {name: paired_change(*(table[table["config_cell"] == name] for table in (before, after))) for name in "345678"}
+    for (name, gain), row in zip(gains.items(), rows, strict=True):
+        assert row.startswith(f"{name}×{name}") and f">{gain.signed}<" in row and f">{gain.bounds}<" in row and gain.n == 100
+    eight, five = gains["8"], gains["5"]
+    assert "8×8 came out at +6 points (+1 to +11) on the test boards, and 5×5 at +5 points (+1 to +9) with 3.1 %" in question.came[0]
+    assert eight.low < five.high and eight.clear and five.clear, "the sentences about chance hold"
+    assert min(gains[name].value for name in "3456") == 0 and "came out below 0, though" in question.came[1]
+    assert min(gains[name].low for name in "3456") < 0
+
+
+def test_agents_that_have_not_planned_are_drawn_faint_and_not_in_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[dict] = []
+    said: list[str] = []
+    monkeypatch.setattr(exercises, "board_player", lambda board, tracks, **_: drawn.append(plain_track(board, tracks[0])))
+    monkeypatch.setattr(exercises.st, "caption", said.append)
+    for order in ((2, 0), (0, 1, 2)):
+        exercises.priorities(boards.SOME_ORDERS, order, key="board")
+    assert [(one["absent"], one["badge"]) for one in drawn] == [((0, 1), None), ((), "valid")]
+    assert said == ["Planned: agent 2. Agent 0 finds no path around that.", "Planned: agents 0, 1 and 2."]
 
 
 def test_a_plan_that_is_not_the_best_is_told_what_is_possible() -> None:

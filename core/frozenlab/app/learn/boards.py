@@ -35,12 +35,13 @@ a F F g F
 """)
 """The fewest steps and the smallest sum of costs need different plans."""
 SOME_ORDERS = read_board("""
-H A G H
-s F S g
-H H H F
-F F a F
+F g H s
+F F F a
+A G H S
+F F F H
 """)
-"""Two orders of priorities work, four do not."""
+"""The two orders in which agent 2 plans last work, the other four do not, whichever shortest paths the agents take: its goal is on the only
+way of both others."""
 NO_ORDER = read_board("""
 H H F H H
 g S F s G
@@ -53,7 +54,7 @@ H H g s S
 F G F H F
 F F F F F
 """)
-"""The tree of Conflict-Based Search has 7 nodes."""
+"""The tree of Conflict-Based Search has 7 nodes, as this lab breaks ties; so for the two below."""
 MORE_MEETINGS = read_board("""
 F F F a
 G F A F

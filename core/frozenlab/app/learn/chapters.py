@@ -33,7 +33,8 @@ CHAPTERS = (
         "meeting",
         "Two on one cell",
         "With several agents the shortest paths are no longer enough. All agents move at the same time, and no two may be on one cell at "
-        "the same step. That is a *vertex conflict*. An agent that has arrived stays where it is, and still blocks its cell.",
+        "the same step. That is a *vertex conflict*. An agent on its goal still blocks the cell. It may leave its goal again, for instance "
+        "to let another agent pass, but at the end it must be there.",
         pictures.meeting,
         lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.CROSSING),
     ),
@@ -48,9 +49,9 @@ CHAPTERS = (
     Chapter(
         "waiting",
         "When waiting is best",
-        "A detour costs two steps or more, a wait only one. So it can be best to stand still and let somebody pass. On some boards every "
-        "plan of the fewest steps makes an agent wait; we say that such a board *must wait*. They are the hard ones: whoever only follows "
-        "shortest paths never solves them optimally.",
+        "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass. "
+        "On some boards every plan of the fewest steps makes an agent wait before it arrives; we say that such a board *must wait*. "
+        "Agents that never wait cannot solve it optimally.",
         pictures.waiting,
         lambda: Steering(
             "This board must wait. Solve it in the fewest steps; the optimum counts the steps until all have arrived.", boards.CROWD
@@ -59,8 +60,9 @@ CHAPTERS = (
     Chapter(
         "aims",
         "Two ways to count",
-        "What is the best plan? The *makespan* counts the steps until the last agent is on its goal: when is the team done? The *sum of "
-        "costs* adds up the steps of all agents: how long do they travel altogether? Mostly one plan is best for both. Not here.",
+        "What is the best plan? The *makespan* counts the steps until all agents are on their goals for good: when is the team done? The "
+        "*sum of costs* counts these steps for each agent alone and adds them up. A wait on the way counts, resting on the goal does not. "
+        "A plan can be optimal in one of them only. Often one plan is optimal in both. Not here.",
         pictures.aims,
         lambda: Steering(
             "Find a plan with the smallest **sum of costs**. It may take more steps until the last agent arrives.",
@@ -71,19 +73,23 @@ CHAPTERS = (
     Chapter(
         "priorities",
         "One after the other",
-        "To plan for all agents at once is hard, for the number of positions multiplies with every agent. *Prioritized planning* lets "
-        "them plan one after the other: each takes its shortest path around the paths of those before it. That is quick. But it depends "
-        "on the order, and on some boards no order works, although there is a plan.",
+        "To plan for all agents at once is hard: each agent multiplies the number of their positions by the number of cells. "
+        "*Prioritized planning* lets them plan one after the other: each takes a shortest path around the paths of those before it, and "
+        "keeps it. That is quick. But an agent may find no path, which depends on the order. On some boards no order works, although "
+        "there is a plan.",
         pictures.no_order,
-        lambda: Ordering("Two of the six orders work on this board. Find one.", boards.SOME_ORDERS),
+        lambda: Ordering(
+            "Two of the six orders work on this board, whichever shortest paths the agents take. Find one.", boards.SOME_ORDERS
+        ),
     ),
     Chapter(
         "search",
         "Conflict-Based Search",
-        "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* lets every agent take its own "
-        "shortest path. Where two of them collide, it splits the world in two: in the one half the first agent must keep off, in the other "
-        "half the second. It plans the one that keeps off anew, and always goes on with the cheapest half. The first one without a "
-        "conflict is optimal, for constraints never make a plan cheaper.",
+        "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* lets every agent take a shortest "
+        "path of its own. Where two of them collide, the search branches: at that step the first agent must keep off in one branch, the "
+        "second in the other. Every valid plan is in one branch or in both. The agent that keeps off plans anew, and the search goes on "
+        "with the cheapest node that is open. A plan without a conflict is optimal when its node is taken as the cheapest, and not "
+        "yet when it appears: a constraint never makes a plan cheaper, but below a cheaper node there may be a better one.",
         pictures.searching,
         lambda: Searching(
             "You are the search. Press the open node that has to be expanded next, until the plan is found.", boards.MEETINGS
@@ -93,8 +99,9 @@ CHAPTERS = (
         "model",
         "A model plans",
         "A language model does not search. It reads the board as words, and writes one word after the other: the cell of every agent at "
-        "each step. Nothing keeps it from a hole or a collision but what it has learned. Here it was trained by *reinforcement learning*: "
-        "it writes several plans for a board, the rules judge them, and the better ones become likelier.",
+        "each step. Only what it has learned keeps it from a hole or a collision. This one first imitated a solver's plans. Here "
+        "it goes on with *reinforcement learning*: it writes several plans for a board, the rules judge them, and the better ones become "
+        "likelier.",
         pictures.model,
         pictures.what_is_wrong,
     ),
@@ -102,9 +109,10 @@ CHAPTERS = (
         "engineer",
         "An engineer decides",
         "What should a model train on next? After each stage an *engineer* reads how the model did on boards that it never trained on, "
-        "and writes the next *config*: how many boards of which kind. In this lab the model that is trained does that itself. Whether it "
-        "was right shows after the next stage.",
+        "and writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself. Where most "
+        "plans fail, there need not be most to learn: from boards that are too hard no plan earns a reward, and what is learned on one "
+        "kind of board may help on others. So an engineer predicts, and the next stage is measured.",
         pictures.engineer,
-        pictures.most_to_win,
+        pictures.what_will_change,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -23,6 +24,7 @@ from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.tasks.lake.words import OUTCOMES
 
 HEIGHT = 330
+PLACES = ("1st", "2nd", "3rd")
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
 """What is asked of a board that a teacher has chosen."""
 
@@ -33,6 +35,10 @@ class Mark:
 
     right: bool
     reason: str
+    heading: str = ""
+    """What stands before the reason, where right and wrong are not the question."""
+    table: str = ""
+    """What stands below it, as finished HTML."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,12 @@ class Exercise(ABC):
     task: str
 
     @abstractmethod
-    def ask(self, key: str) -> Mark | None:
-        """Draws the exercise; returns the mark of the answer that the learner has just handed in."""
+    def ask(self, key: str) -> tuple[Any, bool]:
+        """Draws the exercise; returns the answer as it is now, and whether the learner has just handed it in."""
+
+    @abstractmethod
+    def mark(self, answer: Any) -> Mark:
+        """What the judge says of an answer."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +69,17 @@ class Steering(OnBoard):
 
     objective: Objective = "makespan"
 
-    def ask(self, key: str) -> Mark | None:
+    def ask(self, key: str) -> tuple[Any, bool]:
         st.markdown(self.task)
         solution = solution_of(encode(self.board), True)
         optimum = solution.makespan if self.objective == "makespan" else solution.sum_of_costs
         plan = steer(self.board, key=f"{key}-board", objective=self.objective, optimum=optimum, height=HEIGHT)
         st.caption(BY_HAND)
-        return self.mark(plan) if st.button("Check my plan", type="primary", key=f"{key}-check") else None
+        return plan, st.button("Check my plan", type="primary", key=f"{key}-check")
 
-    def mark(self, plan: Plan) -> Mark:
+    def mark(self, answer: Plan) -> Mark:
         solution = solution_of(encode(self.board), True)
-        verdict = judge(self.board, plan, solution.makespan)
+        verdict = judge(self.board, answer, solution.makespan)
         if verdict.fault is not None:
             return Mark(False, f"{fault_sentence(verdict)} The rule: {OUTCOMES[verdict.fault].rule}")
         if self.objective == "makespan":
@@ -85,55 +95,76 @@ class Steering(OnBoard):
 
 
 @dataclass(frozen=True)
-class Choice(Exercise):
-    """A question with one right answer."""
+class Question(Exercise):
+    """A question with options."""
 
     options: Sequence[str]
+
+    def ask(self, key: str) -> tuple[Any, bool]:
+        chosen = st.radio(self.task, range(len(self.options)), format_func=self.options.__getitem__, index=None, key=f"{key}-choice")
+        pressed = st.button("Check my answer", type="primary", key=f"{key}-check", disabled=chosen is None)
+        return chosen, pressed and chosen is not None
+
+
+@dataclass(frozen=True)
+class Choice(Question):
+    """A question with one right answer."""
+
     right: int
     reasons: Sequence[str]
     """Why each option is right or wrong."""
 
-    def ask(self, key: str) -> Mark | None:
-        chosen = st.radio(self.task, range(len(self.options)), format_func=self.options.__getitem__, index=None, key=f"{key}-choice")
-        pressed = st.button("Check my answer", type="primary", key=f"{key}-check", disabled=chosen is None)
-        return self.mark(chosen) if pressed and chosen is not None else None
+    def mark(self, answer: int) -> Mark:
+        return Mark(answer == self.right, self.reasons[answer])
 
-    def mark(self, chosen: int) -> Mark:
-        return Mark(chosen == self.right, self.reasons[chosen])
+
+@dataclass(frozen=True)
+class Prediction(Question):
+    """A question that was open when it came up: what then was measured."""
+
+    came: Sequence[str]
+    """In sentences."""
+    table: str
+    """The same in figures, as finished HTML."""
+
+    def mark(self, answer: int) -> Mark:
+        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", "What came.", self.table)
 
 
 @dataclass(frozen=True)
 class Ordering(OnBoard):
     """Find an order of priorities in which every agent finds a path."""
 
-    def ask(self, key: str) -> Mark | None:
+    def ask(self, key: str) -> tuple[Any, bool]:
         st.markdown(self.task)
+        places = dict(zip(st.session_state.get(f"{key}-order") or (), PLACES, strict=False))
         order = st.pills(
-            "Who plans first, second, ...", range(self.board.num_agents), format_func="agent {}".format, selection_mode="multi",
-            key=f"{key}-order", help="Click the agents in planning order.",
+            "Who plans first, second, ...", range(self.board.num_agents), selection_mode="multi", key=f"{key}-order",
+            format_func=lambda i: f"{places[i]}: agent {i}" if i in places else f"agent {i}", help="Click the agents in planning order.",
         )  # fmt: skip
         priorities(self.board, order, key=f"{key}-board")
         complete = len(order) == self.board.num_agents
-        return self.mark(order) if st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete) else None
+        return list(order), st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete)
 
-    def mark(self, order: Sequence[int]) -> Mark:
-        planned = plan_in_order(self.board, order)
+    def mark(self, answer: Sequence[int]) -> Mark:
+        planned = plan_in_order(self.board, answer)
         if len(planned) == self.board.num_agents:
             return Mark(True, "Every agent found a path around those before it.")
-        return Mark(False, f"Agent {order[len(planned)]} finds no path around {names(order[: len(planned)])}.")
+        return Mark(False, f"Agent {answer[len(planned)]} finds no path around {names(answer[: len(planned)])}.")
 
 
 def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
-    """The paths that the agents take one after the other, as far as the order goes."""
+    """The paths that the agents take one after the other, as far as the order goes. Agents without a path are drawn faint: to those that
+    plan before them they are not there."""
     planned = plan_in_order(board, order)
-    waiting = tuple((agent.start,) for agent in board.agents)
-    paths = tuple(planned.get(i, waiting[i]) for i in range(board.num_agents))
-    stuck = order[len(planned)] if len(planned) < len(order) else None
-    says = "No agent has planned yet." if not order else f"Planned: {names(list(planned))}." if planned else ""
-    settled = stuck is not None or len(planned) == board.num_agents
-    track = Track("", paths, judge_paths(board, paths) if settled else None)
-    board_player(board, [track], key=key, height=HEIGHT, autoplay=bool(planned))
-    st.caption(says if stuck is None else f"{says} Agent {stuck} finds no path.")
+    paths = tuple(planned.get(i, (agent.start,)) for i, agent in enumerate(board.agents))
+    absent = tuple(i for i in range(board.num_agents) if i not in planned)
+    board_player(
+        board, [Track("", paths, None if absent else judge_paths(board, paths), absent=absent)], key=key, height=HEIGHT,
+        autoplay=bool(planned),
+    )  # fmt: skip
+    says = f"Planned: {names(list(planned))}." if planned else "No agent has planned yet."
+    st.caption(f"{says} Agent {order[len(planned)]} finds no path around that." if len(planned) < len(order) else says)
 
 
 @dataclass(frozen=True)
@@ -142,24 +173,26 @@ class Searching(OnBoard):
 
     objective: Objective = "sum_of_costs"
 
-    def ask(self, key: str) -> Mark | None:
+    def ask(self, key: str) -> tuple[Any, bool]:
         st.markdown(self.task)
         solution = solution_of(encode(self.board), True)
         solved = search_player(self.board, self.objective, solution, key=f"{key}-search", choosing=True, height=300)
-        if solved is None or st.session_state.get(f"{key}-marked") == solved:
-            return None
-        st.session_state[f"{key}-marked"] = solved
-        return self.mark(solved)
+        new = solved is not None and st.session_state.get(f"{key}-marked") != solved
+        if new:
+            st.session_state[f"{key}-marked"] = solved
+        return solved, new
 
-    def mark(self, solved: Solved) -> Mark:
+    def mark(self, answer: Solved) -> Mark:
         best = solution_of(encode(self.board), True).sum_of_costs
-        slips = "without a wrong choice" if not solved.wrong else f"with {counted(solved.wrong, 'wrong choice')}"
+        slips = "without a wrong choice" if not answer.wrong else f"with {counted(answer.wrong, 'wrong choice')}"
         return Mark(
-            solved.cost == best,
-            f"Your tree of {solved.nodes} nodes ends {slips} in a plan with a {COSTS[self.objective]} of {solved.cost}; "
+            answer.cost == best,
+            f"Your tree of {answer.nodes} nodes ends {slips} in a plan with a {COSTS[self.objective]} of {answer.cost}; "
             f"the exact solver says that {best} is the best.",
         )
 
 
 def show_mark(mark: Mark) -> None:
-    (st.success if mark.right else st.error)(f"**{'Right.' if mark.right else 'Not yet.'}** {markup.plain(mark.reason)}")
+    (st.success if mark.right else st.error)(f"**{mark.heading or ('Right.' if mark.right else 'Not yet.')}** {markup.plain(mark.reason)}")
+    if mark.table:
+        st.html(mark.table)

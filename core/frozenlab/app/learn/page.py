@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import streamlit as st
 
@@ -114,17 +115,18 @@ def go_to(name: str) -> None:
 
 
 def take(exercise: Exercise, name: str, lesson: Lesson, learner: str) -> None:
-    """The exercise, and its mark, which stays until there is another."""
-    marks: dict[str, Mark] = st.session_state.setdefault("learn-marks", {})
-    mark = exercise.ask(f"learn-{name}")
-    if mark is not None:
-        marks[name] = mark
+    """The exercise, and the mark of its answer until the answer is changed."""
+    marks: dict[str, tuple[Any, Mark]] = st.session_state.setdefault("learn-marks", {})
+    answer, handed_in = exercise.ask(f"learn-{name}")
+    if handed_in:
+        mark = exercise.mark(answer)
+        marks[name] = answer, mark
         if mark.right:
             address.solve(name)
         if lesson.class_name:
             note(lesson, learner, name, mark)
-    if name in marks:
-        show_mark(marks[name])
+    if name in marks and marks[name][0] == answer:
+        show_mark(marks[name][1])
 
 
 def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> None:

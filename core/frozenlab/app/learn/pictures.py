@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Choice, priorities
+from frozenlab.app.learn.exercises import HEIGHT, Choice, Prediction, priorities
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
 from frozenlab.app.views.lake import view
@@ -17,25 +17,27 @@ from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Recorded, Track, fault_sentence, recorded
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import percent
+from frozenlab.base.cells import in_order
+from frozenlab.base.numbers import paired_change, share, signed
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.rules import judge, walk
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.families import cell_label
 from frozenlab.tasks.lake.dialects import render_board
 from frozenlab.tasks.lake.words import OUTCOMES
 
 MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")
 """What an answer may be suspected of."""
-SEARCHED = {"11 nodes": boards.MORE_MEETINGS, "17 nodes": boards.MANY_MEETINGS}
+SEARCHED = {"Board 1": boards.MORE_MEETINGS, "Board 2": boards.MANY_MEETINGS}
 SESSION = "example-quick"
 
 
 def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
     """Plans side by side, judged."""
-    optimum = solution_of(encode(board), True).makespan
-    tracks = [Track(label, walk(board, plan), judge(board, plan, optimum)) for label, plan in tried]
+    best = solution_of(encode(board), True)
+    tracks = [Track(label, walk(board, plan), judge(board, plan, best.makespan), best.sum_of_costs) for label, plan in tried]
     board_player(board, tracks, key=key, height=HEIGHT, autoplay=True)
 
 
@@ -99,7 +101,9 @@ def no_order() -> None:
 
 
 def searching() -> None:
-    chosen = st.segmented_control("A board whose tree has", list(SEARCHED), default="11 nodes", required=True, key="learn-searched")
+    chosen = st.segmented_control(
+        "Board", list(SEARCHED), default="Board 1", required=True, key="learn-searched", label_visibility="collapsed"
+    )
     board = SEARCHED[chosen]
     search_player(board, "sum_of_costs", solution_of(encode(board), True), key=f"learn-search-{chosen}", height=300)
 
@@ -136,7 +140,7 @@ def what_is_wrong() -> Choice:
         [OUTCOMES[name].label for name in MISTAKES],
         MISTAKES.index(first.verdict.fault),
         [
-            reason if name == first.verdict.fault else f"No: follow the agents step by step on the board. {OUTCOMES[name].rule}"
+            reason if name == first.verdict.fault else f"{OUTCOMES[name].rule} Read its lines again: another rule is broken before."
             for name in MISTAKES
         ],
     )
@@ -152,20 +156,45 @@ def engineer() -> None:
         st.markdown("\n".join(f"- {markup.plain(claim.text)}" for claim in found.record.proposal.claims))
 
 
-def most_to_win() -> Choice:
-    """On which cell do most plans fail?"""
-    found = decision()
-    rates = found.rates
-    hardest = min(rates, key=rates.__getitem__)
-    words = found.context.words
-    lines = {
-        name: f"{words[name].capitalize()}: {percent(rate)} of the plans on 40 held-out boards are valid." for name, rate in rates.items()
-    }
-    return Choice(
-        "You are the engineer. On which map size do most of its plans fail, so that there is most to win?",
-        [words[name].capitalize() for name in rates],
-        list(rates).index(hardest),
-        [lines[name] if name == hardest else f"{lines[name]} There is more to win elsewhere." for name in rates],
+def what_will_change() -> Prediction:
+    """What came of the decision, on the test boards that no engineer saw."""
+    own, record = session(), decision().record
+    tables = [table for stage in (0, 1) if (table := own.results(stage)) is not None]
+    old, new = record.config_before.cells, record.config_after.cells
+    gains = {name: paired_change(*(table[table["config_cell"] == name] for table in tables)) for name in in_order(new)}
+    most = max(new, key=lambda name: new[name].share - old[name].share)
+    few = [name for name in gains if new[name].share < old[name].share]
+    best = max(few, key=lambda name: gains[name].value)
+    raised, spared = cell_label(most), cell_label(best)
+    came = f"{raised} came out at {gains[most].points} on the test boards"
+    also = f"{spared} at {gains[best].points} with {share(new[best].share)} of the boards"
+    worst = min(gains[name].value for name in few)
+    open_still = "Whether the config did this, one session cannot say: that needs a twin that kept its config."
+    return Prediction(
+        f"You are the engineer. The next stage trains with {share(new[most].share)} of its boards on {raised} instead of "
+        f"{share(old[most].share)}, and with fewer on {', '.join(map(cell_label, few))}. What will that change?",
+        [
+            f"{raised} gains more than all other sizes.",
+            f"{raised} gains, and the sizes that get fewer boards lose.",
+            f"{raised} gains, and so does a size that gets fewer boards.",
+        ],
+        [
+            f"{came}, and {also}. The intervals overlap: so few boards cannot show that {raised} gained more. {open_still}",
+            f"{came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. "
+            f"{open_still}",
+            f"{came}, and {also}. {open_still}",
+        ],
+        markup.table(
+            "What came",
+            [
+                (name, "")
+                for name in ("map", "share before", "share after", "change of valid plans in points", "95 % interval", "test boards")
+            ],
+            [
+                (cell_label(name), share(old[name].share), share(new[name].share), gain.signed, gain.bounds, str(gain.n))
+                for name, gain in gains.items()
+            ],
+        ),
     )
 
 
@@ -195,12 +224,6 @@ class Decision:
     def failures(self) -> list[Evidence]:
         """The line of the failures section about each cell."""
         return [line for line in self.context.sections["failures"] if line.cell and line.id == f"F{line.cell}"]
-
-    @property
-    def rates(self) -> dict[str, float]:
-        """Valid rate on each cell, as the failures section gives it."""
-        lines = {cell.name: self.context.evidence("failures", cell.name) for cell in self.context.cells}
-        return {name: line.numbers["valid"] for name, line in lines.items() if line is not None}
 
 
 def decision() -> Decision:

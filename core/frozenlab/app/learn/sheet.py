@@ -8,7 +8,7 @@ from html import escape
 from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Choice, Exercise, OnBoard, Searching, Steering
+from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, OnBoard, Question, Searching, Steering
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.pictures import board_svg
@@ -44,7 +44,7 @@ def page(lesson: Lesson) -> str:
 def chapter_part(number: int, chapter: Chapter) -> str:
     exercise = chapter.exercise()
     work = {"model": what_it_wrote, "engineer": what_it_read}.get(chapter.name, lambda: work_of(exercise))()
-    options = "".join(f"<li>☐ {escape(option)}</li>" for option in exercise.options) if isinstance(exercise, Choice) else ""
+    options = "".join(f"<li>☐ {escape(option)}</li>" for option in exercise.options) if isinstance(exercise, Question) else ""
     return section(f"{number}. {chapter.title}", chapter.idea, task_of(exercise), work + (f"<ul>{options}</ul>" if options else ""))
 
 

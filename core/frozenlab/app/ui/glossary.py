@@ -14,8 +14,9 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "board": "A grid of frozen cells and holes, with a start and a goal for each agent.",
         "plan": "One list of moves per agent: right, up, left, down or wait. All agents move at the same time.",
         "valid": "A plan that brings every agent to its goal, without an agent that leaves the board, enters a hole, or collides.",
-        "makespan": "The number of time steps until the last agent stands on its goal.",
-        "optimal": "A valid plan with the smallest possible makespan. The solver proves it.",
+        "makespan": "The number of time steps until all agents stand on their goals for good.",
+        "optimal": "A valid plan with the smallest possible makespan, unless another measure is named, such as the sum of costs. The "
+        "solver proves it.",
         "sum of costs": "The time steps until each agent is on its goal for good, added up over all agents.",
         "must wait": "A board that no plan solves in the best makespan unless some agent waits for another.",
         "conflict": "Two agents in each other's way, on one cell or on one edge. A valid plan has none.",
@@ -25,8 +26,8 @@ GLOSSARY: dict[str, dict[str, str]] = {
     "Solvers": {
         "prioritized planning": "The agents plan one after the other, each around the paths of those before it. It is quick, but may find "
         "no plan where there is one.",
-        "Conflict-Based Search": "An exact solver, CBS for short. Every agent plans alone; where two collide, the search splits in two, "
-        "and each half forbids the conflict to one of them. It always continues with the cheapest half.",
+        "Conflict-Based Search": "An exact solver, CBS for short. Every agent plans alone; where two collide, the search branches, and "
+        "each branch forbids the conflict to one of them. It always continues with the cheapest node that is open.",
         "constraint": "What Conflict-Based Search forbids an agent: to be on a cell, or to cross an edge, at a certain time step.",
     },
     "Environments": {

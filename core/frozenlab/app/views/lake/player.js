@@ -1,7 +1,8 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
-// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts}], ghost, steps, begin, margin, height,
+// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, height,
 // autoplay, busy, colors}
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
+// absent: agents of a track that have no path yet, drawn faint.
 // paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 // The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
@@ -221,7 +222,7 @@ class Player {
     const step = Math.floor(this.time + 1e-6);
     for (const view of this.views) {
       if (!view.frame) continue;
-      const { ctx, frame, paths, ratio, track: { fault, conflicts } } = view;
+      const { ctx, frame, paths, ratio, track: { fault, conflicts, absent = [] } } = view;
       const failed = !conflicts && Boolean(fault) && this.time >= fault.time - 1e-6;
       // What follows the first fault does not count: it is drawn faint.
       const alpha = failed && this.time > fault.time + 0.05 ? 0.45 : 1;
@@ -243,7 +244,7 @@ class Player {
         });
       }
       spread(places).forEach((place, i) => {
-        ctx.globalAlpha = this.alone === null || this.alone === i ? alpha : FAINT * alpha;
+        ctx.globalAlpha = (this.alone === null || this.alone === i) && !absent.includes(i) ? alpha : FAINT * alpha;
         stamp(ctx, frame, place, view.agents[i]);
       });
       ctx.globalAlpha = alpha;

@@ -250,7 +250,7 @@ class Steer {
       : [sumOfCosts, `All on goal, sum of costs ${sumOfCosts}`];
     if (optimum === null) return `${took}.`;
     const more = reached - optimum;
-    return more ? `${took}, ${more} above the optimum.` : `${took}. That is optimal.`;
+    return more ? `${took}, ${more} above the optimum.` : `${took}. That is the optimal ${objective === "makespan" ? "makespan" : "sum of costs"}.`;
   }
 
   say(words) {

@@ -29,6 +29,9 @@ SENTENCES = {
 }
 """Fault -> what happened, with places for the step, the agents and the cell. The browser fills in the same sentences."""
 
+BADGES = {"optimal": "optimal makespan", "suboptimal": "valid, makespan not optimal"}
+"""What a single plan is called: optimal is always optimal in something. Charts of rates use the shorter words of OUTCOMES."""
+
 
 @dataclass(frozen=True)
 class Track:
@@ -38,6 +41,20 @@ class Track:
     paths: Paths | None
     """The cells of every agent at time 0, 1, 2, ..., illegal ones included; None where there is no plan to show."""
     verdict: Verdict | None = None
+    cheapest: int | None = None
+    """The smallest sum of costs of the board, where it is known."""
+    absent: tuple[int, ...] = ()
+    """Agents that have no path here; they are drawn faint on their starts."""
+
+    @property
+    def badge(self) -> str | None:
+        """The outcome, and in what the plan is optimal."""
+        if self.verdict is None:
+            return None
+        outcome = self.verdict.outcome
+        if outcome == "suboptimal" and self.verdict.sum_of_costs == self.cheapest:
+            return "optimal sum of costs"
+        return BADGES.get(outcome, OUTCOMES[outcome].label)
 
 
 def plain_track(board: Board, track: Track) -> dict[str, Any]:
@@ -45,11 +62,12 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
     paths, verdict = complete(board, track.paths), track.verdict
     return {
         "label": track.label,
-        "badge": OUTCOMES[verdict.outcome].label if verdict else None,
+        "badge": track.badge,
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
         "caption": fault_sentence(verdict) if verdict else "",
         "paths": paths,
         "fault": _mark(paths, verdict),
+        "absent": track.absent,
     }
 
 

@@ -127,7 +127,7 @@ def crossing() -> None:
     words.markdown(
         "- Each agent (a disc) has a goal: the square with its number.\n"
         "- All agents move at the same time. In one step each goes to a neighbouring cell, or waits.\n"
-        "- An agent on its goal stays there, and still blocks the cell.\n"
+        "- An agent on its goal still blocks the cell. It may leave it again, but must be there at the end.\n"
         "- On some boards cells have an *arrow*, the only way to leave them, or are a *door*, which opens only for the agent with its "
         "number.\n"
         "- A plan is **valid** if every agent ends on its goal and nothing below goes wrong. It is **optimal** if no valid plan has fewer "
