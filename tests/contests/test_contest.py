@@ -10,6 +10,8 @@ from frozenlab.experiments.contests import worker
 from frozenlab.experiments.contests.scores import between, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest, side_id
 from frozenlab.experiments.contests.task import ContestError, Entry, opponents, task_against
+from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.students.menu import usual_config
 from frozenlab.experiments.studies.presets import best_for
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED, work_on
@@ -47,7 +49,22 @@ def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: Ses
         assert task.session.test is not None and task.session.ask_first
     contest = Contest.create(task, store, "one")
     assert contest.entries[0].config == best_for(evenly(recipe.config), recipe.weak)
-    assert not Contest.create(task_against(None), store, "lab").entries, "what the lab model lacks is not known"
+
+
+def test_a_choice_helped_every_opponent_when_the_instrument_was_measured() -> None:
+    """Two students of each kind, each twice, after one stage on their weak kind of task alone: the shipped table."""
+    [instrument] = [one for one in Headroom.shipped() if one.id == "instrument"]
+    outcomes, known = instrument.outcomes(), opponents()
+    assert outcomes is not None and {name for name in instrument.spec.students if "seed" not in name} == {f"student:{one}" for one in known}
+    for number, student in enumerate(instrument.spec.students):
+        [weak] = known[student.removeprefix("student:").removesuffix("-seed-1")].weak
+        words = next(cell.words for cell in usual_config().described() if cell.name == weak)
+        rows = outcomes[outcomes["student"] == number]
+        for _, fork in rows.groupby("replicate"):
+            before, after = fork[fork["part"] == "before"], fork[fork["config"] == f"only {words}"]
+            for all_cells, least in ((True, 0.02), (False, 0.2)):
+                first, last = (table if all_cells else table[table["cell"] == weak] for table in (before, after))
+                assert last["valid"].sum() / last["n"].sum() - first["valid"].sum() / first["n"].sum() > least, (student, all_cells)
 
 
 def test_every_side_begins_with_the_same_measurements_and_seed(store: SessionStore) -> None:

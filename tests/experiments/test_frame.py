@@ -40,7 +40,7 @@ from tests.running import OwnQueue, wait_for
 
 NOTHING = Shown(name="none", sections=())
 SPECS: dict[type[Experiment[Any]], Callable[[], Any]] = {
-    Contest: lambda: task_against(None),
+    Contest: lambda: task_against(recipes(usual_config())[0], "any"),
     Diagnosis: lambda: DiagnosisTask(
         title="t", students=("any",), engineers=(engineer_of("rules"),), shown=(Shown(name="all", sections=()),)
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from frozenlab.app import allowances
@@ -26,6 +28,16 @@ MOST, EVEN = 10, 2
 """Parts that a slider gives to a kind of task at most, and at first; the shares are the parts over their sum."""
 
 
+def task_name(cell: str) -> str:
+    """A kind of task, for those who do not know the lab's short names.
+
+    >>> task_name("3@corridor6"), task_name("2@9"), task_name("numbers2")
+    ('3 agents on 6×6 corridor', '2 agents on 9×9', 'Countdown, 2 numbers')
+    """
+    label = cell_label(cell)
+    return f"Countdown, {label}" if label.endswith("numbers") else re.sub(r"^(\d+) on ", r"\1 agents on ", label)
+
+
 def write_config(contest: Contest, again: bool) -> None:
     """The sliders, what the guard makes of them, and the button that enters the config; ``again``: it is not the first."""
     begun = contest.spec.session.initial_config
@@ -33,7 +45,7 @@ def write_config(contest: Contest, again: bool) -> None:
     refusals.show_reason(ERROR)
     sliders(contest, begun)
     used, report = guard(config_of(contest), begun, contest.spec.session.guard)
-    st.caption("It trains on: " + ", ".join(f"{cell_label(name)} {share(used.cells[name].share)}" for name in in_order(used.cells)) + ".")
+    st.caption("It trains on: " + "; ".join(f"{task_name(name)} {share(used.cells[name].share)}" for name in in_order(used.cells)) + ".")
     if report.repairs:
         with st.expander(f"{len(report.repairs)} repaired: no kind of task gets less than {share(contest.spec.session.guard.min_share)}"):
             st.html(repairs_table(report.repairs, family_of(begun.family)))
@@ -50,14 +62,14 @@ def sliders(contest: Contest, begun: Config) -> None:
     """Shares of the kinds of task, and below them, folded, how hard each is."""
     names, family = in_order(begun.cells), family_of(begun.family)
     for name, place in zip(names, st.columns(len(names), gap="medium"), strict=True):
-        place.slider(cell_label(name), 0, MOST, EVEN, key=widget(contest, name, "share"), help="Parts of its practice.")
+        place.slider(task_name(name), 0, MOST, EVEN, key=widget(contest, name, "share"), help="Parts of its practice.")
     with st.expander("How hard the tasks are"):
         for name in names:
             knobs = family.ratios_of(begun.cells[name])
             for knob, place in zip(knobs, st.columns(len(knobs), gap="medium") if knobs else (), strict=True):
                 about = family.knobs[knob]
                 place.slider(
-                    f"{cell_label(name)}: {about.label}, %", round(100 * about.low), round(100 * about.high),
+                    f"{task_name(name)}: {about.label}, %", round(100 * about.low), round(100 * about.high),
                     round(100 * getattr(begun.cells[name], knob)), key=widget(contest, name, knob), help=about.help,
                 )  # fmt: skip
 

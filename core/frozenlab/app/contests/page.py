@@ -1,4 +1,4 @@
-"""Beat the engineer: choose an opponent, read what it fails at, write a config, watch both train, see the score."""
+"""Beat the engineer: choose a student, read what it fails at, write a config, watch both train, see the score."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from functools import partial
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.contests.form import ENTRY, RACE, VIEW, mine, write_config
-from frozenlab.app.contests.race import race
+from frozenlab.app.contests.form import ENTRY, RACE, VIEW, mine, task_name, write_config
+from frozenlab.app.contests.race import queue, race
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.figures import Series, overall_by_cell, rates_by_cell
-from frozenlab.app.ui.glossary import note
 from frozenlab.app.ui.live import keep_current
 from frozenlab.app.ui.markup import cited
 from frozenlab.app.views.view import Shown
@@ -21,11 +20,10 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.contests.store import Contest
-from frozenlab.experiments.contests.task import LAB_MODEL, ContestError, opponents, task_against
+from frozenlab.experiments.contests.task import ContestError, can_gain, opponents, task_against
 from frozenlab.experiments.contests.worker import TRAINED_AT_ONCE
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
-from frozenlab.tasks.families import cell_label
 
 ERROR = experiment.error_of("contest")
 PICKED = "contest-opponent"
@@ -33,7 +31,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 COURSE = (
     "**1. Look.** You see how often it succeeds at each kind of task, and tasks that it failed. The engineer sees the same.",
     "**2. Choose.** You share out what it practises next, and the engineer does so too, without knowing your choice.",
-    "**3. Compare.** Two copies train side by side for about a minute, and are scored on the same tasks, which neither has practised.",
+    "**3. Compare.** Two copies train side by side, and are scored on the same tasks, which neither has practised.",
 )
 """What happens in a contest."""
 SHOWN = 6
@@ -51,8 +49,8 @@ def page() -> None:
     markup.styles()
     theme.question(
         "Beat the engineer",
-        "A small language model was taught something wrong. Look at what it fails at, choose what it practises for the next minute, and "
-        "see whether it learns more from your choice than from the choice of the model that usually decides this, the engineer.",
+        "A student is a small language model. Look at what it fails at, choose what it practises next, and see whether it learns more from "
+        "your choice than from the choice of the model that usually decides this, the engineer.",
     )
     refusals.show_reason(ERROR)
     undo_line("contest", ERROR, partial(nav.put, ASKED))
@@ -75,13 +73,10 @@ def choose_opponent() -> None:
     titles = {name: title_of(number) for number, name in enumerate(known)}
     with st.container(border=True):
         chosen = st.radio(
-            "Your opponent", [*known, LAB_MODEL], key=PICKED, horizontal=True,
-            format_func=lambda name: titles.get(name, "The lab model as it ships"),
-            help="Each student is a copy of the lab model with one weakness, which was made on purpose. Its name does not say which.",
+            "Your student", list(known), key=PICKED, horizontal=True, format_func=titles.__getitem__,
+            help="Each student is a copy of the lab model that was taught wrong answers to one kind of task. Its name does not say which.",
         )  # fmt: skip
-        if chosen == LAB_MODEL:
-            note("It has no planted weakness, so there is no oracle, and what was possible is unknown.")
-        elif chosen in ready:
+        if chosen in ready:
             st.caption("It is ready. Measuring it takes half a minute.")
         else:
             st.caption("It is made first, in the background: one to three minutes on two cores, once.")
@@ -98,10 +93,10 @@ def choose_opponent() -> None:
 
 
 def recipes_by_id() -> dict[str, Recipe]:
-    """The ready-made students, then those of this machine that are as planned and about the same tasks."""
+    """The ready-made students, then those of this machine that are as planned, about the same tasks, and can gain from a choice."""
     known = opponents()
     cells = {frozenset(recipe.config.cells) for recipe in known.values()}
-    own = {student.id: student.recipe for student in Student.all(sessions.store()) if student.as_planned}
+    own = {student.id: student.recipe for student in Student.all(sessions.store()) if student.as_planned and can_gain(student.recipe)}
     return known | {name: recipe for name, recipe in own.items() if name not in known and frozenset(recipe.config.cells) in cells}
 
 
@@ -112,14 +107,14 @@ def title_of(number: int) -> str:
 
 def begin(chosen: str, known: dict[str, Recipe], titles: dict[str, str]) -> None:
     with refusals.keeping_reason(ERROR, "Not begun"):
-        task = task_against(known.get(chosen), chosen, titles.get(chosen, ""))
+        task = task_against(known[chosen], chosen, titles[chosen])
         nav.put(ASKED, Contest.start(task, sessions.store()).id)
 
 
 def show_contest(contest: Contest) -> None:
     head, action = st.columns([3, 1], vertical_alignment="bottom")
-    head.subheader(f"Your opponent: {markup.plain(contest.title)}", anchor=False)
-    action.button("Another opponent", key="contest-other", width="stretch", on_click=leave)
+    head.subheader(f"Your student: {markup.plain(contest.title)}", anchor=False)
+    action.button("Another student", key="contest-other", width="stretch", on_click=leave)
     if not contest.is_open:
         st.fragment(preparing)(contest.id)
         may_delete(contest)
@@ -134,6 +129,8 @@ def show_contest(contest: Contest) -> None:
     if shown == RACE:
         live = contest.state().live or bool(contest.waiting())
         st.fragment(follow)(contest.id, tuple(own_entries(contest)), contest.finished, live or watching)
+    elif not committed and any(entry.kind == "person" for entry in contest.entries):
+        st.fragment(others)(contest.id)
     if shown in (None, BEFORE):
         what_it_does(contest)
     if shown in (None, AGAIN):
@@ -157,6 +154,15 @@ def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> Non
     race(contest, own)
     if contest.finished != drawn:
         st.rerun()
+
+
+def others(contest_id: str) -> None:
+    """Who trains and waits, for a reader who has entered nothing yet and so sees no scores and no configs."""
+    contest = Contest.open(contest_id, sessions.store())
+    if contest.state().live or contest.waiting():
+        keep_current(contest, every=LOOK)
+    keep_going(contest)
+    queue(contest)
 
 
 def preparing(contest_id: str) -> None:
@@ -210,11 +216,12 @@ def what_it_does(contest: Contest) -> None:
         return
     rates = overall_by_cell(table)
     theme.facts(
-        [(rates[cell].percent, cell_label(cell), f"95 % interval {rates[cell].percents}, n = {rates[cell].n}") for cell in in_order(rates)]
+        [(rates[cell].percent, task_name(cell), f"95 % interval {rates[cell].percents}, n = {rates[cell].n}") for cell in in_order(rates)]
     )
     st.caption(
-        "How many of its answers are right before training, by kind of task: 2 on 9×9 are boards of 9×9 cells on which it plans for two "
-        f"agents at once. {len(table)} tasks outside the training."
+        "How many of its answers are right before training, by kind of task: 2 agents on 9×9 are boards of 9×9 cells on which it plans for "
+        "two agents at once. In Countdown it has to reach a number by calculating with those it is given. "
+        f"{len(table)} tasks outside the training."
     )
     left, right = st.columns([1.2, 1], gap="large")
     failed = table[~table["valid"]]
@@ -224,12 +231,16 @@ def what_it_does(contest: Contest) -> None:
             names = [cell for cell in in_order(rates) if (failed["config_cell"] == cell).any()]
             of = st.segmented_control(
                 "A task it failed, of", names, key=f"contest-failed-{contest.id}", default=worst if worst in names else names[0],
-                required=True, format_func=cell_label,
+                required=True, format_func=task_name,
             )  # fmt: skip
             row = failed[failed["config_cell"] == of].iloc[0]
             view_of(base.spec.tasks).show(Shown(row, "before training"), None, key="contest-failed-board", height=300)
     with right:
-        st.markdown("**The evidence**, the same that the engineer reads. Click an id to see the tasks behind a line.")
+        st.markdown(
+            "**The evidence**, the same that the engineer reads. Each line begins with its name: F for failures, S for tasks so far, B "
+            "for tries in training, then the kind of task, such as 2@doors6 for 2 agents on 6×6 doors. Click a name to see the tasks "
+            "behind the line."
+        )
         lines = markup.evidence_sections(context, ())
         with st.container(height=360, border=False):
             cited("".join(lines.values()), key="contest-evidence", on_pick=evidence.follow)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from statistics import median
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from frozenlab.app.ui import markup, theme
+from frozenlab.app.contests.form import task_name
+from frozenlab.app.ui import markup, sessions, theme
 from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, Chart, common_layout, percent_axis
 from frozenlab.app.ui.glossary import note
 from frozenlab.app.views.view import Shown
@@ -19,8 +21,8 @@ from frozenlab.base.numbers import percent, share, signed
 from frozenlab.experiments.contests.scores import Score, between, by_cell, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import Entry
+from frozenlab.experiments.contests.worker import TRAINED_AT_ONCE
 from frozenlab.session.state import PHASE_WORDS
-from frozenlab.tasks.families import cell_label
 
 SMOOTH = 5
 """Steps of the running mean of a curve."""
@@ -31,8 +33,7 @@ AA_NOISE = (
 
 
 def race(contest: Contest, own: Sequence[int]) -> None:
-    """The newest own entry (of a screen that only watches: the newest of all) against the engineer's; the scores
-    first, once both have theirs."""
+    """The newest own entry against the engineer's; the scores first, once both have theirs. A screen that only watches shows the class."""
     entries = contest.entries
     people = [one for one in reversed(entries) if one.kind == "person"]
     person = next((one for one in people if one.number in own), next(iter(people), None))
@@ -42,8 +43,11 @@ def race(contest: Contest, own: Sequence[int]) -> None:
         return
     pair = (person, engineer)
     standing = {one.number: contest.standing(one.number) for one in entries}
-    if all(standing[one.number] == "done" for one in pair):
-        verdict(contest, person, engineer)
+    done = [one for one in ([person] if own else people) if standing[one.number] == "done"]
+    if done and standing[engineer.number] == "done":
+        gain(contest, done, engineer)
+        if own:
+            verdict(contest, person, engineer)
         scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.kind == "oracle"))
     st.subheader("Side by side", anchor=False)
     theme.chart(curves(contest, pair), "contest-curves")
@@ -52,6 +56,26 @@ def race(contest: Contest, own: Sequence[int]) -> None:
         with place:
             side_view(contest, one)
     queue(contest)
+
+
+def gain(contest: Contest, people: Sequence[Entry], engineer: Entry) -> None:
+    """What became of the weak kind of task: by one's own choice, or by those of a class."""
+    before = by_cell(contest, None)
+    cell = contest.spec.weak[0] if contest.spec.weak else min(before, key=before.__getitem__)
+    after = {label_of(one, contest.entries): by_cell(contest, one.number)[cell] for one in people}
+    best = max(after, key=after.__getitem__)
+    gained = between(contest, people[0].number, None, cell)
+    assert gained is not None, "all of them have their scores"
+    if len(people) == 1:
+        whose, note = f"after {best}'s choice", f"{gained.points}, n = {gained.n} tasks."
+    else:
+        whose, note = f"on average after {len(people)} choices", f"Most after {best}'s: {percent(after[best])}. n = {gained.n} tasks each."
+    rate = percent(by_cell(contest, engineer.number)[cell])
+    st.html(
+        f'<p class="fl-answer"><b>{escape(task_name(cell))}: {percent(before[cell])} → {percent(sum(after.values()) / len(after))}</b> '
+        f'{escape(whose)}</p><p class="fl-note">Solved tasks of its weak kind, before and after training. {escape(note)} After the '
+        f"engineer's choice: {rate}.</p>"
+    )
 
 
 def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
@@ -86,11 +110,12 @@ def side_view(contest: Contest, one: Entry) -> None:
         return
     if state.status != "done":
         words = PHASE_WORDS[state.phase] + (f", step {state.step} of {state.steps}" if state.phase == "training" else "")
+        words += f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
         st.progress(min(max(state.progress, 0.0), 1.0), text=words)
     record = side.proposal(None)
     if record is not None:
         used = record.config_after.cells
-        st.caption("Trains on " + ", ".join(f"{cell_label(cell)} {share(used[cell].share)}" for cell in in_order(used)) + ".")
+        st.caption("Trains on " + "; ".join(f"{task_name(cell)} {share(used[cell].share)}" for cell in in_order(used)) + ".")
     before, after = side.test(None), side.test(0)
     if after is not None and before is not None:
         view = view_of(side.spec.tasks)
@@ -141,10 +166,10 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     cells = in_order(before)
     head = [
         ("", ""), ("gain", "Points of valid plans on the same boards, after training less before"), ("against the best", ""),
-        *((cell_label(name), "Points gained on these boards alone") for name in cells), ("why", ""),
+        *((task_name(name), "Points gained on these boards alone") for name in cells), ("why", ""),
     ]  # fmt: skip
     rows = [score_row(score, by_cell(contest, score.entry.number), before) for score in found]
-    st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(cell_label, cells))))
+    st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(task_name, cells))))
     oracle = next((score for score in found if score.entry.kind == "oracle"), None)
     if oracle is not None:
         note(
@@ -167,7 +192,20 @@ def score_row(score: Score, after: dict[str, float], before: dict[str, float]) -
 
 
 def queue(contest: Contest) -> None:
-    """Who waits, in the order of their turns, for a class."""
-    waiting = [label_of(one, contest.entries) for one in contest.waiting() if one.kind != "oracle"]
+    """Who trains and who waits, in the order of their turns, for a class; and about when, once an entry has been trained."""
+    entries = [one for one in contest.entries if one.kind != "oracle"]
+    training = [label_of(one, entries) for one in entries if contest.standing(one.number) == "trains"]
+    waiting = [label_of(one, entries) for one in contest.waiting() if one.kind != "oracle"]
+    if training:
+        st.caption(f"In training: {', '.join(map(markup.plain, training))}.")
     if waiting:
-        st.caption(f"In the queue: {', '.join(map(markup.plain, waiting))}.")
+        lasts = typical_duration(contest)
+        last = -(-len(waiting) // TRAINED_AT_ONCE)
+        when = f" The last begins in about {sessions.duration(last * lasts)}." if lasts else ""
+        st.caption(f"In the queue: {', '.join(map(markup.plain, waiting))}.{when}")
+
+
+def typical_duration(contest: Contest) -> float | None:
+    """The median seconds that the entries so far have trained and been measured; None before the first."""
+    states = [side.state() for one in contest.entries if (side := contest.side(one.number))]
+    return median(took) if (took := [one.finished - one.started for one in states if one.finished and one.started]) else None

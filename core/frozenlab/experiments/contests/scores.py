@@ -56,10 +56,13 @@ def scores(contest: Contest) -> list[Score]:
     return [Score(entry, label_of(entry, entries), gains[entry.number], behind.get(entry.number)) for entry in order]
 
 
-def between(contest: Contest, one: int, other: int) -> Interval | None:
-    """What entry ``one`` has gained more than entry ``other`` on the same boards; None if one of them has no score yet."""
+def between(contest: Contest, one: int, other: int | None, cell: str | None = None) -> Interval | None:
+    """What entry ``one`` has gained more than entry ``other``, or than there was before training, on the same boards, all or those of a
+    cell; None if one of them has no score yet."""
     first, second = answers(contest, one), answers(contest, other)
-    return None if first is None or second is None else paired_change(second, first)
+    if first is None or second is None:
+        return None
+    return paired_change(*(table if cell is None else table[table["config_cell"] == cell] for table in (second, first)))
 
 
 def by_cell(contest: Contest, number: int | None) -> dict[str, float]:

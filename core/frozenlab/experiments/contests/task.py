@@ -18,7 +18,6 @@ from frozenlab.models.folders import STUDENT
 from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.families import AnyConfig
 
-LAB_MODEL = "lab-model"
 SEED = 1
 """Of everything that a contest draws."""
 TEST = 120
@@ -34,11 +33,11 @@ class ContestTask(Strict):
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]
-    """What people call the opponent. It does not tell the weakness."""
+    """What people call the student. It does not tell the weakness."""
     session: SessionSpec
     """The session of the engineer's side. Those of the others differ in who writes the config, and in nothing else."""
     weak: tuple[CellName, ...] = ()
-    """The planted weakness, which only the oracle knows; empty: none is known, and there is no oracle."""
+    """The planted weakness, which only the oracle knows; empty in old contests about the lab model, which had none and no oracle."""
     recipe: Recipe | None = None
     """Of a student that is made first if it is not there."""
 
@@ -57,13 +56,18 @@ class Entry(Strict):
     """The browser of the visitor who made it; empty: it was made on a server that does not only look."""
 
 
+def can_gain(recipe: Recipe) -> bool:
+    """Whether a choice of tasks is known to help such a student: one misled about a single kind of task (docs/instrument.md)."""
+    return recipe.misled == recipe.weak and len(recipe.weak) == 1
+
+
 def opponents() -> dict[str, Recipe]:
-    """The ready-made students to play against: id -> recipe, one for each kind of task that a copy of the lab model was misled about."""
-    return {id_of(recipe.title): recipe for recipe in recipes(usual_config()) if recipe.misled and len(recipe.weak) == 1}
+    """The ready-made students to teach: id -> recipe, one for each kind of task that a copy of the lab model was misled about."""
+    return {id_of(recipe.title): recipe for recipe in recipes(usual_config()) if can_gain(recipe)}
 
 
-def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", **changes: object) -> ContestTask:
-    """A contest about a student, or about the shipped lab model where there is no recipe.
+def task_against(recipe: Recipe, student_id: str, title: str = "A student", **changes: object) -> ContestTask:
+    """A contest about a student.
 
     Args:
         student_id: of the student, made or to be made.
@@ -72,10 +76,10 @@ def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", *
     Raises:
         ContestError: a field is not valid, or the student's tasks have no words in the lab model, whose engineer could not be asked.
     """
-    config = usual_config() if recipe is None else recipe.config
+    config = recipe.config
     try:
         stage = short_stage(config)
-        policy = LAB_MODEL if recipe is None else f"{STUDENT}{student_id}"
+        policy = f"{STUDENT}{student_id}"
         test = stage.suite.model_copy(update={"boards_per_cell": TEST})
         session = stage.changed(**{"policy": policy, "engineer": PolicyEngineer(), "seed": SEED, "test": test} | changes)
     except ValueError as error:
@@ -83,4 +87,4 @@ def task_against(recipe: Recipe | None, student_id: str = "", title: str = "", *
     tasks = session.tasks
     if tasks.lab is None or (wrong := tasks.lab.obstacles(config, True)):
         raise ContestError(f"the engineer cannot be asked: {wrong[0] if tasks.lab else 'the lab model has no words for these tasks'}")
-    return ContestTask(title=title or "The lab model", session=session, weak=recipe.weak if recipe else (), recipe=recipe)
+    return ContestTask(title=title, session=session, weak=recipe.weak, recipe=recipe)
