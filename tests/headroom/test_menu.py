@@ -6,6 +6,7 @@ import pytest
 
 from frozenlab.base.cells import evenly, with_shares
 from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, alone, menu_of, probes_of
+from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.families import between
 from frozenlab.tasks.lake.family import LAKE
@@ -33,6 +34,16 @@ def test_headroom_is_counted_from_equal_shares_at_the_ratios_of_the_config() -> 
     assert menu["equal"] == evenly(crowded) and menu["kept"] == crowded
     assert Forks(menu=menu, suite=SUITE).baseline == "equal"
     assert Forks(menu={"kept": CONFIG, "uniform": CONFIG}, suite=SUITE).baseline == "uniform", "as in measurements before"
+
+
+def test_people_read_the_ratios_of_a_config_uniform_that_changes_them() -> None:
+    shipped = {one.id: one.report for one in Headroom.shipped()}
+    mixed, same = shipped["study"], shipped["instrument"]
+    assert mixed is not None and mixed.forks is not None and "beat uniform:" in mixed.verdict and same is not None
+    shown = mixed.for_people
+    assert "beat uniform (.3/.5):" in shown.verdict and shown.forks is not None and "uniform (.3/.5)" in shown.forks.configs
+    assert "headroom (oracle - uniform (.3/.5))" in [check.name for check in shown.checks]
+    assert same.for_people == same, "in the gate it has the ratios of the others"
 
 
 def test_a_ratio_that_cannot_be_drawn_is_moved_less() -> None:

@@ -23,7 +23,7 @@ def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> N
     app = open_page("headroom", headroom=f"recorded-{measurement.id}")
     assert not app.warning
     said = words(app)
-    assert escape(report.verdict) in said and typeset(report.spec.prediction) in said
+    assert escape(report.for_people.verdict) in said and typeset(report.spec.prediction) in said
     assert len(app.get("plotly_chart")) == (2 if report.forks and report.forks.doses else 1)
 
 

@@ -33,7 +33,8 @@ def print_headroom(measurement: Headroom, options: argparse.Namespace) -> None:
         return
     if options.out:
         options.out.write_text(as_csv(gain_table(report)), encoding="utf-8")
+    written, report = report.model_dump(mode="json"), report.for_people
     lines = [f"{report.spec.title}\n\n{report.verdict}\n"]
     lines += [f"{check.passed:>12}  {check.name}: {check.found} (target: {check.target})" for check in report.checks]
     lines += ["", *(f"- {sentence}" for sentence in report.sentences), "", standing(measurement)]
-    show(options.json, about(measurement) | {"report": report.model_dump(mode="json")}, *lines)
+    show(options.json, about(measurement) | {"report": written}, *lines)

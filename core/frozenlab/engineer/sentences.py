@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -98,6 +99,16 @@ def summary_sentence(claims: Sequence[Claim], preserved: Sequence[str], words: M
     parts = [f"{name}: {cell_list(cells, words)}" for name, cells in groups.items() if cells]
     kept = f" Preserved on purpose: {cell_list(preserved, words)}." if preserved else ""
     return ("; ".join(parts) or "nothing is said of any size").capitalize() + "." + kept
+
+
+def retitled(text: str, titles: Mapping[str, str]) -> str:
+    """The text with titles in the place of names, where these are words of their own and have no title yet.
+
+    >>> retitled("uniform instead of non-uniform", {"uniform": "uniform (.3/.5)"})
+    'uniform (.3/.5) instead of non-uniform'
+    """
+    names = "|".join(map(re.escape, titles))
+    return re.sub(rf"(?<![\w-])({names})(?![\w-]| \()", lambda found: titles[found[1]], text) if titles else text
 
 
 def capitalised(words: str) -> str:

@@ -87,6 +87,7 @@ def report_of(measurement: Headroom) -> HeadroomReport | None:
 
 def show_report(report: HeadroomReport) -> None:
     """The verdict in words, the targets, and the chosen view."""
+    report = report.for_people
     spec = report.spec
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     parts = [counted(len(report.students), "student")]

@@ -198,7 +198,7 @@ def measured_before(session: SessionSpec, store: SessionStore, students: Collect
         if report is not None and report.forks is not None:
             found = (report.forks.headroom, report.forks.information)
             clear = any(one is not None and one.low > 0 for one in found)
-            return Finding(report.spec.title, report.verdict, clear, report.forks.headroom)
+            return Finding(report.spec.title, report.for_people.verdict, clear, report.forks.headroom)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import nan
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,9 @@ from pydantic import AfterValidator, BeforeValidator
 
 from frozenlab.base.numbers import Interval, typeset
 from frozenlab.base.schemas import Strict
-from frozenlab.experiments.headroom.spec import HeadroomSpec
+from frozenlab.engineer.engineers import UniformEngineer
+from frozenlab.engineer.sentences import retitled
+from frozenlab.experiments.headroom.spec import KEPT, UNIFORM, HeadroomSpec
 
 Row = tuple[float, ...]
 Gaps = tuple[float | None, ...]
@@ -111,3 +114,20 @@ class HeadroomReport(Strict):
     verdict: Words
     sentences: tuple[Words, ...]
     seconds: float | None = None
+
+    @property
+    def for_people(self) -> HeadroomReport:
+        """The report with the ratios in the name of the config ``uniform``, if they are not those of the config that is kept."""
+        menu = self.spec.forks.menu if self.spec.forks else {}
+        ratios = self.spec.tasks.ratios_in
+        if UNIFORM not in menu or ratios(menu[UNIFORM]) == ratios(menu[KEPT]) or self.forks is None:
+            return self
+
+        def words(texts: Iterable[str]) -> tuple[str, ...]:
+            return tuple(retitled(text, {UNIFORM: UniformEngineer.title}) for text in texts)
+
+        forks = self.forks.model_copy(update={name: words(getattr(self.forks, name)) for name in ("configs", "best", "worst")})
+        names = words(check.name for check in self.checks)
+        checks = tuple(check.model_copy(update={"name": name}) for check, name in zip(self.checks, names, strict=True))
+        said = {"verdict": words([self.verdict])[0], "sentences": words(self.sentences)}
+        return self.model_copy(update={"forks": forks, "checks": checks, **said})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import isnan, nan, sqrt
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, BaseModel
 
 from frozenlab.base.cells import OfCell
 from frozenlab.base.numbers import MANY, points, typeset
+from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.studies.design import Kind, arm_titles, design
 from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, tried, units_in_words
 from frozenlab.experiments.studies.grid import Measure
@@ -263,10 +263,9 @@ class StudyReport(BaseModel):
         titles = {name: title for name, title in arm_titles(self.spec).items() if title != name}
         if not titles:
             return self
-        known = re.compile(rf"(?<![\w-])({'|'.join(titles)})(?![\w-]| \()")
 
         def words(text: str) -> str:
-            return known.sub(lambda found: titles[found[1]], text)
+            return retitled(text, titles)
 
         def rows(found: Sequence[Model], field: str = "name") -> tuple[Model, ...]:
             return tuple(row.model_copy(update={field: words(getattr(row, field))}) for row in found)
