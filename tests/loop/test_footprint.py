@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -226,6 +227,22 @@ def test_without_a_driver_there_are_no_gpus_and_the_need_is_named(machine: Path)
     [reason] = shortfalls(with_language())
     assert "it needs a GPU with at least" in reason and "there is none" in reason
     assert shortfalls(with_language(device="cpu")) == []
+
+
+@pytest.mark.parametrize(
+    ("layers", "gib", "reason"),
+    [(30, 16, None), (30, 2, "it needs 7 GiB of memory, and this machine has 2"), (90, 64, "it needs a GPU with")],
+)
+def test_a_small_model_needs_no_gpu_but_memory(
+    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layers: int, gib: int, reason: str | None
+) -> None:
+    network(Shape(layers, 576, 1536, 9, 3, 64, 49_152, True)).config.save_pretrained(tmp_path / "model")
+    monkeypatch.setattr(module, "memory", lambda: SimpleNamespace(total=gib * GIB))
+    small = with_language(
+        rows=4, max_tokens=256, thinking=False, vllm=None, lora={"rank": 16}, dtype="float32", gradient_checkpointing=False
+    )
+    found = shortfalls(small.model_copy(update={"policy": str(tmp_path / "model")}))
+    assert found == [] if reason is None else found[0].startswith(reason)
 
 
 @pytest.mark.parametrize(

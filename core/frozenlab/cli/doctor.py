@@ -40,7 +40,7 @@ def examine() -> dict[str, Any]:
         check("processor cores", True, str(cores()), ""),
         check("bfloat16", True, bfloat16(), ""),
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
-        check("GPU", bool(gpu), gpu or "none", "only Hugging Face language models need one"),
+        check("GPU", bool(gpu), gpu or "none", "only language models of more than 0.27 billion weights need one"),
         check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
         check(
             "Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"

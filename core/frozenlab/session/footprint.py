@@ -10,7 +10,7 @@ from typing import Any
 from frozenlab.base.files import read_json
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
-from frozenlab.jobs.machine import SPEEDS, Gpu, gpus
+from frozenlab.jobs.machine import SPEEDS, Gpu, gpus, memory
 from frozenlab.models.folders import ADAPTER_CONFIG, nowhere
 from frozenlab.models.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
 from frozenlab.models.settings import Lora
@@ -120,7 +120,7 @@ def shape_of(policy: str, revision: str | None = None) -> Shape | None:
 
 GIB = 2**30
 LARGEST_WITHOUT_GPU = GIB
-"""Largest session, in bytes, that is reasonable to train on a processor."""
+"""Bytes of the weights, in float32, of the largest model that is reasonable to train on a processor: 0.27 billion weights."""
 HALF, FLOAT32 = 2, 4
 """Bytes of a number."""
 LOGIT_TOKENS = 1024
@@ -271,8 +271,11 @@ def shortfalls(spec: SessionSpec) -> list[str]:
     shape = shape_of(spec.policy, language.revision)
     needed = footprint(spec, shape).total if shape else 0
     processes, here = language.launcher.processes, gpus()
-    if not here and needed > LARGEST_WITHOUT_GPU:
-        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory, and there is none")
+    if not here and shape and shape.parameters * FLOAT32 > LARGEST_WITHOUT_GPU:
+        anyway = '; "device": "cpu" in its "language" lets it run on the processor, for a very long time'
+        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory, and there is none{anyway}")
+    elif not here and needed > (room := memory().total):
+        lacking.append(f"it needs {needed / GIB:.0f} GiB of memory, and this machine has {room / GIB:.0f}")
     elif here and len(here) < processes:
         lacking.append(f"its {processes} processes need a GPU each, and there {'is one' if len(here) == 1 else f'are {len(here)}'}")
     elif here and needed > min(gpu.memory for gpu in here):
