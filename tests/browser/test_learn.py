@@ -166,6 +166,6 @@ def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, p
     page.get_by_text("For teachers").click()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     table = downloaded(page, page.get_by_role("button", name="CSV", exact=True))
-    assert table.path().read_text() == "learner,Board 1\nAda,✓ 1 try\n"
+    assert table.path().read_text(encoding="utf-8-sig") == "learner,Board 1\nAda,✓ 1 try\n"
     sheet = downloaded(page, page.get_by_role("button", name="Sheet to print"))
     assert "Conflict-Based Search" in sheet.path().read_text(encoding="utf-8")
