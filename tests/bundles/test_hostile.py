@@ -160,6 +160,7 @@ HOSTILE: tuple[tuple[str, Callable[[], bytes], str], ...] = (
     ("folder-with-data", lambda: beside(Part("sessions/demo/x/", b"{}")), "is a link, a folder or a device"),
     ("folder-that-is-a-link", lambda: beside(Part("sessions/x/", attributes=mode(stat.S_IFLNK))), "is a link, a folder or a device"),
     ("around-up", lambda: around("../"), "no manifest.json"),
+    ("twice-by-tar", lambda: beside(Part("./sessions/demo/session.json", b"{}")), "more than once"),
     ("around-root", lambda: around("/"), "no manifest.json"),
     ("around-and-beside", lambda: around("lab/", Part("other/x.json", b"{}")), "no manifest.json"),
     ("around-all-windows-up", lambda: around("lab/", Part("lab/../../x.json", b"{}"), sign="\\"), "leads out of its folder"),
@@ -299,6 +300,7 @@ PACKED_AGAIN: dict[str, Callable[[], bytes]] = {
     "finder": lambda: around("lab/", Part("__MACOSX/lab/._manifest.json", b"x"), Part("lab/.DS_Store", b"x"), Part("lab/sessions/._demo")),
     "windows": lambda: around("", Part("sessions/", attributes=0x10), Part("sessions/demo/Thumbs.db", b"x"), sign="\\"),
     "windows-wrapped": lambda: around("lab/", Part("lab/desktop.ini", b"x"), sign="\\"),
+    "tar": lambda: around("./", Part("./", method=STORED, attributes=(stat.S_IFDIR | 0o755) << 16)),
     "stored": lambda: archive([part._replace(method=STORED) for part in (*parts_of(sound()), manifest(job(sound())))]),
 }
 

@@ -80,7 +80,7 @@ def _named(known: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, str]]:
     in each, with / where Windows wrote \\, and without a folder around all."""
     windows = not any("/" in info.orig_filename for info in known)
     named = [(info, info.orig_filename.replace("\\", "/") if windows else info.orig_filename) for info in known]
-    named = [(info, name) for info, name in named if not (_is_folder(info, name) or DESKTOP.search(name))]
+    named = [(info, name.removeprefix("./")) for info, name in named if not (_is_folder(info, name) or DESKTOP.search(name))]
     around = AROUND.match(named[0][1]) if named else None
     if around and all(name.startswith(around[0]) for _, name in named) and any(name == around[0] + MANIFEST_FILE for _, name in named):
         return [(info, name.removeprefix(around[0])) for info, name in named]
