@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import csv
 import io
+=======
+import os
+>>>>>>> ca04b2f4 (Clean texts and counts of API servers where they enter)
 from pathlib import Path
 
 import pandas as pd
@@ -17,8 +21,10 @@ from frozenlab.base.files import (
     as_csv,
     read_lines,
     read_text,
+    replacing,
     sweep,
     text_of,
+    well_formed,
     write_files,
     write_folder,
     write_text,
@@ -32,7 +38,7 @@ def test_any_text_comes_back(tmp_path: Path, text: str) -> None:
     path = tmp_path / "answers.jsonl"
     for n in (1, 2):
         append_line(path, {"n": n, "text": text})
-    assert read_lines(path)[0] == [{"n": 1, "text": text}, {"n": 2, "text": text}]
+    assert read_lines(path)[0] == [{"n": 1, "text": well_formed(text)}, {"n": 2, "text": well_formed(text)}]
 
 
 def test_lines_come_back_from_where_the_reader_left_off(tmp_path: Path) -> None:
@@ -88,6 +94,22 @@ def test_only_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
         path.write_text("x")
     sweep(tmp_path)
     assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(kept)
+
+
+@pytest.mark.parametrize("umask", [0o002, 0o022, 0o077])
+def test_whoever_may_read_a_new_file_may_read_one_that_was_replaced(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        for n in (1, 2):
+            write_text(tmp_path / "text", str(n))
+            append_line(tmp_path / "lines", {"n": n})
+        write_folder(tmp_path / "folder", {"a": "b"})
+        with replacing(tmp_path / "table") as table:
+            table.write_text("t")
+    finally:
+        os.umask(before)
+    modes = {path.relative_to(tmp_path).as_posix(): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert modes == {name: 0o666 & ~umask for name in ("text", "lines", "table", "folder/a")} | {"folder": 0o777 & ~umask}
 
 
 BROKEN = {"a.txt": "whole", "b.txt": 3}  # the second cannot be written

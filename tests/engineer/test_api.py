@@ -59,6 +59,23 @@ def test_a_good_answer_is_used_and_paid_for(serve: Callable[..., Any]) -> None:
     assert server.keys == [f"Bearer {KEY}"]
 
 
+@pytest.mark.parametrize(
+    ("pieces", "summary"),
+    [
+        ((GOOD[:16], "\ud83d", "\ude00 ", GOOD[16:]), "S\U0001f600 tep by step."),
+        ((GOOD[:16], "\ud800", GOOD[16:]), "S\ufffdtep by step."),
+        ((GOOD[:16], r"\ud83d", r"\ude00\udc00", GOOD[16:]), "S\U0001f600\ufffdtep by step."),
+    ],
+    ids=["a pair in two events", "half a pair", "named in the JSON"],
+)
+def test_an_answer_with_halves_of_surrogate_pairs_is_used_and_kept(
+    serve: Callable[..., Any], pieces: tuple[str, ...], summary: str
+) -> None:
+    record = asked(serve(says(*pieces)))
+    assert record.kept_because is None and record.proposal is not None and record.proposal.summary == summary
+    assert ProposalRecord.model_validate_json(record.model_dump_json()) == record
+
+
 def test_a_server_without_schemas_is_asked_without(serve: Callable[..., Any]) -> None:
     server = serve(knows_no_schema)
     assert asked(server).kept_because is None
@@ -126,6 +143,14 @@ def test_a_server_that_does_not_say_what_it_refuses_is_asked_for_less_and_less(s
     server = serve(knows_only_the_model)
     assert asked(server).kept_because is None
     assert len(server.seen) == 7, "schema, schema without bounds, JSON, usage, seed and temperature are given up one after the other"
+
+
+@pytest.mark.parametrize("tokens", [10**400, 10**9 + 1, -1, True, 1.5, "7", None, [7]])
+def test_a_count_that_is_none_costs_nothing_and_ends_nothing(serve: Callable[..., Any], tokens: Any) -> None:
+    usage = "data: " + json.dumps({"choices": [], "usage": {"completion_tokens": tokens, "prompt_tokens": 30}})
+    record = asked(serve(streams(event(delta={"content": GOOD}), usage, "data: [DONE]")))
+    (attempt,) = record.attempts
+    assert record.kept_because is None and (attempt.tokens, attempt.prompt_tokens, attempt.cost) == (None, 30, None)
 
 
 def streams(*lines: str, **others: Any) -> Behaviour:

@@ -9,7 +9,6 @@ import re
 import secrets
 import shutil
 import stat
-import tempfile
 import time
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
@@ -55,12 +54,37 @@ def read_json(path: Path) -> Any:
     return json_value(regular(path).read_bytes())
 
 
-def json_value(text: str | bytes) -> Any:
-    """The value of some JSON. Raises ValueError if it is none, or nested deeper than can be read."""
+def json_value(text: str | bytes, *, whole: bool = True) -> Any:
+    """The value of some JSON. Raises ValueError if it is none, or nested deeper than can be read.
+
+    Args:
+        whole: whether its texts are whole; else one may end with half a surrogate pair, as a piece of a stream may.
+    """
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        return value if not whole or (text.isascii() and "\\u" not in repr(text)) else _well_formed_within(value)
     except RecursionError:
         raise ValueError("the JSON is nested too deep") from None
+
+
+def well_formed(text: str) -> str:
+    """The text with the halves of surrogate pairs joined, and with U+FFFD for a half alone, which no file can hold.
+
+    A server that streams UTF-16 may send an emoji in two pieces, and JSON may name any half.
+
+    >>> well_formed("\\ud83d\\ude00 \\ud83d") == "\\U0001f600 \\ufffd"
+    True
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _well_formed_within(value: Any) -> Any:
+    """The same for every text in the value of some JSON."""
+    if isinstance(value, str):
+        return value if value.isascii() else well_formed(value)
+    if isinstance(value, dict):
+        return {_well_formed_within(key): _well_formed_within(inner) for key, inner in value.items()}
+    return [_well_formed_within(inner) for inner in value] if isinstance(value, list) else value
 
 
 def read_text(path: Path) -> str:
@@ -106,12 +130,11 @@ def write_text(path: Path, text: str) -> None:
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write several files (name -> text) into ``folder``; all are complete before the first gets its name."""
     folder.mkdir(parents=True, exist_ok=True)
-    ready: dict[Path, str] = {}
+    ready: dict[Path, Path] = {}
     try:
         for name, text in texts.items():
-            handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:100]}.")
-            ready[folder / name] = temporary
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            ready[folder / name] = temporary = _empty_beside(folder / name)
+            with temporary.open("w", encoding="utf-8", newline="") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
@@ -120,15 +143,26 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         sync(folder)
     finally:
         for temporary in ready.values():
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """An unpredictable name next to ``path``."""
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+
+
+def _empty_beside(path: Path) -> Path:
+    """An empty file next to ``path``, with the rights of any new file."""
+    temporary = _beside(path)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    return temporary
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """An empty file next to ``path`` with an unpredictable name. It replaces ``path`` when the block ends without an
     error: fsync, rename."""
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    temporary = _empty_beside(path)
     try:
         yield temporary
         sync(temporary)
@@ -155,9 +189,9 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists already: name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:100]}."))
+    temporary = _beside(folder)
+    temporary.mkdir()
     try:
-        temporary.chmod(0o755)
         write_files(temporary, texts)
         os.replace(temporary, folder)
     except BaseException:
@@ -259,6 +293,7 @@ def json_values(text: str, openings: str = "{[") -> Iterator[tuple[Any, int]]:
             continue
         try:
             value, end = decoder.raw_decode(text, start)
+            value = _well_formed_within(value)
         except ValueError:
             continue
         except RecursionError:

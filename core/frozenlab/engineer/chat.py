@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import openai
 
 from frozenlab.base.errors import cut, one_line
-from frozenlab.base.files import json_value
+from frozenlab.base.files import json_value, well_formed
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import without_bounds
@@ -37,6 +37,8 @@ LENGTH = ("max_tokens", "max_completion_tokens")
 """The names of the longest answer, one of which is in every request; a server may name the one or the other when it refuses it."""
 GIVEN_UP = ("response_format", "stream_options", "seed", "temperature", *LENGTH)
 """What a request can do without, or with less of, in the order in which it is given up for a server that does not say what it refuses."""
+MOST_TOKENS = 10**9
+"""A greater count is none."""
 LEAST_TOKENS = 1000
 """Below that, a server that refuses the length of an answer is not asked for a shorter one."""
 NO_KEY = "none"
@@ -175,7 +177,7 @@ async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, A
         raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it{page}")
     if cut_off and not ended:  # by a proxy or a server in trouble: what came may be half of it
         raise ProposalError(f"{server.model} gave no answer: {BROKE}")
-    answer = Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
+    answer = Written(well_formed(text), tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
     return Answered(answer, ended, at_temperature="temperature" in asked)
 
 
@@ -224,11 +226,11 @@ def objects_in(lines: list[bytes]) -> list[dict[str, Any]]:
     if not lines or lines[0].strip().removeprefix(b"\xef\xbb\xbf")[:1] not in b"{[":
         return []
     try:
-        found = [json_value(b"\n".join(lines))]
+        found = [json_value(b"\n".join(lines), whole=False)]
     except ValueError:
         if len(lines) == 1:
             raise
-        found = [json_value(line) for line in lines]
+        found = [json_value(line, whole=False) for line in lines]
     return [one for value in found for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
 
 
@@ -248,8 +250,9 @@ def text_of(content: Any) -> str:
 
 
 def count(usage: Any, name: str) -> int | None:
+    """A count of tokens; None for what is none, whatever a server sends."""
     found = usage.get(name) if isinstance(usage, dict) else None
-    return found if isinstance(found, int) and found >= 0 else None
+    return found if type(found) is int and 0 <= found <= MOST_TOKENS else None
 
 
 def connect(server: Server, key: str) -> openai.AsyncOpenAI:

@@ -6,14 +6,13 @@ such a name. Only paths below a folder that machines have at their root count, s
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from functools import cache
 from typing import Any
 
 from frozenlab.base import places
-from frozenlab.base.files import json_line
+from frozenlab.base.files import json_line, json_value
 from frozenlab.jobs.state import WorkerState, as_observed
 
 ROOTS = (
@@ -98,8 +97,8 @@ def cleaned_lines(text: str, known_keys: dict[str, str]) -> str:
     kept = []
     for line in text.splitlines(keepends=True):
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
+            value = json_value(line)
+        except ValueError:
             continue
         clean = cleaned_json(value, known_keys)
         kept.append(line if clean == value and line.endswith("\n") else json_line(clean))

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from frozenlab.base.errors import cut, one_line
-from frozenlab.base.files import regular, replacing
+from frozenlab.base.files import json_value, regular, replacing
 from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.cleaning import cleaned, cleaned_json, cleaned_lines, cleaned_state, keys
 from frozenlab.experiments.bundles.found import Found, needs, title_of
@@ -168,7 +168,7 @@ class _Packer:
             return cleaned_lines(text, self.keys)
         if of == "text":
             return cleaned(text, self.keys)
-        value = json.loads(text)
+        value = json_value(text)
         clean = cleaned_state(value, self.keys) if PurePosixPath(name).name == "state.json" else cleaned_json(value, self.keys)
         if self.job.kind == "replay" and name == "task.json":
             clean |= {"folder": None}  # its session is found by its id
