@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
 
+from frozenlab.base.places import PACKAGE
+from frozenlab.experiments.bundles.importing import free_id
 from frozenlab.jobs.folders import SCRATCH_AGE, clear_scratch
+from frozenlab.jobs.job import RESERVED
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import SessionError
 from frozenlab.session.store import SessionStore
@@ -41,6 +45,18 @@ def test_an_id_is_used_once(tmp_path: Path) -> None:
     (store.root / "mine" / "session.json").unlink()
     with pytest.raises(SessionError, match=r"mine/session\.json is missing"):
         store.create(preset_spec("quick"), "mine")
+
+
+def test_no_session_takes_the_folder_of_other_things(tmp_path: Path) -> None:
+    """Every folder that a module names among the sessions is one of these."""
+    sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    named = {*re.findall(r'(?:root|sessions_folder\(\)) / f?"([a-z][a-z-]*)["/]', sources)}
+    assert named - {"studies", "students", "results"} == set() and {"lessons", "studies", "api-answers", "headroom"} < RESERVED
+    for name in RESERVED - {""}:
+        with pytest.raises(SessionError, match="holds other things"):
+            SessionStore(tmp_path).create(preset_spec("quick"), name)
+        assert free_id("session", name, SessionStore(tmp_path)) == f"{name}-2"
+        assert free_id("student", name, SessionStore(tmp_path)) == name
 
 
 def test_leftovers_of_a_killed_process_are_deleted_after_a_day(tmp_path: Path) -> None:

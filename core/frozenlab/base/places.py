@@ -16,6 +16,9 @@ SESSIONS = ROOT / "sessions"
 TELL = "FROZENLAB_TELL"
 """Names the open file to which a server writes its scheme and the path that it is served below, for the process that has started it."""
 
+LESSONS, TALKS, ANSWERS, API_ANSWERS, TRACKING = BESIDE = ("lessons", "talks", "answers", "api-answers", "tracking")
+"""Folders among the sessions that hold no jobs."""
+
 
 def workplace() -> Path:
     """The default folder for processes and new sessions: the checkout, else the current folder."""

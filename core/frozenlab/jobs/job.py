@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
+from frozenlab.base import places
 from frozenlab.jobs.environment import worker_command
 from frozenlab.jobs.machine import LAB_MODEL, Needs
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
@@ -116,6 +117,8 @@ KINDS = {
     )
 }  # fmt: skip
 """The kinds of job by their names."""
+RESERVED = {kind.place for kind in KINDS.values()} | {*places.BESIDE}
+"""Names that no session may have, for sessions lie beside the folders of these names."""
 
 
 def kind_of(job: Job | type[Job]) -> Kind:

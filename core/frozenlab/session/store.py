@@ -9,6 +9,7 @@ from pathlib import Path
 
 from frozenlab.base import places
 from frozenlab.jobs.folders import check_id, fresh_name, make_folder
+from frozenlab.jobs.job import RESERVED
 from frozenlab.session.catalog import RECORDED, Listed, listed
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.spec import SessionSpec
@@ -86,8 +87,10 @@ class SessionStore:
     ) -> Session:
         """Create a folder with ``session.json`` and a queued state; ``fill`` adds its initial files, whose rates are ``rates``.
 
-        Raises SessionError if the id is taken.
+        Raises SessionError if the id is taken, or the name of a folder of other things.
         """
+        if session_id in RESERVED:
+            raise SessionError(f"no session can be called {session_id!r}: a folder of this name holds other things")
         session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer.kind)
         state = State(started=time.time(), rates=list(rates))
         return Session(make_folder(self.root, session_id, "session.json", spec, kind="session", error=SessionError, state=state, fill=fill))

@@ -17,7 +17,7 @@ import pandas as pd
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.numbers import wilson
-from frozenlab.base.places import sessions_folder
+from frozenlab.base.places import TRACKING, sessions_folder
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.jobs.environment import SPACE, TRACK, TRACKERS
 from frozenlab.session.session import Session
@@ -70,7 +70,7 @@ class Tracking:
         """What only one of the clients takes. Nothing leaves the machine unless the person's own environment asks for it."""
         if self._name == "trackio":
             return {"embed": False, "space_id": os.environ.get(SPACE)}
-        place = sessions_folder() / "tracking"
+        place = sessions_folder() / TRACKING
         place.mkdir(parents=True, exist_ok=True)
         return {"id": self._session.id, "dir": str(place), "mode": os.environ.get("WANDB_MODE", "offline")}
 

@@ -13,6 +13,7 @@ from frozenlab.app import allowances
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import append_line, read_lines
+from frozenlab.base.places import LESSONS
 from frozenlab.session.store import SessionStore
 
 CLASS_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -29,7 +30,7 @@ def file_of(class_name: str, store: SessionStore) -> Path:
     """Raises LessonError for a name that is no class's."""
     if not CLASS_NAME.fullmatch(class_name):
         raise LessonError(f"{class_name!r} is no name of a class: use small letters, digits and hyphens, 40 at most")
-    return store.root / "lessons" / f"{class_name}.jsonl"
+    return store.root / LESSONS / f"{class_name}.jsonl"
 
 
 def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: SessionStore) -> None:

@@ -21,6 +21,7 @@ from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
 from frozenlab.base.numbers import share, typeset
+from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
@@ -322,7 +323,7 @@ class Preparation(Strict):
 
 def file_of(session: Session, store: SessionStore) -> Path:
     """Recorded sessions cannot be changed, so it is not in the session's folder."""
-    return store.root / "talks" / f"{session.id}.json"
+    return store.root / TALKS / f"{session.id}.json"
 
 
 def prepared(session: Session, store: SessionStore) -> Preparation:

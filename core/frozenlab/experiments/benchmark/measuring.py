@@ -13,7 +13,7 @@ import torch
 from huggingface_hub import snapshot_download
 from trl.import_utils import is_vllm_available
 
-from frozenlab.base.places import sessions_folder
+from frozenlab.base.places import ANSWERS, API_ANSWERS, sessions_folder
 from frozenlab.engineer.hosts import host_of
 from frozenlab.experiments.benchmark.api_model import ApiModel
 from frozenlab.experiments.benchmark.report import Measured, Report
@@ -41,7 +41,7 @@ def answering(task: Task) -> Policy | ApiModel:
     """What is measured, ready to answer."""
     if task.server is not None:
         address = hashlib.sha256(f"{task.server.base_url} {task.server.model}".encode()).hexdigest()[:12]
-        return ApiModel(task.server, task.family, sessions_folder() / "api-answers" / f"{address}.jsonl")
+        return ApiModel(task.server, task.family, sessions_folder() / API_ANSWERS / f"{address}.jsonl")
     policy = load_policy(task.policy, task.language, family=task.family)
     if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
         from frozenlab.models.language.engines import engine_for  # with it comes vLLM
@@ -53,7 +53,7 @@ def answering(task: Task) -> Policy | ApiModel:
 
 def remembering(writer: Writer, task: Task, checkpoint: str) -> KeepingWriter:
     """A writer that continues an earlier, stopped attempt at the same measurement. Partial answers expire after a month."""
-    folder = sessions_folder() / "answers"
+    folder = sessions_folder() / ANSWERS
     folder.mkdir(parents=True, exist_ok=True)
     for file in folder.glob("*.jsonl"):
         if time.time() - file.stat().st_mtime > FORGOTTEN_AFTER:

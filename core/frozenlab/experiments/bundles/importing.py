@@ -16,7 +16,7 @@ from frozenlab.experiments.bundles.report import Bundle, JobReport
 from frozenlab.experiments.references import with_names
 from frozenlab.experiments.studies.store import REGISTERED
 from frozenlab.jobs.imported import IMPORTED_FILE, Imported
-from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.job import KINDS, RESERVED
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.catalog import LABELS_FILE, MOST_TAGS, RECORDED, Labels, read_labels
@@ -87,7 +87,8 @@ def free_id(kind: str, job_id: str, store: SessionStore) -> str:
     stem = f"imported-{job_id.removeprefix(RECORDED)}" if kind == "session" and job_id.startswith(RECORDED) else job_id
     folder = store.root / KINDS[kind].place
     names = (stem[:63], *(f"{stem[:58]}-{number}" for number in range(2, 10_000)))
-    return next(name for name in names if not os.path.lexists(folder / name))
+    taken = RESERVED if kind == "session" else ()
+    return next(name for name in names if name not in taken and not os.path.lexists(folder / name))
 
 
 def _same(job: JobReport, folder: Path) -> bool:
