@@ -51,7 +51,7 @@ def test_an_api_is_not_paid_before_a_person_agrees(capsys: pytest.CaptureFixture
     where = {"base_url": "http://127.0.0.1:9/v1", "model": "any", "input_price": 1, "output_price": 8, "timeout": 1}
     (root / "api.json").write_text(json.dumps(where))
     asked = ["replay", "built:1", "--vary", "leave-one-out", "--sections", "history", "--engineers", "api", "--samples", "1"]
-    asked += ["--api", str(root / "api.json")]
+    asked += ["--api", str(root / "api.json"), "--allow-host", "127.0.0.1:9"]
     assert main(asked) == 2
     estimate, refusal = capsys.readouterr().err.splitlines()
     assert estimate.startswith("2 requests, about ") and "which cost at most 0.26" in estimate

@@ -374,6 +374,7 @@ def test_trouble_is_waited_out(serve: Callable[..., Any], status: int) -> None:
 
 def test_no_server_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setenv("FROZENLAB_API_HOSTS", "127.0.0.1:9")
     engineer = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="m", timeout=10)
     record = ask(engineer.build(Models("")), CONTEXT, CONFIG, USUAL, seed=1)
     assert "there is no connection to the server" in (record.kept_because or "")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from frozenlab.engineer import hosts
 from frozenlab.engineer.chat import ask_for_text
@@ -48,11 +52,14 @@ def test_a_key_goes_nowhere_unasked(server: type[Server]) -> None:
     assert server.keys == [f"Bearer {KEY}"]
 
 
-def test_a_server_on_this_machine_that_gets_no_key_needs_no_leave(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_on_this_machine_is_asked_about_too(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FROZENLAB_API_KEY")
+    with pytest.raises(ProposalError, match="has not been allowed on this machine"):
+        ask_for_text(settings(server.url), [], seed=0)
+    assert not server.seen, "any service may listen there"
+    hosts.allow(server.url)
     assert ask_for_text(settings(server.url), [], seed=0).written.text == "{}"
     assert KEY not in str(server.keys)
-    assert not hosts.allowed(settings("https://api.example/v1")), "any other host is asked about all the same: it would read the prompts"
 
 
 def test_no_key_travels_unencrypted() -> None:
@@ -85,11 +92,38 @@ def test_a_host_has_one_name(url: str, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["https://good.example\\.evil.example/v1", "https://good.example?.evil.example", "https://good.example#x", "https://"]
-)
+    "url",
+    [
+        "https://good.example\\.evil.example/v1", "https://good.example?.evil.example", "https://good.example#x", "https://",
+        "http://127.0.0.1:9936/admin/shutdown?x=", "http://127.0.0.1:9936/admin#", "http://127.0.0.1:9936/admin;x=/v1",
+        "https://me:secret@a.example/v1", "https://a.example/v1/@b", "https://[::::1]/v1", "https://[:::]/v1", "https://[1.2.3.4]/v1",
+        "https://999.1.1.1/v1", "https://a.example:65536/v1", "https://a.example:0/v1", "https://a.example/\x7f", "https://a.example/v1\n",
+        "ftp://a.example/v1",
+    ],
+)  # fmt: skip
 def test_an_address_that_could_be_read_in_two_ways_is_none(url: str) -> None:
     with pytest.raises(ValueError, match="base_url"):
         settings(url)
+    with pytest.raises(ValueError, match="is no host"):
+        hosts.allow(url)
+    assert not hosts.hosts()
+
+
+@given(st.from_regex(hosts.ADDRESS, fullmatch=True) | st.text(st.sampled_from("htps:/[]1.@?#;a%")).map("http://a".__add__))
+def test_whatever_is_an_address_can_be_asked(url: str) -> None:
+    try:
+        server = settings(url)
+    except ValueError:
+        return
+    assert hosts.host_of(server) and hosts.is_host(hosts.host_of(server))
+    asked = httpx.URL(f"{url}/chat/completions")
+    assert asked.path.endswith("/chat/completions") and not asked.query and not asked.fragment and not asked.userinfo
+
+
+@pytest.mark.parametrize("price", [math.inf, math.nan, -1.0])
+def test_a_price_is_a_number(price: float) -> None:
+    with pytest.raises(ValueError, match="input_price"):
+        ServerSettings(base_url="https://api.example/v1", model="m", input_price=price)
 
 
 def test_hosts_can_be_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

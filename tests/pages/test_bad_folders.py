@@ -42,11 +42,13 @@ def bad_sessions(sessions_folder: Path, built: Session) -> None:
         metrics.write('{"step": "7"}\n{}\n{"reward": 1}\n{"step": 9, "reward": [1]}\n')
     rewrite(copy("state") / "state.json", started=1e300, pid=10**30, progress=[1])
     (copy("nothing") / "state.json").unlink()
+    spec = copy("address") / "session.json"
+    rewrite(spec, engineer={"kind": "api", "base_url": "https://[::::1]/v1", "model": "m"})
     shutil.rmtree(sessions_folder / "nothing" / "stages" / "00")
 
 
 @pytest.mark.parametrize("page", ["home", "train", "story", "play"])
-@pytest.mark.parametrize("session", ["whole", "column", "lines", "state", "nothing"])
+@pytest.mark.parametrize("session", ["whole", "column", "lines", "state", "nothing", "address"])
 def test_every_page_opens(page: str, session: str) -> None:
     open_page(page, session=session)
 
@@ -55,7 +57,7 @@ def test_every_page_opens(page: str, session: str) -> None:
 def test_unreadable_folders_are_reported(page: str) -> None:
     said = words(open_page(page))
     assert "Session 'folder': session.json cannot be read" in said
-    assert "Session 'brackets'" in said
+    assert "Session 'brackets'" in said and "an address is written like https://api.example.org/v1" in said
 
 
 def test_damaged_sessions_are_shown_with_their_damage() -> None:

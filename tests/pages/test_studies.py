@@ -16,6 +16,7 @@ from frozenlab.app.studies.page import confirmed
 from frozenlab.app.ui.markup import plain
 from frozenlab.base.numbers import MANY, points
 from frozenlab.base.places import ASSETS
+from frozenlab.engineer import hosts
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.noise import detectable_effect
@@ -227,6 +228,13 @@ def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:
     assert any("preset paper" in words for words in offered) == bool(gpus())
 
 
+@pytest.fixture
+def allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server that the form names at first may be asked."""
+    monkeypatch.setenv(hosts.VARIABLE, "127.0.0.1:8000")
+
+
+@pytest.mark.usefixtures("allowed")
 def test_the_cost_of_an_api_engineer_is_shown_before_the_start(started: list[tuple[StudySpec, int]]) -> None:
     chosen = {"kind": "engineers", "engineers__asked": ["policy", "api", "bandit"]}
     assert "Which model is the engineer?" in form(**chosen).info[0].value
@@ -238,6 +246,7 @@ def test_the_cost_of_an_api_engineer_is_shown_before_the_start(started: list[tup
     assert (spec.arms[1].engineer.model, spec.arms[1].engineer.output_price) == ("some-model", 10.0)
 
 
+@pytest.mark.usefixtures("allowed")
 def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[tuple[StudySpec, int]]) -> None:
     app = form(kind="guidance", api_model="some-model")
     assert "without both prices their cost is not known" in words(app)

@@ -19,6 +19,7 @@ from frozenlab.app.train.form import TRANSFORMERS
 from frozenlab.app.train.watch import WAITED, steps
 from frozenlab.app.ui.live import address
 from frozenlab.base.files import append_line, write_text
+from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
@@ -96,6 +97,7 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
 
 def test_an_api_engineer_has_a_server_and_a_key(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_API_KEY", raising=False)
+    monkeypatch.setenv(hosts.VARIABLE, "127.0.0.1:8000")
     app = fill(open_page("train"), engineer="api")
     assert "Which model is the engineer?" in app.info[0].value and not app.error
     fill(app, api_model="Qwen/Qwen3-4B", api_key_variable="MY_API_KEY")

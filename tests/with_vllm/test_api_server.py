@@ -15,6 +15,7 @@ from urllib.request import urlopen
 import pytest
 from trl.generation.vllm_client import VLLMClient
 
+from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.instance import Instance
 from frozenlab.models.language.engines import Served
@@ -71,7 +72,8 @@ def test_trls_client_writes_under_a_schema(url: str, tiny_model: Path, monkeypat
     assert drawn == policy.answer(list(map(Instance.unsolved, boards()[:3])), Sampling(1.0, completions=4, seed=2))
 
 
-def test_a_session_is_engineered_by_a_real_server(url: str, tiny_model: Path, tmp_path: Path) -> None:
+def test_a_session_is_engineered_by_a_real_server(url: str, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(hosts.VARIABLE, url.split("/")[2])
     api = ApiEngineer(base_url=url, model="tiny", max_tokens=2000, temperature=1.0)
     spec = tiny_spec(tiny_model, "full").changed(engineer=api)
     session = SessionStore(tmp_path).create(spec, "served")

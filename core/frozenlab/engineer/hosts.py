@@ -2,7 +2,7 @@
 
 A spec, and so the address in it, may come from someone else, and what is sent there may carry a key. So a server is asked only if its host
 was allowed here once: on the page that asks about it, by ``--allow-host``, or in ``FROZENLAB_API_HOSTS`` (names between commas) where there
-is no home folder to remember it in. A server on this very machine needs no leave as long as it gets no key.
+is no home folder to remember it in. So is one on this very machine, where other services listen too.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from frozenlab.base.files import read_text, write_text
 from frozenlab.base.schemas import Strict
 
 HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+ADDRESS = rf"https?://(?P<host>{HOST})(/[A-Za-z0-9._~!$&'()*+,=:%/-]*)?"
+"""Without a query, a fragment or parameters, which would cut off the end that a request adds to the path."""
 VARIABLE = "FROZENLAB_API_HOSTS"
 USUAL_PORTS = {"https": 443, "http": 80}
 
@@ -34,7 +36,7 @@ class HostError(LabError, ValueError):
 class Server(Strict):
     """Where a chat server is, which model it serves and what an answer may take. The key itself is never part of it."""
 
-    base_url: Annotated[str, Field(title="Address", pattern=rf"^https?://{HOST}(/[^\s@\\]*)?$")]
+    base_url: Annotated[str, Field(title="Address", max_length=2000)]
     """The server's address, up to and including /v1, without user or password."""
     model: Annotated[str, Field(min_length=1, max_length=200)]
     """The model's name, as the server calls it."""
@@ -46,10 +48,19 @@ class Server(Strict):
     """The longest answer, with the thoughts of a model that reasons. A server whose context has no room for it is asked for half of it."""
     timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 600.0
     """Time limit of one answer in seconds: the longest one at 30 tokens a second."""
-    input_price: Annotated[float, Field(ge=0)] | None = None
+    input_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """Price of a million tokens of the prompt, in any currency, from which the cost is estimated; None: not known."""
-    output_price: Annotated[float, Field(ge=0)] | None = None
+    output_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """Price of a million tokens of the answer."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _check_address(cls, address: str) -> str:
+        if not (found := re.fullmatch(ADDRESS, address)) or not is_host(found["host"]):
+            raise ValueError(
+                "an address is written like https://api.example.org/v1: a host, perhaps a port up to 65535, and a path without ?, # and ;"
+            )
+        return address
 
     @field_validator("key_variable")
     @classmethod
@@ -82,7 +93,7 @@ def in_the_clear(server: Server) -> bool:
 
 def allowed(server: Server) -> bool:
     """Whether the server may be asked without asking a person first."""
-    return host_of(server) in hosts() or (on_this_machine(server.base_url) and not has_key(server))
+    return host_of(server) in hosts()
 
 
 def has_key(server: Server) -> bool:
@@ -98,6 +109,19 @@ def host_in(address: str) -> str:
     """``api.openai.com``, or with a port that is not the usual one ``127.0.0.1:8000``."""
     parts = urlsplit(address)
     return parts.netloc.lower().removesuffix(f":{USUAL_PORTS.get(parts.scheme)}")
+
+
+def is_host(name: str) -> bool:
+    """Whether it is a host, perhaps with a port, and its numbers are possible."""
+    if not re.fullmatch(HOST, name):
+        return False
+    try:
+        parts = urlsplit(f"//{name}")
+        if name.startswith("[") or re.fullmatch(r"[0-9]+(\.[0-9]+){3}", parts.hostname or ""):
+            ip_address(parts.hostname or "")
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
 
 
 def on_this_machine(address: str) -> bool:
@@ -136,14 +160,15 @@ def allow(host: str) -> None:
     Raises:
         HostError: it is none, or cannot be remembered.
     """
-    host = host_in(host) if "://" in host else host
-    if not re.fullmatch(HOST, host):
+    whole = re.fullmatch(ADDRESS, host)
+    name = host_in(host) if whole and is_host(whole["host"]) else host
+    if not is_host(name):
         raise HostError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
     try:
-        write_text(remembered(), "".join(f"{name}\n" for name in dict.fromkeys([*remembered_hosts(), host.lower()])))
+        write_text(remembered(), "".join(f"{name}\n" for name in dict.fromkeys([*remembered_hosts(), name.lower()])))
     except OSError as error:
-        reason = f"{host} cannot be remembered ({one_line(error)})"
-        raise HostError(f"{reason}: set {VARIABLE}={host}, or XDG_CONFIG_HOME to a folder that can be written") from None
+        reason = f"{name} cannot be remembered ({one_line(error)})"
+        raise HostError(f"{reason}: set {VARIABLE}={name}, or XDG_CONFIG_HOME to a folder that can be written") from None
 
 
 def remembered() -> Path:
