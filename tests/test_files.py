@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import csv
 import io
-=======
 import os
->>>>>>> ca04b2f4 (Clean texts and counts of API servers where they enter)
 from pathlib import Path
 
 import pandas as pd

@@ -21,6 +21,13 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
         assert "it needs a GPU" in report["presets"]["paper"]
 
 
+@pytest.mark.parametrize(("files", "ok"), [(256, False), (65_536, True)])
+def test_doctor_says_when_a_server_could_open_few_files(files: int, ok: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "open_files", lambda: files)
+    [check] = [check for check in doctor.examine()["checks"] if check["what"] == "open files"]
+    assert check["ok"] is ok and ("4,096" in check["advice"]) is not ok
+
+
 @pytest.mark.parametrize(("fast", "found"), [(True, "the processor has instructions for it"), (False, "so float32 is used")])
 def test_doctor_says_whether_the_processor_has_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.models.training.optimizers.fast_bfloat16", lambda: fast)

@@ -40,6 +40,30 @@ def test_a_quota_limits_the_cores(group: Path, monkeypatch: pytest.MonkeyPatch, 
     assert machine.cores() == cores
 
 
+@pytest.mark.parametrize(
+    ("limits", "allowed", "found"),
+    [
+        ((1024, 20_000), 10**6, 20_000), ((1024, 10**6), 10**6, 2**16), ((256, -1), 10_240, 10_240), ((256, -1), 10**6, 2**16),
+        ((256, 256), 10**6, 256), ((10**6, 10**6), 10**6, 10**6), ((-1, -1), 10**6, 2**16),
+    ],
+)  # fmt: skip
+def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be(
+    limits: tuple[int, int], allowed: int, found: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [limits]
+
+    def raised(which: int, wanted: tuple[int, int]) -> None:
+        if wanted[0] > allowed or 0 <= wanted[1] < wanted[0]:
+            raise ValueError("not allowed to raise maximum limit")
+        now[0] = wanted
+
+    monkeypatch.setattr(machine.resource, "RLIM_INFINITY", -1)
+    monkeypatch.setattr(machine.resource, "getrlimit", lambda which: now[0])
+    monkeypatch.setattr(machine.resource, "setrlimit", raised)
+    assert machine.open_files() == found
+    assert now[0][0] in (found, -1) and now[0][1] == limits[1]
+
+
 def test_memory_is_the_least_that_any_group_leaves(group: Path) -> None:
     (group / "memory.max").write_text("max")
     (group / "memory.current").write_text("1")

@@ -141,11 +141,47 @@ def test_the_messages_pages_and_files_of_visitors_are_bounded(client: TestClient
         assert refused(client, "/c") == 429
     with client.websocket_connect(f"{SOCKET}/c"):
         pass
-    uploads = [client.put("/_stcore/upload_file/a/b").status_code for _ in range(int(FILES.most) + 1)]
-    assert uploads[0] == 200 and uploads[-1] == 429
-    client.cookies.clear()
+
+
+@pytest.mark.usefixtures("looking")
+def test_visitors_bring_so_many_bytes_and_no_more(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def put(size: int) -> int:
+        return client.put("/_stcore/upload_file/a/b", content=b"x" * size).status_code
+
+    def bytes_taken(size: int) -> int:
+        taken = 0
+        while (status := put(size)) == 200:
+            taken += size
+        assert status == 429
+        return taken
+
     try_word(client, WORD)
-    assert client.put("/_stcore/upload_file/a/b").status_code == 200, "another visitor"
+    mb = 2**20
+    assert put(31 * mb) == put(2 * mb) == 413
+    assert client.put("/_stcore/upload_file/a/b", content=iter([b"x"])).status_code == 411, "its length is not known"
+    assert FILES.most <= bytes_taken(mb) / mb <= FILES.most + 1
+    for _ in range(20):  # others at the same address
+        client.cookies.clear()
+        try_word(client, WORD)
+        if not bytes_taken(mb):
+            break
+    else:
+        pytest.fail("an address that comes in again and again is not bounded")
+    monkeypatch.setattr(door, "PURSE", Purse())
+    monkeypatch.setattr(door, "kept_uploads", lambda: float(door.UPLOADED))
+    assert put(1) == 429, "all that are kept are as many as the server has room for"
+
+
+@pytest.mark.usefixtures("looking")
+@pytest.mark.parametrize(("files", "pages"), [(256, door.OF_ONE), (1024, 128), (65_536, door.CONNECTIONS)])
+def test_visitors_open_no_more_pages_than_the_server_may_open_files(files: int, pages: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "open_files", lambda: files)
+    guarded = Door(inside([]), WORD)
+    scope = {"type": "websocket"}
+    guarded.connected["others"] = pages - 1
+    assert guarded.refusal("", "one", scope) is None
+    guarded.connected["others"] = pages
+    assert guarded.refusal("", "one", scope) == ("too many open pages", 429)
 
 
 def test_only_clearing_the_cache_is_no_message_of_a_visitor() -> None:

@@ -74,6 +74,14 @@ def test_a_server_has_a_door_if_others_can_reach_it(address: str | None, hosts: 
     assert server.has_door(address, hosts) is door
 
 
+@pytest.mark.parametrize(("word", "status"), [("", 200), ("a password of mine", 401)])
+def test_a_password_that_is_set_guards_a_server_on_its_own_machine_too(word: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(door_module.VARIABLE, word)
+    monkeypatch.setattr(server, "has_door", lambda address, hosts: False)
+    with TestClient(inside(server.middleware()), base_url="http://127.0.0.1:8501") as client:
+        assert client.get("/").status_code == status
+
+
 def test_without_a_password_there_is_no_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(door_module.VARIABLE, raising=False)
     usual = server.config.get_option
@@ -100,7 +108,7 @@ def test_the_link_for_others_leads_to_where_the_lab_is(monkeypatch: pytest.Monke
     link = invite(url_of("https", "lab.example", 80, "a/b"))
     assert link.startswith(f"Link for others: https://lab.example:80/a/b/{door_module.DOOR}?password=")
     monkeypatch.setenv(door_module.VARIABLE, "x" * 20)
-    assert with_password(dict(os.environ))(url_of("http", "::1", 8501, "")).endswith(", at http://[::1]:8501")
+    assert with_password(dict(os.environ))(url_of("http", "::1", 8501, "")).endswith(": http://[::1]:8501")
 
 
 def test_a_port_of_another_program_does_not_open_the_lab() -> None:

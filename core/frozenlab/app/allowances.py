@@ -36,7 +36,8 @@ BROUGHT = Allowance("boards of your own", 30, 20)
 HANDED_IN = Allowance("answers handed in", 60, 60)
 ENTERED = Allowance("contest entries", 5, 0.5)
 MESSAGES = Allowance("messages", 60, 600)
-FILES = Allowance("uploads", 20, 10)
+FILES, OF_ADDRESS = Allowance("megabytes of uploads", 8, 4), Allowance("megabytes of uploads of an address", 64, 32)
+"""An address may be that of a whole class."""
 TOGETHER = 40
 """Visitors whose allowances all visitors have together, so that coming in again and again gains nothing in the end."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from frozenlab.base import look_only, places
-from frozenlab.cli.common import InputError
+from frozenlab.cli.common import InputError, show
 from frozenlab.lake.kernels import cache as kernel_cache
 
 
@@ -41,8 +41,9 @@ def run_app(options: argparse.Namespace) -> int:
         environment[look_only.VARIABLE] = "1"
         command += ["--server.maxUploadSize", "1"]  # MB, which stay in memory
     invite = None
-    if options.host or options.allowed_host:
+    if others := [*options.allowed_host, *reached_by(options.host)]:
         command += for_others(options)
+    if others or environment.get("FROZENLAB_PASSWORD"):
         invite = with_password(environment)
     kernel_cache.start()
     hears, tells = os.pipe()
@@ -53,10 +54,9 @@ def run_app(options: argparse.Namespace) -> int:
             scheme, _, path = told.read().partition(" ")
         if wait_until_up(server, options.port):
             url = url_of(scheme, here(options.host), options.port, path)
-            print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions continue)", flush=True)
-            if invite:
-                name = (options.allowed_host or reached_by(options.host))[0]
-                print(invite(url_of(scheme, name, options.port, path)), flush=True)
+            link = [invite(url_of(scheme, others[0], options.port, path) if others else url)] if invite else []
+            open_at = f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions continue)"
+            show(options.json, {"url": url, "others": link[0] if link else None}, open_at, *link)
             if not options.no_browser:
                 webbrowser.open(url)
         return server.wait()
@@ -94,7 +94,7 @@ def with_password(environment: dict[str, str]) -> Callable[[str], str]:
 
     if environment.get(door.VARIABLE):
         door.password()
-        return f"Others come in by the password in {door.VARIABLE}, at {{}}".format
+        return f"The lab asks for the password in {door.VARIABLE}: {{}}".format
     if not sys.stdout.isatty():
         raise InputError(f"set {door.VARIABLE}: a password that is drawn is shown in a terminal only")
     word = environment[door.VARIABLE] = secrets.token_urlsafe(32)

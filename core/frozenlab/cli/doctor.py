@@ -11,7 +11,7 @@ from typing import Any
 
 from frozenlab.base import places
 from frozenlab.cli.common import show
-from frozenlab.jobs.machine import Gpu, cores, gpus, memory
+from frozenlab.jobs.machine import Gpu, cores, gpus, memory, open_files
 from frozenlab.session.footprint import GIB, footprint, shape_of, shortfalls
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
@@ -19,6 +19,8 @@ from frozenlab.session.spec import SessionSpec
 ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
 MEMORY_NEEDED = 3 * 2**30
 """Free bytes that a session with the lab model needs."""
+FILES_NEEDED = 4096
+"""Open files, below which a server refuses pages that many visitors open."""
 
 
 def examine() -> dict[str, Any]:
@@ -29,7 +31,7 @@ def examine() -> dict[str, Any]:
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
     model = places.ASSETS / "lab-model" / "model.safetensors"
-    free = memory().available
+    free, files = memory().available, open_files()
     gpu = ", ".join(f"{gpu.name} ({gpu.memory / GIB:.0f} GiB)" for gpu in gpus())
     vllm = installed("vllm")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -40,6 +42,7 @@ def examine() -> dict[str, Any]:
         check("processor cores", True, str(cores()), ""),
         check("bfloat16", True, bfloat16(), ""),
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
+        check("open files", files >= FILES_NEEDED, f"{files:,} at most", f"many visitors of a server need {FILES_NEEDED:,}: ulimit -Hn"),
         check("GPU", bool(gpu), gpu or "none", "only language models of more than 0.27 billion weights need one"),
         check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
         check(

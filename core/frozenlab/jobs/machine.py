@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,8 @@ import psutil
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
+MOST_OPEN_FILES, OPEN_MAX = 2**16, 10_240
+"""More than any server needs, and the most that macOS gives a process."""
 
 
 class Memory(NamedTuple):
@@ -50,6 +54,17 @@ def memory() -> Memory:
             free = int(most) - int(used) + (int(kept[1]) if kept else 0)  # files that are kept make room when it is needed
             total, available = min(total, int(most)), min(available, max(0, free))
     return Memory(total, available)
+
+
+def open_files() -> int:
+    """How many files this process may have open at once, after its limit was raised as far as it may be, up to MOST_OPEN_FILES."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for wanted in (MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES), OPEN_MAX):
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            with suppress(ValueError, OSError):  # above what the kernel of macOS allows
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+                return wanted
+    return MOST_OPEN_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def groups(controller: str) -> list[Path]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
+import re
 import secrets
 import time
-from base64 import b64encode
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from hashlib import sha256
 from html import escape
 from ipaddress import ip_address
 from string import Template
@@ -24,13 +23,15 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import exists, get_instance
 
-from frozenlab.app.allowances import FILES, MESSAGES, PURSE, cookie_name
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.allowances import FILES, MESSAGES, OF_ADDRESS, PURSE, cookie_name
+from frozenlab.app.ui.components import hash_of, text_of
 from frozenlab.app.ui.theme import DARK, LIGHT, variables
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.base.places import ASSETS
+from frozenlab.jobs.machine import open_files
 
 VARIABLE = "FROZENLAB_PASSWORD"
 """The environment variable with the password of a server. ``frozenlab app`` draws one where there is none."""
@@ -43,6 +44,10 @@ LASTS = 14 * 24 * 3600
 """Seconds until a browser has to come in again."""
 CONNECTIONS, OF_ONE = 1200, 24
 """WebSockets at once, of all visitors and of one; a page that watches has two."""
+KEPT, OF_A_PAGE = 512, 4
+"""Open files of a server whose visitors have left, whose pages Streamlit keeps for a while, and of an open page."""
+LARGEST_UPLOAD, LEAST_UPLOAD, UPLOADED = 1.1, 1 / 16, 256
+"""Megabytes: of a request with a file, which visitors' pages take up to 1 MB; that each counts at least; of all files that are kept."""
 FREE, LONGEST_WAIT = 3, 300.0
 """Wrong passwords of an address before it has to wait, and the most seconds that it waits; the wait doubles from one second."""
 TOGETHER, REFILL = 60, 0.1
@@ -74,6 +79,7 @@ class Door:
     def __init__(self, app: ASGIApp, password: str, base: str = "") -> None:
         self.app, self.password, self.base = app, password, f"/{base.strip('/')}/".replace("//", "/")
         self.tries, self.connected = Tries(), Counter[str]()
+        self.most_connected = max(OF_ONE, min(CONNECTIONS, (open_files() - KEPT) // OF_A_PAGE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "").removeprefix(self.base)
@@ -110,13 +116,11 @@ class Door:
         if not look_only.on():
             return None
         if scope["type"] == "websocket":
-            full = self.connected.total() >= CONNECTIONS or self.connected[visitor] >= OF_ONE
+            full = self.connected.total() >= self.most_connected or self.connected[visitor] >= OF_ONE
             return ("too many open pages", 429) if full else None
         if path.startswith(INNER):
             return look_only.WHY, 403
-        if path.startswith(UPLOADS) and scope["method"] == "PUT" and PURSE.spend(FILES, visitor):
-            return "too many uploads for now", 429
-        return None
+        return upload_refusal(HTTPConnection(scope), visitor) if path.startswith(UPLOADS) and scope["method"] == "PUT" else None
 
     def come_in(self, connection: HTTPConnection, visitor: str | None) -> Response:
         """To where they wanted, with a cookie; the password leaves the address. Or the page that asks for it."""
@@ -167,6 +171,25 @@ class Door:
         icon = (ASSETS / "icon.svg").read_text(encoding="utf-8")
         html = PAGE.substitute(style=STYLE, icon=icon, alert=alert, door=escape(self.base + DOOR), to=escape(to))
         return HTMLResponse(html, status, headers | ({"Retry-After": f"{wait + 1:.0f}"} if wait else {}))
+
+
+def upload_refusal(upload: HTTPConnection, visitor: str) -> tuple[str, int] | None:
+    """Why a file of a visitor is not taken: Streamlit keeps files in memory as long as their page is open."""
+    length = upload.headers.get("content-length", "")
+    if not re.fullmatch("[0-9]{1,12}", length):
+        return "the length of the file is missing", 411
+    size = max(LEAST_UPLOAD, int(length) / 2**20)
+    if size > LARGEST_UPLOAD:
+        return "visitors' files have 1 MB at most", 413
+    address = network(upload.client.host if upload.client else "?")
+    full = kept_uploads() + size > UPLOADED or PURSE.spend(FILES, visitor, size) or PURSE.spend(OF_ADDRESS, address, size)
+    return ("too many uploads for now", 429) if full else None
+
+
+def kept_uploads() -> float:
+    """Megabytes of the files that Streamlit keeps."""
+    kept = get_instance().uploaded_file_mgr.get_stats() if exists() else {}
+    return sum(getattr(stat, "byte_length", 0) for stats in kept.values() for stat in stats) / 2**20
 
 
 def clears_cache(message: bytes) -> bool:
@@ -231,8 +254,5 @@ STYLE = (
     f"{text_of(__file__, 'door.css')}"
 )
 PAGE = Template(text_of(__file__, "door.html"))
-POLICY = (
-    f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
-)
+POLICY = f"default-src 'none'; style-src {hash_of(STYLE)}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of the page of the door: plain HTML without scripts, which loads nothing."""

@@ -1,9 +1,9 @@
 """Who may talk to the server, and what its pages may load.
 
-On its own machine the server has no password, and answers no other machine. A server that others can reach has a door
-(:mod:`frozenlab.app.ui.door`), and does not start without a password. Both answer only pages that they served themselves: another web page
-that is open on this machine can neither drive the server nor show it in a frame. What a page shows was written by models or lies in a
-foreign folder, so a browser loads nothing for it from anywhere else, whatever slips through as Markdown or HTML.
+On its own machine the server needs no password, and answers no other machine. A server that others can reach, or one whose password is
+set, has a door (:mod:`frozenlab.app.ui.door`); the former does not start without a password. Both answer only pages that they served
+themselves: another web page that is open on this machine can neither drive the server nor show it in a frame. What a page shows was written
+by models or lies in a foreign folder, so a browser loads nothing for it from anywhere else, whatever slips through as Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -25,11 +23,13 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, file_util, net_util
 
-from frozenlab.app.ui.door import Door, password
+from frozenlab.app.ui.components import hash_of
+from frozenlab.app.ui.door import VARIABLE, Door, password
 from frozenlab.app.ui.nav import INLINE
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.base.places import TELL
+from frozenlab.jobs.machine import open_files
 from frozenlab.lake.kernels import cache as kernel_cache
 from frozenlab.lake.kernels.cache import cache_folder
 
@@ -43,9 +43,10 @@ ONLY_HERE = "this server answers its own machine only; 'frozenlab app --host' le
 
 
 def begin() -> list[Middleware]:
-    """What a server does before it answers: it looks nothing up on the network, and has compiled in the background what tasks need.
-    Returns its middleware; ends the process, with the reason, if others could reach it and it has no password."""
+    """What a server does before it answers: it looks nothing up on the network, may open many files, and has compiled in the background
+    what tasks need. Returns its middleware; ends the process, with the reason, if others could reach it and it has no password."""
     look_nothing_up()
+    open_files()
     try:
         chain = middleware()
     except LabError as error:
@@ -71,7 +72,7 @@ def middleware() -> list[Middleware]:
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         Middleware(WithHeaders, headers={"Content-Security-Policy": policy()} | HEADERS),
         Middleware(Door, password=password(), base=config.get_option("server.baseUrlPath") or "")
-        if has_door(config.get_option("server.address"), hosts)
+        if os.environ.get(VARIABLE) or has_door(config.get_option("server.address"), hosts)
         else Middleware(ThisMachineOnly),
         Middleware(OwnPagesOnly),
     ]
@@ -105,10 +106,9 @@ def policy() -> str:
     """
     shell = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     inline = [*re.findall(r"<script>(.*?)</script>", shell, re.DOTALL), *INLINE]
-    hashes = (f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in inline)
     rules = {
         "default-src": "'self'",
-        "script-src": f"'self' blob: {' '.join(hashes)}",
+        "script-src": f"'self' blob: {' '.join(map(hash_of, inline))}",
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "media-src": "'self' data: blob:",
