@@ -11,6 +11,7 @@ import pytest
 from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.page import preparation_of
 from frozenlab.app.present.scenes import NAMES, PARTS, Preparation, TalkError, chosen, file_of, prepare, prepared, scenes_of
+from frozenlab.app.ui.components import hash_of
 from frozenlab.app.ui.figures import overall
 from frozenlab.base.numbers import typeset
 from frozenlab.cli.main import main
@@ -54,9 +55,13 @@ def test_the_cited_lines_are_those_of_the_proposal() -> None:
 def test_one_file_holds_the_talk_and_asks_for_nothing(session: Session) -> None:
     text = html_file(session.spec.tasks, talk(session, scenes_of(session), {"opening": "</script><b>hello"}))
     assert len(text.encode()) < 4_000_000
-    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", text) and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", text)
+    assert "http" not in re.sub("http://www.w3.org/2000/svg|http-equiv", "", text)
     [talk_data] = re.findall(r'<script type="application/json" id="talk">(.*?)</script>', text, re.DOTALL)
     assert json.loads(talk_data)["notes"]["opening"] == "</script><b>hello"
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    [code] = re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+    assert policy.startswith("default-src 'none'; ") and policy.endswith(f"; script-src {hash_of(code)}"), "no other script runs"
 
 
 def test_a_session_without_a_tested_change_has_no_story(tmp_path: Path) -> None:

@@ -50,6 +50,17 @@ def test_a_broken_file_is_named(tmp_path: Path, name: str, how: str, sealed: boo
         assert damage(folder) is None, "it is a policy all the same"
 
 
+def test_the_seconds_that_a_step_took_are_in_no_seal(tmp_path: Path) -> None:
+    seals = []
+    for seconds in (1.5, 2.5):
+        folder = checkpoint(tmp_path / str(seconds))
+        (folder / "trainer_state.json").write_text(json.dumps({"global_step": 10, "log_history": [{"step": 1, "step_time": seconds}]}))
+        seal(folder)
+        assert damage(folder, to_go_on=True) is None
+        seals.append((folder / SEAL).read_bytes())
+    assert seals[0] == seals[1]
+
+
 def test_one_changed_number_is_noticed(tmp_path: Path) -> None:
     folder = checkpoint(tmp_path)
     seal(folder)

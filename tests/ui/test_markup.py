@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from frozenlab.app.session.claims import ClaimOutcome, claims_table
 from frozenlab.app.session.proposals import KnobRow, config_list, config_rows, config_table, layouts_table, repairs_table
 from frozenlab.app.ui import markup
@@ -84,6 +86,12 @@ def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -
     assert "cites nothing" in nothing and "not seen" not in nothing
     assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented
     assert "not seen" not in claims_table([ClaimOutcome(claims[1], None)], RECORD), "what it saw is not known here"
+
+
+@pytest.mark.parametrize("text", [":material_home:", ":material/home:", ":streamlit:", ":smile:", ":+1:"])
+def test_a_name_of_an_icon_in_plain_text_is_no_icon(text: str) -> None:
+    plain = markup.plain(f"size {text}").replace("\\", "")
+    assert text not in plain and plain.replace("\u2060", "") == f"size {text}"
 
 
 def test_an_address_in_plain_text_is_no_link() -> None:

@@ -20,10 +20,10 @@ Head = tuple[str, str]
 StepState = Literal["done", "now", "next"]
 STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to come"}
 _cited = component(__file__, "cited", '<div class="cited"></div>', styles=RECORDS)
-ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
-"""The beginnings of texts that Streamlit turns into links, escaped or not."""
+ALIVE = re.compile(r"https?:(?=//)|www(?=\.)|@|:(?=\d*[a-z_+/-][\w+/-]*:)", re.IGNORECASE)
+"""The beginnings of texts that Streamlit turns into links and pictures, escaped or not."""
 JOINER = "\u2060"
-"""Has no width and breaks no line; an address that contains it is not a link."""
+"""Has no width and breaks no line; an address that contains it is not a link, and the name of an icon no icon."""
 
 
 def styles() -> None:
@@ -110,5 +110,5 @@ def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
 
 def plain(text: str) -> str:
     """The text without any Markdown: it is shown to the letter, and its addresses are not links."""
-    text = ADDRESS.sub(rf"\g<0>{JOINER}", text)
+    text = ALIVE.sub(rf"\g<0>{JOINER}", text)
     return "".join("\\" + letter if letter in r"\`*_{}[]()<>#+-.!|~$:&" else letter for letter in text)

@@ -26,6 +26,8 @@ td, th { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #cfdb
 td:first-child, th:first-child { text-align: left; } small { color: #5a6b7b; } h2 { margin-top: 2.5rem; }
 svg { width: 100%; height: auto; fill: currentColor; }
 """
+POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
+"""The page loads nothing and runs nothing, whatever the texts in it are."""
 CHANGES = {
     "main effect": "arms that show the section minus arms that do not",
     "leave-one-out": "all sections minus all but this one",
@@ -64,7 +66,8 @@ def html_page(report: StudyReport) -> str:
     if report.predictions:
         parts += ["<h2>Predictions</h2>", small(PREDICTIONS_NOTE), table(scores_table(report.predictions, "arm", "seeds"))]
     parts += [part for measure in MEASURES for part in measure_parts(report, measure)]
-    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(spec.title)}</title><style>{STYLE}</style>{"".join(parts)}'
+    about = f'<meta charset="utf-8">{POLICY}<title>{escape(spec.title)}</title><style>{STYLE}</style>'
+    return f'<!doctype html><html lang="en">{about}{"".join(parts)}'
 
 
 def before_results(report: StudyReport) -> list[str]:

@@ -18,7 +18,8 @@ from safetensors import SafetensorError, safe_open
 from frozenlab.base.files import read_json, regular, sync, write_text
 from frozenlab.models.folders import WEIGHTS, weights_file
 
-RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
+TRAINER_STATE = "trainer_state.json"
+RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", TRAINER_STATE)
 """Files of a checkpoint that are needed only to continue training from it. Each process has random numbers of its own."""
 SEAL = "seal.json"
 
@@ -26,6 +27,8 @@ SEAL = "seal.json"
 def seal(checkpoint: Path) -> None:
     """Calls a checkpoint complete, and drops those before it from the trainer's folder."""
     (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths, never read
+    if (state := checkpoint / TRAINER_STATE).is_file():  # its log holds seconds, and is never read: equal runs have equal folders
+        write_text(state, json.dumps(read_json(state) | {"log_history": []}, indent=1))
     files = sorted(path for path in checkpoint.iterdir() if path.is_file() and path.name != SEAL)
     for file in files:
         sync(file)

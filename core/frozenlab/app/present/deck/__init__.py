@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app.present.scenes import Scene
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import hash_of, text_of
 from frozenlab.app.ui.components.frame import SHORTCUTS
 from frozenlab.app.ui.theme import DARK, LIGHT
 from frozenlab.app.views.views import VIEWS, view_of
@@ -21,6 +21,8 @@ from frozenlab.tasks.family import Family
 HTML = text_of(__file__, "deck.html")
 STYLE = text_of(__file__, "deck.css")
 CODE = text_of(__file__, "deck.js")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src"
+"""The Content-Security-Policy of a talk in one file, but for the hash of its only script."""
 
 _decks = {
     name: st.components.v2.component(
@@ -67,7 +69,8 @@ def html_file(family: Family, data: Mapping[str, Any]) -> str:
     style = (player.style + STYLE).replace(":host,", "")
     code = f"{player.code}\n{CODE}\nnew Deck(document.body).show(JSON.parse(document.getElementById('talk').textContent));"
     head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY} {hash_of(code)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(str(data["title"]))}</title><link rel="icon" href="data:,"><style>html{{color-scheme:light dark}}{style}</style>'
     )
     body = (
