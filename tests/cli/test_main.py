@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.cli.common import show
 from frozenlab.cli.main import COMMANDS, main
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, ApiEngineer
@@ -32,7 +34,9 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ((command.name, *verb) for command in COMMANDS for verb in ((), *((verb.name,) for verb in command.verbs))):
         with pytest.raises(SystemExit) as ended:
             main([*words, "--help"])
-        assert ended.value.code == 0 and capsys.readouterr().out.startswith(f"usage: frozenlab {' '.join(words)}")
+        said = capsys.readouterr().out
+        assert ended.value.code == 0 and said.startswith(f"usage: frozenlab {' '.join(words)}")
+        assert ("--json" in said) != ("VERB" in said), "all commands print JSON, as docs/cli.md says"
 
 
 def test_a_shell_completes_commands_verbs_and_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +148,11 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
         (("app", "--port", "99999"), "the lab cannot listen at 127.0.0.1, port 99999: "),
         (("app", "--host", "203.0.113.9"), "the lab cannot listen at 203.0.113.9, port 8501: Cannot assign"),
         (("generate", "config.json", "--n", "many"), "argument --n: invalid int value: 'many'"),
+        (("fork", "example-quick:²"), "'example-quick:²' names no stage: use SESSION:1, SESSION:2, ..."),
+        (("fork", "example-quick:٣"), "'example-quick:٣' names no stage"),
+        (("replay", "example-quick:²"), "'example-quick:²' is neither a replay nor a session and a stage"),
+        (("replay", f"example-quick:{'9' * 100}"), "'example-quick:9999"),
+        (("run", "--preset", "quick", "--policy", "a\udcff"), r"'a\udcff' is no text in UTF-8"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str], board: str, arguments: tuple[str, ...], said: str) -> None:
@@ -170,6 +179,25 @@ def test_a_user_without_a_home_or_a_writable_folder_gets_the_variable(
     monkeypatch.setenv("FROZENLAB_SESSIONS", board + "/below a file")
     assert "set FROZENLAB_SESSIONS to a folder of yours" in reason(capsys, "replay", "example-quick:2", "--vary", "engineers")
     assert os.environ["HOME"] == "/"
+
+
+@pytest.mark.parametrize("arms", [5, None, True, "a", [5], [{"name": 5}]])
+def test_a_study_whose_arms_are_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, arms: object) -> None:
+    spec = tmp_path / "study.json"
+    spec.write_text(json.dumps(engineers_study(2).model_dump(mode="json") | {"arms": arms}))
+    assert reason(capsys, "study", str(spec)).startswith(f"{spec}: arms")
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("\x1b[31mRED\x1b]0;pwn\x07", r"\x1b[31mRED\x1b]0;pwn\x07: Extra"), ("\r\nfrozenlab: all fine", r"\r\nfrozenlab: all fine: Extra")],
+)
+def test_what_a_terminal_would_obey_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path, key: str, said: str) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"agents": 2, "sizes": {"4": {"share": 1, "hole_ratio": 0.2, "wait_ratio": 0.2}}, key: 1}))
+    assert said in reason(capsys, "generate", str(config), "--n", "1", "--seed", "1", "--out", str(tmp_path / "o.jsonl"))
+    show(False, {}, "one\ntwo \x1b[31m")
+    assert capsys.readouterr().out == "one\ntwo \\x1b[31m\n"
 
 
 @pytest.mark.parametrize("command", ["run", "resume", "fork", "replay", "study"])

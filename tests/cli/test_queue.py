@@ -54,10 +54,17 @@ def test_it_shows_and_steers_what_waits(queued: SessionStore, capsys: pytest.Cap
     assert main(["jobs", "go"]) == main(["jobs", "go", "a"]) == 0
 
 
+def test_a_job_whose_end_the_queue_could_not_note_is_retried_by_its_folder(
+    queued: SessionStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store_state(queued.create(small_spec(), "d").dir, WorkerState(status="failed", error="the disk is full"))
+    assert order(capsys, "retry", "d") == ["a", "b", "c", "d"]
+
+
 def test_it_says_what_is_wrong(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert "arguments are required: ID" in reason(capsys, "jobs", "now")
     assert "there is no job 'z' in the queue" in reason(capsys, "jobs", "now", "z")
-    assert "remembers no job 'z'" in reason(capsys, "jobs", "retry", "z")
+    assert "there is no job 'z' in" in reason(capsys, "jobs", "retry", "z")
 
 
 def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:

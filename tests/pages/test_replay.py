@@ -7,6 +7,7 @@ import pytest
 
 from frozenlab.app.replays.figures import panels_of, proposals_figure, traces
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
+from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import UNATTENDED, engineer_of
 from frozenlab.engineer.sections import USUAL
 from frozenlab.experiments.replays.arms import arms_of_engineers
@@ -80,8 +81,9 @@ def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone
     assert "kept the config as it was" in words(app)
     app.selectbox(key="replay-answer").select(4).run()
     assert app.query_params["answer"] == "4"
-    fallen_back = open_page("replay", replay="mine", arm="nobody", answer="99")
-    assert (fallen_back.query_params["arm"], fallen_back.query_params["answer"]) == ("rules", "1")
+    for number in ("99", "²", "٣", "9" * 5000):
+        fallen_back = open_page("replay", replay="mine", arm="nobody", answer=number)
+        assert (fallen_back.query_params["arm"], fallen_back.query_params["answer"]) == ("rules", "1")
 
 
 def test_a_replay_outlives_its_session(alone: Path) -> None:
@@ -111,7 +113,10 @@ def test_the_form_is_filled_for_the_stage_of_the_address(started: list[ReplayTas
     assert (app.query_params["session"], app.query_params["stage"]) == ("built", "2") and "replay" not in app.query_params
 
 
-def test_engineers_are_asked_side_by_side_and_one_behind_an_api_is_estimated(started: list[ReplayTask], alone: Path) -> None:
+def test_engineers_are_asked_side_by_side_and_one_behind_an_api_is_estimated(
+    started: list[ReplayTask], alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hosts.VARIABLE, "127.0.0.1:9")
     build_session(alone, small_spec(engineer="rules"))
     app = open_page("replay", session="built", stage="1")
     app.selectbox(key="replay-kind").select("engineers").run()

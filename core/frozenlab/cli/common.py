@@ -17,12 +17,14 @@ from tqdm import tqdm
 
 from frozenlab.base import files
 from frozenlab.base.docstrings import field_docs
-from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.errors import LabError, one_line, printable
 from frozenlab.base.numbers import listed
 
 if TYPE_CHECKING:
     from frozenlab.experiments.replays.cost import Estimate
 
+STAGE = r"[1-9][0-9]{0,3}"
+"""The number of a stage, as people count them."""
 Name = TypeVar("Name", bound=str)
 AModel = TypeVar("AModel", bound=BaseModel)
 
@@ -150,7 +152,8 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
 
 def show(as_json: bool, record: dict[str, Any], *lines: str) -> None:
     """Print what a command has found: the record as one line of JSON with ``--json``, else the lines."""
-    print(json.dumps(record) if as_json else "\n".join(lines))
+    text = json.dumps(record) if as_json else "\n".join(printable(line) for part in lines for line in part.split("\n"))
+    print(text, flush=True)
 
 
 def confirm(warning: str, refusal: str, *, yes: bool) -> None:

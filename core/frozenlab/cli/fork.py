@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import LabError
-from frozenlab.cli.common import InputError, add_allow_host, add_fields, given
+from frozenlab.cli.common import STAGE, InputError, add_allow_host, add_fields, given
 from frozenlab.cli.session import add_engineer, add_session_id, find_session, print_status, run_in_foreground
 from frozenlab.engineer.engineers.human import proposal_of, rejecting
 from frozenlab.engineer.schema import Proposal
@@ -62,7 +63,7 @@ def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
 
 def run_fork(options: argparse.Namespace) -> int:
     name, _, number = options.stage.rpartition(":")
-    if not number.isdigit() or number == "0":
+    if not re.fullmatch(STAGE, number):
         raise InputError(f"{options.stage!r} names no stage: use SESSION:1, SESSION:2, ...")
     session, stage = find_session(name), int(number) - 1
     proposal, changes = other_way(session, stage, options), given(options, "engineer", "title")

@@ -14,10 +14,12 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.files import well_formed
 
 BAD_INPUT, OUR_FAULT, NOT_READ = 2, 70, 141
 """Exit status of a command that refuses its input, of one that meets a fault of FrozenLab, and of one whose output is no longer read."""
@@ -137,6 +139,8 @@ def wake_queue() -> None:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line; ``run`` of the result is the function to call. Only the chosen command's options are built."""
+    if odd := next((word for word in arguments if word != well_formed(word) and not Path(word).exists()), None):
+        raise LabError(f"{odd!r} is no text in UTF-8")
     return parser(arguments).parse_args(arguments)
 
 

@@ -14,6 +14,7 @@ from frozenlab.cli.common import InputError, show
 from frozenlab.jobs import launcher
 from frozenlab.jobs.queue.db import QueueDB, QueuedJob
 from frozenlab.jobs.queue.look import Look, look
+from frozenlab.session.store import SessionStore
 
 
 def add_queue(parser: argparse.ArgumentParser) -> None:
@@ -61,12 +62,17 @@ def steer(options: argparse.Namespace, **values: bool) -> None:
 
 
 def run_retry(options: argparse.Namespace) -> None:
-    """Enter again the last job of this name that left the queue."""
+    """Enter again the last job of this name that left the queue, or the one in the folder of this name, if the queue could not note its
+    end, as on a full disk."""
+    from frozenlab.experiments.bundles.found import find as find_folder
+
     root = places.sessions_folder()
     ended = next((job for job in QueueDB(root).ended() if options.id == job.path.name and not job.parent), None)
-    if ended is None:
-        raise InputError(f"the queue remembers no job {options.id!r} that has ended; frozenlab resume {options.id} goes on with a session")
-    launcher.retry(root, ended.path, ended.kind)
+    if ended is not None:
+        launcher.retry(root, ended.path, ended.kind)
+    else:
+        job = find_folder(options.id, SessionStore(root))
+        launcher.retry(root, job.folder, job.kind)
     run_queue(options)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
+from frozenlab.base.errors import printable
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import listed
-from frozenlab.cli.common import InputError, add_allow_host, add_fields, agree, given, named, read_model, show
+from frozenlab.cli.common import STAGE, InputError, add_allow_host, add_fields, agree, given, named, read_model, show
 from frozenlab.cli.experiment import about, add_id, run_experiment, standing
 from frozenlab.cli.session import find_session
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of
@@ -54,7 +56,7 @@ def run_replay(options: argparse.Namespace) -> int:
 def replay_task(options: argparse.Namespace) -> ReplayTask:
     """The replay that the options describe."""
     name, _, stage = options.what.rpartition(":")
-    if not name or not stage.isdigit() or stage == "0":
+    if not name or not re.fullmatch(STAGE, stage):
         raise InputError(f"{options.what!r} is neither a replay nor a session and a stage like example-quick:1")
     session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
     sections, engineers = named(options.sections, NAMES, "section"), named(options.engineers, tuple(BY_NAME), "engineer")
@@ -85,7 +87,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     answers, task = replay.answers(), replay.spec
     record = about(replay) | {"session": task.session, "stage": task.stage + 1, "answers": len(answers)}
     if error := replay.state().error:
-        print(f"frozenlab: {error}", file=sys.stderr)
+        print(f"frozenlab: {printable(error)}", file=sys.stderr)
     if not answers:
         show(options.json, record, standing(replay, "no answer yet"))
         return

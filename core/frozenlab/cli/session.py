@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from frozenlab.base import places
+from frozenlab.base.errors import printable
 from frozenlab.base.numbers import listed, percent
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, field_help, given, read_model, refusing, show
 from frozenlab.engineer.engineers import ENGINEERS, name_of
@@ -151,7 +152,7 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     """Run or resume the session in this process and print one line per event. Ctrl+C stops it after the current step."""
 
     def print_event(event: dict[str, Any]) -> None:
-        print(event_words(event), flush=True)
+        print(printable(event_words(event)), flush=True)
 
     os.environ |= {TRACK: track} if track else {}
     if session.spec.processes > 1:

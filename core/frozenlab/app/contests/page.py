@@ -199,7 +199,7 @@ def own_entries(contest: Contest) -> list[int]:
     named = st.query_params.get(ENTRY, "")
     known = {entry.number for entry in contest.entries if entry.kind == "person"}
     own: list[int] = st.session_state.get(mine(contest), [])
-    return sorted({*own, *([int(named)] if named.isdecimal() else [])} & known)
+    return sorted({*own, *(number for number in known if str(number) == named)} & known)
 
 
 def leave() -> None:

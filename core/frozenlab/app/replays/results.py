@@ -211,8 +211,8 @@ def one_answer(replay: Replay, answers: Sequence[Answer], session: Session | Non
         by_arm.setdefault(arm, {})[sample + 1] = record
     asked = st.query_params.get("arm")
     arm = asked if asked in by_arm else replay.spec.reference
-    number = st.query_params.get("answer", "1")
-    answer = int(number) if number.isdigit() and int(number) in by_arm[arm] else min(by_arm[arm])
+    named = st.query_params.get("answer")
+    answer = next((number for number in by_arm[arm] if str(number) == named), min(by_arm[arm]))
     st.query_params["arm"], st.query_params["answer"] = arm, str(answer)
     st.session_state["replay-arm"], st.session_state["replay-answer"] = arm, answer
     title, which, nth = st.columns([2.2, 1.2, 0.8], vertical_alignment="bottom")

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import BinaryIO, NamedTuple
 
-from frozenlab.base.errors import cut
+from frozenlab.base.errors import cut, printable
 from frozenlab.experiments.bundles import limits
 from frozenlab.experiments.bundles.contents import ContentError
 from frozenlab.experiments.bundles.layout import MANIFEST_FILE, BundleError
@@ -145,4 +145,4 @@ def unpack(archive: zipfile.ZipFile, entry: Entry, write: Callable[[bytes], obje
 
 def shown(name: str) -> str:
     """An entry's name in one line of a report, whatever letters it is made of."""
-    return cut(ascii(name)[1:-1] if not name.isprintable() else name, 120)
+    return cut(printable(name), 120)

@@ -57,7 +57,7 @@ FILES: dict[str, tuple[str, ...]] = {
 PLACES = {kind.place or "sessions": kind for kind in KINDS.values()}
 """The folder of a kind's jobs in a bundle: as in the sessions folder, whose own jobs are in ``sessions``."""
 
-_FILES = {kind: re.compile("|".join(f"(?:{path})" for path in paths)) for kind, paths in FILES.items()}
+_FILES = {kind: re.compile("|".join(f"(?:{path})" for path in paths), re.ASCII) for kind, paths in FILES.items()}
 _JOB = re.compile(rf"({'|'.join(PLACES)})/({ID})/(.+)", re.DOTALL)
 
 
