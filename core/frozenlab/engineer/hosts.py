@@ -20,6 +20,7 @@ from pydantic import Field, field_validator
 from frozenlab.base import places
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import read_text, write_text
+from frozenlab.base.look_only import LookOnlyError
 from frozenlab.base.schemas import Strict
 
 HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
@@ -166,6 +167,8 @@ def allow(host: str) -> None:
         raise HostError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
     try:
         write_text(remembered(), "".join(f"{name}\n" for name in dict.fromkeys([*remembered_hosts(), name.lower()])))
+    except LookOnlyError:
+        raise
     except OSError as error:
         reason = f"{name} cannot be remembered ({one_line(error)})"
         raise HostError(f"{reason}: set {VARIABLE}={name}, or XDG_CONFIG_HOME to a folder that can be written") from None
