@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from frozenlab.base.files import write_parquet
+from frozenlab.session.pace import held_out, pace_for, pace_of
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
+from frozenlab.session.state import Phase
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 
 
@@ -52,6 +57,41 @@ def test_a_file_shared_with_the_parent_is_not_written_to(session: Session, tmp_p
     before = metrics.read_bytes()
     taken_up(session, 3)
     assert (tmp_path / "parents").read_bytes() == before != metrics.read_bytes()
+
+
+def test_the_bar_gives_a_long_test_after_little_training_its_part(tmp_path: Path) -> None:
+    spec = small_spec(stages=1, sizes=(3,), boards_per_size=10)
+    spec = spec.changed(training=spec.training.model_copy(update={"steps": 1}), test=spec.suite.model_copy(update={"boards_per_cell": 400}))
+    session = SessionStore(tmp_path).create(spec, "mine")
+    recorder, seen = Recorder(session), []
+    session.stage_dir(None).mkdir(parents=True)
+    phases: tuple[tuple[Phase, int | None], ...] = (
+        ("baseline", None),
+        ("baseline", None),
+        ("training", 0),
+        ("validating", 0),
+        ("testing", 0),
+    )
+    for phase, stage in phases:
+        recorder.phase(phase, stage)
+        recorder.fraction(1.0)
+        seen.append(recorder.state.progress)
+        write_parquet(session.stage_dir(None) / "validation.parquet", pd.DataFrame())  # after the first: then the base is tested
+    validated, tested, trained, _, done = seen
+    assert seen == sorted(seen) and validated < 0.05 < 0.4 < tested, "the test of the base takes nearly half of the time"
+    assert trained - tested < 0.1 and done - trained > 0.3, "a test takes longer than a step of training"
+
+
+@pytest.mark.parametrize("name", ["example-quick", "example-long"])
+def test_the_pace_of_a_session_gives_the_time_that_it_took(name: str) -> None:
+    session = SessionStore().open(name)
+    pace, events = pace_of(session), session.events()
+    assert pace is not None and pace_for(session.spec, [session]) == pace
+    assert pace.seconds(session.spec) == pytest.approx(events[-1]["time"] - events[0]["time"], rel=0.15)
+    little = session.spec.changed(training=session.spec.training.model_copy(update={"steps": 1}))
+    measuring = sum(held_out(little)) * pace.answer * (little.stages + 1)
+    assert pace.seconds(little) > pace.load + measuring, "held-out boards are answered however little it trains"
+    assert pace.seconds(little, forked=True) < pace.seconds(little)
 
 
 def test_rates_are_counted_from_the_tables_not_the_state(session: Session) -> None:

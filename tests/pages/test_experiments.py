@@ -169,6 +169,7 @@ class Caught(LabError):
 TWINS: list[tuple[str, dict[str, Any]]] = [
     *(("train", changed) for changed in (
         {}, {"method": "imitation"}, {"engineer": "rules", "seed": 5}, {"engineer": "api", "api_model": "some/model"}, {"steps": 7},
+        {"test_boards": 20},
         {"preset": "demo", "schedule": "constant", "title": "it's mine"}, {"preset": "qwen3-0.6b"},
         {"preset": "qwen3-0.6b", "engineer": "base"}, {"student": "student:never-saw-4"},
     )),
@@ -178,7 +179,7 @@ TWINS: list[tuple[str, dict[str, Any]]] = [
         {"kind": "engineers", "engineers-asked": ["rules", "policy"], "engineers-controls": ["again", "blind"]},
         {"kind": "engineers", "engineers-asked": ["rules", "api"], "api_model": "some/model"},
         {"kind": "guidance", "api_model": "m"}, {"kind": "guard", "matters-guard": 2.5, "prediction": "it's the usual one"},
-        {"kind": "sections", "base": "demo"},
+        {"kind": "sections", "base": "demo"}, {"kind": "leave-one-out", "test-study": 20},
     )),
     *(("replay", {"kind": kind, "who-built-1": "rules"}) for kind in ("sections", "engineers")),
     *(("replay", {"kind": kind, "who-built-1": who, f"sections-{kind}": ["statistics", "self", "failures"], "samples": 3})

@@ -182,6 +182,7 @@ def form(**chosen: Any) -> AppTest:
 def test_a_study_is_started_from_the_form(started: list[tuple[StudySpec, int]]) -> None:
     app = form(kind="engineers", seeds__engineers=4)
     assert "20 sessions" in words(app)
+    assert re.search(r"\*\*About \d+ (s|min|h).*, judging by \S", words(app)), "what it takes stands there before it starts"
     assert detectable_effect(engineers_study(4)) in words(app), "what it can see stands there before it starts"
     assert "frozenlab study engineers --engineers policy,base,rules,uniform,fixed --seeds 4" in words(app)
     spec = begin(app, started)

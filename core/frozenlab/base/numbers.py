@@ -96,6 +96,16 @@ def listed(words: Iterable[str], joint: str = "and") -> str:
     return f"{', '.join(others)} {joint} {last}" if others else last
 
 
+def duration(seconds: float) -> str:
+    """``40 s``, ``3 min``, ``2 h 10 min``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
+
+
 def typeset(text: str) -> str:
     """A sentence that a model reads or wrote, with the signs of people.
 

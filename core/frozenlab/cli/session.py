@@ -26,11 +26,12 @@ from frozenlab.session.events import event_words, rate_words
 from frozenlab.session.footprint import shortfalls
 from frozenlab.session.health.alerts import alerts
 from frozenlab.session.launch import resume, start
+from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.reproduce import Comparison, compare, spec_to_reproduce
 from frozenlab.session.session import Session, problems_of
 from frozenlab.session.spec import SessionSpec
-from frozenlab.session.store import SessionStore
+from frozenlab.session.store import OFFERED, SessionStore
 
 
 def add_engineer(parser: argparse._ActionsContainer) -> None:
@@ -159,7 +160,9 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
         status = subprocess.call(session.command(), cwd=places.workplace(), env=worker_environment(session.online))
     else:
         if not as_json:
-            print(f"session {session.id} in {session.dir}", flush=True)
+            pace = pace_for(session.spec, SessionStore().sessions(OFFERED)) if not session.events() else None
+            about = f". {pace.judged(pace.seconds(session.spec))}" if pace else ""
+            print(f"session {session.id} in {session.dir}{about}", flush=True)
         signal.signal(signal.SIGINT, lambda *_: (session.dir / STOP_FILE).touch())
         status = work_on(session, on_event=None if as_json else print_event)
     release(session, places.sessions_folder())

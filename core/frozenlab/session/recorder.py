@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +18,34 @@ from frozenlab.jobs.queue.notify import notify_alarm
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Alarm, Status, own_process
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
+from frozenlab.session.pace import held_out, plans_of
 from frozenlab.session.reading import columns_of
 from frozenlab.session.session import Session, SuiteName
+from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import BEFORE_TRAINING, Phase, State, ValidRate
 from frozenlab.session.tracking import Tracking
 
 COMPLETIONS_EVERY = 5
 """Steps between rewrites of the completions table."""
-SHARE_OF_STAGE: dict[Phase, tuple[float, float]] = {
-    "generating": (0.0, 0.02),
-    "training": (0.02, 0.88),
-    "validating": (0.88, 0.94),
-    "testing": (0.94, 0.99),
-    "proposing": (0.99, 1.0),
-}
-"""Begin and end of each phase, as fractions of a stage: rough values for the progress bar."""
-BASELINE_SHARE = 0.04
-"""Fraction of the session that loading and the first validation take."""
+LANGUAGE_PLAN = 3.0
+"""Answers to held-out tasks that take as long as one plan of a language model in training: it is written, read and learnt."""
+
+
+def parts_of(spec: SessionSpec) -> tuple[float, float, dict[Phase, tuple[float, float]]]:
+    """For the progress bar: which part of the session the measurements before training are, which part of these is validation, and begin
+    and end of each phase as parts of a stage. Counted in answers, so that a long test after little training takes its part."""
+    validation, test = held_out(spec)
+    plans = plans_of(spec) * (LANGUAGE_PLAN if spec.language else 1.0)
+    work: dict[Phase, float] = {
+        "generating": 0.02 * plans, "training": plans, "validating": validation, "testing": test, "proposing": 0.01 * plans,
+    }  # fmt: skip
+    ends = [done / sum(work.values()) for done in accumulate(work.values())]
+    base = validation + test
+    return (
+        base / (base + spec.stages * sum(work.values())),
+        validation / base,
+        dict(zip(work, pairwise([0.0, *ends]), strict=True)),
+    )
 
 
 class Recorder(JobRecorder[Session]):
@@ -53,6 +65,7 @@ class Recorder(JobRecorder[Session]):
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is estimated."""
+        self.base, self.validation, self.share_of_stage = parts_of(session.spec)
         self.tracking = Tracking(session, lambda why: self.event("tracking", why=why))
         super().__init__(session)
 
@@ -96,10 +109,12 @@ class Recorder(JobRecorder[Session]):
         state, stages = self.state, self.job.spec.stages
         state.phase_done = done
         if state.phase in BEFORE_TRAINING:
-            state.progress = BASELINE_SHARE * done
+            validated = (self.job.stage_dir(None) / "validation.parquet").exists()
+            begin, end = (1.0, 1.0) if state.phase == "asking" else (self.validation, 1.0) if validated else (0.0, self.validation)
+            state.progress = self.base * (begin + (end - begin) * done)
         elif state.phase != "done":
-            begin, end = SHARE_OF_STAGE[state.phase]
-            state.progress = BASELINE_SHARE + (1 - BASELINE_SHARE) * (state.stage + begin + (end - begin) * done) / stages
+            begin, end = self.share_of_stage[state.phase]
+            state.progress = self.base + (1 - self.base) * (state.stage + begin + (end - begin) * done) / stages
         self.write()
 
     def step(self, stage: int, figures: dict[str, float], rows: list[dict[str, Any]], saving: bool) -> None:

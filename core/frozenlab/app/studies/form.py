@@ -33,6 +33,7 @@ from frozenlab.experiments.studies.presets import (
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.machine import cores
+from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED
@@ -101,11 +102,18 @@ def start_form() -> None:
             given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
         spec = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
         spec = spec.changed(smallest_effect=matters / 100, prediction=prediction)
+        if session is not None and (test := spec.session.test) is not None:
+            boards = few.number_input(
+                "Test boards of each cell", 1, 10_000, test.boards_per_cell, key=f"study-test-{base}",
+                help="No engineer sees them; results come from them. They are measured before training and after every stage.",
+            )  # fmt: skip
+            spec = spec.changed(session=spec.session.changed(test=test.model_copy(update={"boards_per_cell": boards})))
     except ValueError as error:
         reason = one_line(error)
         st.error(f"This cannot run: {markup.plain(reason)}.")
         return
-    ready(spec, kind, base, jobs)
+    usual_test = session is None or spec.session.test == (session.test or session.suite)
+    ready(spec, kind, base if usual_test else "", jobs)
 
 
 def usual_margin(kind: str) -> float:
@@ -149,7 +157,7 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
 
 
 def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
-    """What would run, what it would cost, and the button that starts it."""
+    """What would run, how long, what it would cost, and the button that starts it. ``base`` is the preset that its sessions are, if any."""
     first, *others = arm_titles(spec).values()
     stages = counted(spec.session.stages, "stage")
     st.markdown(
@@ -160,6 +168,10 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     st.caption(
         f"Arms: **{first}**, {', '.join(others)}. {seen} Results come from test boards that no engineer sees; each seed has its own."
     )
+    if (pace := pace_for(spec.session, sessions.store().sessions(OFFERED))) is not None:
+        st.markdown(f"**{markup.plain(pace.judged(spec.seconds(pace, min(jobs, cores()))))}**.")
+    else:
+        st.caption("No session on this machine shows yet how long that takes.")
     st.info(detectable_effect(spec), icon=":material/visibility:")
     if mixed := confounded(spec):
         st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")

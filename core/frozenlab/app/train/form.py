@@ -45,6 +45,7 @@ def fill_form() -> None:
     spec = chosen_preset()
     values: dict[str, Any] = {name: getattr(spec, name) for name in LOOP}
     values |= {name: getattr(spec.suite, name) for name in SUITE}
+    values["test_boards"] = spec.test.boards_per_cell if spec.test else None
     values["stop_if"] = list(spec.stop_if)
     values |= {name: getattr(spec.training, name) for name in (*TRAINING, "schedule")}
     values |= language_values(spec)
@@ -164,6 +165,8 @@ class Numbers(NamedTuple):
     loop: dict[str, Any]
     """Fields of SessionSpec."""
     suite: dict[str, Any]
+    test: dict[str, Any]
+    """Fields of the suite of test boards."""
     training: dict[str, Any]
     schedule: Schedule
 
@@ -173,7 +176,12 @@ def number_fields(begun: SessionSpec) -> Numbers:
     with left:
         loop = fields(SessionSpec, LOOP, key="form", columns=2)
     with right:
-        suite = fields(type(begun.suite), SUITE, key="form", columns=1)
+        suite, test = fields(type(begun.suite), SUITE, key="form", columns=1), dict[str, Any]()
+        if begun.test:
+            test["boards_per_cell"] = field(
+                type(begun.test), "boards_per_cell", key="form_test_boards", label="Test boards",
+                help="Per cell; no engineer sees them. They are measured before training and after every stage, which takes time.",
+            )  # fmt: skip
     training = fields(TrainingSettings, TRAINING, key="form", columns=5, steps={"learning_rate": 1e-5, "temperature": 0.1})
     schedule = st.segmented_control(
         "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", required=True,
@@ -185,7 +193,7 @@ def number_fields(begun: SessionSpec) -> Numbers:
         "Stop if", HEALTH_RULES, key="form_stop_if", placeholder="never: only show alarms",
         help="An alarm of one of these rules stops the session after the step, or after the validation, that gave it. It can be resumed.",
     ))  # fmt: skip
-    return Numbers(loop, suite, training, schedule)
+    return Numbers(loop, suite, test, training, schedule)
 
 
 def spec_of(
@@ -205,7 +213,7 @@ def spec_of(
         initial_config=config,
         training=TrainingSettings.model_validate(training),
         suite=begun.suite.model_copy(update=cells | numbers.suite),
-        test=begun.test and begun.test.model_copy(update=cells),
+        test=begun.test and begun.test.model_copy(update=cells | numbers.test),
         **numbers.loop,
     )
 

@@ -12,6 +12,7 @@ from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.footprint import GIB, Shape, footprint, shape_of, shortfalls
+from frozenlab.session.pace import held_out, pace_for
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
@@ -34,14 +35,15 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         + (", and a test on others that no engineer sees." if spec.test else ".")
         + (f" Between stages, {who_is(spec.engineer.kind)} writes the next config." if spec.stages > 1 else "")
     )
-    guess = expected_seconds(spec, found)
+    pace = pace_for(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
-    if guess is not None:
-        st.caption(f"About {sessions.duration(guess[0])} of training, judging by {markup.plain(guess[1])}.")
+    if pace is not None:
+        parts = f"loading, {sum(held_out(spec)):,} held-out boards before training and after every stage, training and asking"
+        st.caption(f"{markup.plain(pace.judged(pace.seconds(spec)))}: {parts}.")
     elif shape is None:
         st.caption("No session on this machine shows yet how long that takes.")
     if shape is not None:
-        memory_and_time(spec, shape, timed=guess is not None)
+        memory_and_time(spec, shape, timed=pace is not None)
     wrong = obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
@@ -99,19 +101,6 @@ def choose_turn(spec: SessionSpec) -> bool:
         key="form_urgent",
         help="For a live demonstration: running jobs make room at their next step and resume afterwards.",
     )
-
-
-def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:
-    """Training time of ``spec`` by the newest session of its model and method that measured its steps: seconds, and that session's
-    title."""
-    for session in found:
-        if (session.spec.policy, session.spec.training.method) != (spec.policy, spec.training.method):
-            continue
-        metrics = session.metrics(0)
-        if len(metrics) and "seconds" in metrics:
-            theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
-            return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
-    return None
 
 
 def command(spec: SessionSpec) -> str | None:

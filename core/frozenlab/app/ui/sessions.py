@@ -12,6 +12,7 @@ import streamlit as st
 from frozenlab.app.ui import markup, nav, refusals
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted
+from frozenlab.base.numbers import duration as duration
 from frozenlab.engineer.engineers import name_of
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
@@ -163,16 +164,6 @@ def nothing_yet(what: str) -> None:
     """The empty state: one sentence, and a button that starts a session."""
     st.info(what)
     start_quick_button()
-
-
-def duration(seconds: float) -> str:
-    """``40 s``, ``3 min``, ``2 h 10 min``."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
 
 
 def ago(moment: float) -> str:

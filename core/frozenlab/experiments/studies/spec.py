@@ -17,6 +17,7 @@ from frozenlab.engineer.sections import SectionName
 from frozenlab.experiments.studies.grid import Arm, Cell, Primary
 from frozenlab.models.folders import student_label
 from frozenlab.session.forks import CHANGEABLE
+from frozenlab.session.pace import Pace
 from frozenlab.session.spec import SessionSpec
 
 PROMPT_TOKENS = 3000
@@ -173,6 +174,13 @@ class StudySpec(Strict):
     def units(self) -> int:
         """Number of units of statistics, each of which is run with every arm: seeds, or students with seeds."""
         return len(self.seeds) * max(1, len(self.students))
+
+    def seconds(self, pace: Pace, jobs: int) -> float:
+        """How long it takes with so many sessions at a time, at the pace of one that has run. All arms but the first are forks."""
+        tasks, arms = self.session.tasks, len(self.arms)
+        final = tasks.suite_total(tasks.named_suites()[self.final_suite]) * pace.answer if self.final_suite else 0.0
+        unit = pace.seconds(self.session) + (arms - 1) * pace.seconds(self.session, forked=True) + arms * final
+        return self.units * unit / jobs
 
     @property
     def requests(self) -> int:

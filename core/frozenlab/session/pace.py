@@ -1,0 +1,73 @@
+"""How long a session takes, by one that has run: loading, measuring on held-out tasks, training and asking, each at its own pace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from frozenlab.base.numbers import duration
+from frozenlab.session.session import Session
+from frozenlab.session.spec import SessionSpec
+
+
+class Pace(NamedTuple):
+    """Seconds of the parts of a session that ran from start to end."""
+
+    load: float
+    """Before the first answer."""
+    answer: float
+    """For a held-out task."""
+    plan: float
+    """For a plan in training, with the boards that it needs."""
+    proposal: float
+    title: str
+    """Of that session."""
+
+    def seconds(self, spec: SessionSpec, *, forked: bool = False) -> float:
+        """What a session of this spec takes; one that is ``forked`` has the measurements of its base already."""
+        measured = (spec.stages + (not forked)) * sum(held_out(spec))
+        proposals = self.proposal * (spec.stages + spec.ask_first)
+        return self.load + measured * self.answer + spec.stages * plans_of(spec) * self.plan + proposals
+
+    def judged(self, seconds: float) -> str:
+        """``About 3 min, judging by Quick session``."""
+        return f"About {duration(seconds)}, judging by {self.title}"
+
+
+def held_out(spec: SessionSpec) -> tuple[int, int]:
+    """The validation tasks and the test tasks."""
+    validation, test = (0 if suite is None else spec.tasks.suite_size(suite, spec.initial_config) for suite in (spec.suite, spec.test))
+    return validation, test
+
+
+def plans_of(spec: SessionSpec) -> int:
+    """The plans of one stage of training."""
+    return spec.training.steps * spec.training.boards_per_step * spec.training.completions_per_board
+
+
+def pace_of(session: Session) -> Pace | None:
+    """The pace of a session; None for one that was interrupted, is a fork, or has not trained a stage."""
+    spec, events = session.spec, session.events()
+    took: dict[str, list[float]] = {}
+    for earlier, event in pairwise(events):
+        took.setdefault(str(event["kind"]), []).append(float(event["time"]) - float(earlier["time"]))
+    if spec.parent is not None or {"resumed", "damaged"} & took.keys() or not {"baseline", "validated", "step"} <= took.keys():
+        return None
+    validation, test = held_out(spec)
+    answer = median(took["tested"]) / test if test and "tested" in took else median(took["validated"]) / validation
+    waits = "person" in spec.engineer.needs or "proposed" not in took
+    return Pace(
+        load=max(0.0, took["baseline"][0] - validation * answer),
+        answer=answer,
+        plan=median(took["step"]) * spec.training.steps / plans_of(spec),
+        proposal=0.0 if waits else median(took["proposed"]),
+        title=session.title,
+    )
+
+
+def pace_for(spec: SessionSpec, found: Iterable[Session]) -> Pace | None:
+    """The pace of the first session of the same model and method that has one."""
+    alike = (one for one in found if (one.spec.policy, one.spec.training.method) == (spec.policy, spec.training.method))
+    return next((pace for session in alike if (pace := pace_of(session)) is not None), None)
