@@ -123,17 +123,40 @@ def test_the_config_goes_to_the_train_page(page: AppTest, went: list[str]) -> No
 
 def test_a_config_is_saved_and_comes_back(page: AppTest) -> None:
     choose(page, 4, 6)
-    page.text_input(key="design_name").set_value("../evil").run()
+    page.text_input(key="design_name").set_value("../").run()
     page.button(key="design_keep").click().run()
-    assert any("no name" in caption.value for caption in page.caption) and not drafts.shelf(SessionStore())
-    page.text_input(key="design_name").set_value("two-sizes").run()
+    assert "Not saved: write a name" in shown(page.error[0].value) and not drafts.shelf(SessionStore()) and not page.success
+    page.text_input(key="design_name").set_value("../Two sizes").run()
     page.button(key="design_keep").click().run()
+    assert "Saved as two" in page.success[0].value and not page.error, "success does not look like a refusal"
+    page.button(key="design_keep").click().run()
+    assert "in place of the one of that name" in page.success[0].value
     assert drafts.shelf(SessionStore()).keys() == {"two-sizes"}
     take(page, "two-sizes")
     assert page.session_state["design_sizes"] == [4, 6] and not page.error
     (SessionStore().root / drafts.SHELF / "broken.json").write_text('{"agents": 9, "sizes": {"4": {"share": 1}}}')
     take(page, "broken")
     assert "agents" in page.error[0].value and page.session_state["design_sizes"] == [5]
+
+
+def test_the_address_holds_the_config_and_a_reload_keeps_it(page: AppTest) -> None:
+    page.run()
+    assert "config" not in page.query_params, "the usual one needs no address"
+    choose(page, 4, 6)
+    page.slider(key="design_2@4_wait_ratio").set_value(70).run()
+    code = page.query_params["config"]
+    again = bare_page("design")
+    again.query_params["config"] = code
+    again.run()
+    assert again.query_params["config"] == code and again.slider(key="design_2@4_wait_ratio").value == 70
+    assert sent(again) == sent(page) != EnvironmentConfig.uniform((4, 6))
+
+
+@pytest.mark.parametrize("code", ["nonsense", "eJw", "é", "AAAA"])
+def test_an_address_without_a_config_says_so(page: AppTest, code: str) -> None:
+    page.query_params["config"] = code
+    page.run()
+    assert "The address holds no config" in shown(page.warning[0].value) and page.session_state["design_sizes"]
 
 
 def test_a_config_beyond_the_paper_is_taken_as_it_is(page: AppTest) -> None:

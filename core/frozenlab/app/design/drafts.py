@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from frozenlab.base.files import write_text
 from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
 from frozenlab.lake.config_cell import KNOBS, BoardKind, CellConfig, Layout
-from frozenlab.lake.config_file import ConfigError
+from frozenlab.lake.config_file import MOST_CHARACTERS, ConfigError
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
@@ -74,6 +77,35 @@ def offered(name: str, teams: Sequence[int]) -> EnvironmentConfig:
 def shelf(store: SessionStore) -> dict[str, Path]:
     """The saved configs by name."""
     return {path.stem: path for path in sorted((store.root / SHELF).glob("*.json")) if CONFIG_NAME.fullmatch(path.stem)}
+
+
+def named(words: str) -> str:
+    """The name on the shelf that is made of a person's words.
+
+    >>> named("Audit mixed, 2")
+    'audit-mixed-2'
+
+    Raises ConfigError where nothing is left of them.
+    """
+    name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:63].strip("-")
+    if not name:
+        raise ConfigError("write a name for it first, with letters a to z or digits")
+    return name
+
+
+def encode(config: EnvironmentConfig) -> str:
+    """A config as a short string for an address: its JSON, packed."""
+    packed = zlib.compress(json.dumps(config.model_dump(mode="json"), separators=(",", ":")).encode(), 9)
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def decode(code: str) -> EnvironmentConfig:
+    """The config of a code. Raises ConfigError if it is none (codes come from addresses, which people can write by hand)."""
+    try:
+        data = zlib.decompressobj().decompress(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)), MOST_CHARACTERS)
+    except (ValueError, zlib.error):
+        raise ConfigError("it is cut off or changed") from None
+    return EnvironmentConfig.from_bytes(data, "address")
 
 
 def save(store: SessionStore, name: str, config: EnvironmentConfig) -> Path:

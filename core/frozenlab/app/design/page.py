@@ -13,7 +13,6 @@ from frozenlab.app.design.sample import comparison, drawn_boards, layout_gallery
 from frozenlab.app.ui import nav, refusals, theme
 from frozenlab.app.ui.markup import plain
 from frozenlab.base import numbers
-from frozenlab.base.errors import LabError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS, MAX_AGENTS, BoardKind
 from frozenlab.lake.config_file import ConfigError
@@ -31,6 +30,8 @@ NAMES = {
     ),
 }
 LAYOUT = ("Layout", "Where the holes go. Several are mixed in equal parts; the boards in **Layouts**, above, show what each looks like.")
+ERROR = "design_error"
+"""Session-state entry: why a config was not saved."""
 BY_CHANCE = (
     "By chance",
     "How often a random board with these settings must wait. The generator samples until it reaches the wait ratio you set. Measured for "
@@ -40,8 +41,7 @@ BY_CHANCE = (
 
 def page() -> None:
     """The knobs at the left, boards drawn from them at the right."""
-    if "design_exact" not in state:
-        put(drafts.offered(drafts.QUICK, ()))
+    problem = take_address()
     store = SessionStore()
     theme.question(
         "What should the model train on?",
@@ -49,9 +49,13 @@ def page() -> None:
     )
     desk, view = theme.bench(1.25, 1)
     with desk:
+        if problem:
+            st.warning(plain(problem))
         presets()
         rules_of_drawing()
         config, drawable = knobs()
+        if config is not None:
+            nav.put("config", None if config == drafts.offered(drafts.QUICK, ()) else drafts.encode(config))
         if (
             st.button("Train with this config", type="primary", disabled=config is None or drawable is None, width="stretch")
             and config is not None
@@ -65,6 +69,20 @@ def page() -> None:
     if instances is not None and drawable is not None:
         with below:
             comparison(instances, drawable)
+
+
+def take_address() -> str:
+    """Sets the controls to the config of the address, or to the usual one where nothing else is on the page. Returns what is wrong with the
+    address."""
+    problem, code = "", st.query_params.get("config")
+    if (nav.arrived() or "design_exact" not in state) and code:
+        try:
+            put(drafts.decode(code))
+        except ConfigError as error:
+            problem = f"The address holds no config: {error}. Here is another one."
+    if "design_exact" not in state:
+        put(drafts.offered(drafts.QUICK, ()))
+    return problem
 
 
 def rules_of_drawing() -> None:
@@ -141,11 +159,11 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
                 state.design_load_error = f"{state.design_saved}: {error}"
 
     def keep(config: EnvironmentConfig) -> None:
-        try:
-            drafts.save(store, state.design_name, config)
-            state.design_kept = f"Saved as {state.design_name}."
-        except LabError as error:
-            state.design_kept = str(error)
+        with refusals.keeping_reason(ERROR, "Not saved"):
+            name = drafts.named(state.design_name)
+            replaced = ", in place of the one of that name" if name in drafts.shelf(store) else ""
+            drafts.save(store, name, config)
+            state.design_kept = f"Saved as {name}{replaced}."
 
     row = st.container(horizontal=True)
     with row.popover("Load"):
@@ -155,8 +173,9 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
     with row.popover("Save", **saves):
         st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
         st.button("Save", on_click=keep, args=(config,), key="design_keep", **saves)
+        refusals.show_reason(ERROR)
         if state.get("design_kept"):
-            st.caption(state.pop("design_kept"))
+            st.success(plain(state.pop("design_kept")))
     for kind, write in (("json", EnvironmentConfig.to_json), ("toml", EnvironmentConfig.to_toml)):
         row.download_button(
             f"Export {kind.upper()}",
