@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -43,6 +44,16 @@ def test_an_unknown_one_is_reported_and_the_form_names_the_command() -> None:
     assert "no such measurement" in app.warning[0].value
     app.button(key="headroom-new").click().run()
     assert any(code.value.startswith("frozenlab headroom --preset") for code in app.code)
+    assert "**1 part**" in words(app) and re.search(r"About \d+ (s|min)", words(app)), "a measurement of one part, and how long it takes"
+
+
+def test_the_page_opens_with_headroom_and_counts_cells_as_its_verdict_does() -> None:
+    app = open_page("headroom")
+    assert (
+        "headroom (oracle - uniform)" in words(app) and "headroom" not in words(app).partition("Not measured here: ")[2].partition(".")[0]
+    )
+    said = words(open_page("headroom", headroom="recorded-axes"))
+    assert "8 of the 9 cells are about 3 skills" in said and "9 cells × " in said and "below 0.01 it counts as seen" in said
 
 
 def test_the_sign_of_a_cosine_is_seen_without_colour() -> None:

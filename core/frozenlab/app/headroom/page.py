@@ -50,12 +50,20 @@ def start_form() -> None:
         st.error(f"This cannot be measured: {markup.plain(one_line(error))}.")
         return
     forks = f": {len(spec.forks.menu)} configs × {spec.forks.replicates} replicates a student" if spec.forks else ""
-    st.markdown(f"**{spec.total} parts**{forks}. It runs in the background and can be stopped and resumed.")
+    took = time_of(spec, presets[name])
+    lasts = f" About {sessions.duration(took)}, as long as the recorded one for each part." if took else ""
+    st.markdown(f"**{counted(spec.total, 'part')}**{forks}.{lasts} It runs in the background and can be stopped and resumed.")
     experiment.start_button(Headroom, spec)
     line = ["frozenlab", "headroom", "--preset", name]
     line += [] if spec.students == presets[name].students else ["--students", ",".join(chosen)]
     line += [] if spec.prediction == presets[name].prediction else ["--prediction", prediction]
     st.code(shlex.join(line), language="bash")
+
+
+def time_of(spec: HeadroomSpec, preset: HeadroomSpec) -> float | None:
+    """Seconds, by the recorded measurement of the preset; None if it was not timed."""
+    timed = (report for one in Headroom.shipped() if one.spec == preset and (report := report_of(one)) is not None)
+    return next((report.seconds / preset.total * spec.total for report in timed if report.seconds), None)
 
 
 def show(measurement: Headroom) -> None:
@@ -71,12 +79,14 @@ _read = Kept(lambda path: Headroom(path.parents[1]).report, 20)
 
 
 def everything() -> dict[str, Headroom]:
-    """All measurements by the name in the address; of those that come with FrozenLab, the ones that were run."""
-    return {
+    """All measurements by the name in the address; of those that come with FrozenLab, the ones that were run, and first of these the ones
+    that measured headroom."""
+    found = {
         name: measurement
         for name, measurement in experiment.everything(Headroom).items()
         if not name.startswith(experiment.RECORDED) or (measurement.dir / REPORT).exists()
     }
+    return dict(sorted(found.items(), key=lambda item: item[0].startswith(experiment.RECORDED) and item[1].spec.forks is None))
 
 
 def report_of(measurement: Headroom) -> HeadroomReport | None:

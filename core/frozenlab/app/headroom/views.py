@@ -12,6 +12,7 @@ from frozenlab.app.studies.views import ink
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.glossary import explained, note
 from frozenlab.base.numbers import MANY, percent, signed
+from frozenlab.experiments.headroom.alignment import SIGNAL
 from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.headroom.verdict import rank_words
 from frozenlab.tasks.families import cell_label
@@ -60,7 +61,8 @@ def show_skills(report: HeadroomReport) -> None:
         st.dataframe(cells_table(matrix), hide_index=True, width="stretch", key="headroom-cells")
         st.caption(
             f"{matrix.tasks} tasks a cell in {matrix.participation.n if matrix.participation else 'several'} batches. Valid and mixed: of "
-            "sampled answers the valid rate, and the share of groups whose rewards differ. p: that the cell's gradient is zero."
+            "sampled answers the valid rate, and the share of groups whose rewards differ. p: that the cell's gradient is zero; "
+            f"below {SIGNAL} it counts as seen, and only seen cells are in the ranks."
         )
 
 

@@ -87,7 +87,13 @@ def rank_sentence(matrices: Sequence[Matrix]) -> str:
     skills = "one skill" if rank.value < 1.25 else "little more than one skill"
     if rank.value >= 2:
         skills = f"about {number(rank.value, 0)} skills"
-    return f"To {matrix.student}, {sum(matrix.seen)} cells are {skills}: effective rank {rank_words(rank)}."
+    return f"To {matrix.student}, {seen_words(matrix)} are {skills}: effective rank {rank_words(rank)}."
+
+
+def seen_words(matrix: Matrix) -> str:
+    """The cells whose gradient is distinguishable from noise: ``9 cells``, ``8 of the 9 cells``."""
+    seen, cells = sum(matrix.seen), counted(len(matrix.cells), "cell")
+    return cells if seen == len(matrix.cells) else f"{seen} of the {cells}"
 
 
 def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[str, ...]:
