@@ -62,10 +62,17 @@ def test_a_figure_gives_its_data(app: App, three: list[str], page: Page) -> None
     with download.path().open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     checks = [row for row in rows if row["series"] == "First"]
-    assert [float(row["x"]) for row in checks] == [0, 8, 16]
+    assert [float(row["training step"]) for row in checks] == [0, 8, 16] and {row["n"] for row in checks} == {"24"}
     assert all(float(row["low"]) < float(row["y"]) < float(row["high"]) for row in checks)
     assert len([row for row in rows if row["series"] == "First: reward while training"]) == 16
-    assert {row["panel"] for row in rows} == {"valid", "reward"}
+    assert {row["panel"] for row in rows} == {"valid", "reward"} and all(row["series"] for row in rows)
+    page.goto(f"{app.url}/story?session=example-quick&stage=1&part=session")
+    expect(page.locator(".fl-csv").nth(1)).to_be_attached()
+    download = downloaded(page, page.get_by_role("button", name="Download data as CSV").nth(1))
+    with download.path().open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = {"panel", "stage", "share", "valid rate in training", "text", "share of boards", "boards"}
+    assert {*rows[0]} == columns and len(rows) == 18, "no bands, no names that Plotly makes up, nothing joined in one column"
 
 
 def test_a_run_is_archived_deleted_and_taken_back(app: App, three: list[str], page: Page) -> None:

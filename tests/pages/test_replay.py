@@ -170,3 +170,6 @@ def test_the_figure_shows_agreement_and_the_direction_of_each_arm(alone: Path) -
     assert list(means.marker.color) == expected and expected[arms.index("fixed")] == BEFORE_COLOR
     chart = proposals_figure(table, before, arms)
     assert all(f"{arm}: 3×3 share" in chart.alt for arm in arms)
+    constant = proposals_figure(table.assign(wait_ratio=0.2), before, arms)
+    names = [note.text for note in constant.figure.layout.annotations]
+    assert "<b>hole ratio</b>" in names and "<b>wait ratio</b>" not in names, "what no answer turns is not drawn"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.session.evidence import boards_behind, line_of, section_tokens
-from frozenlab.app.story.whole_session import Stop, axes_of, branches_figure, family, map_figure, stops
+from frozenlab.app.story.whole_session import Stop, axes_of, branches_figure, family, map_figure, stops, ways
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.schema import Attempt
 from frozenlab.session.forks import fork
@@ -88,6 +88,19 @@ def test_the_map_has_a_stop_for_every_size_of_every_stage(built: Session) -> Non
         assert sorted(named) == [1, 2, 3], "every stage has its number, at one point or at one shared with others"
         assert 0 in [point[0] for point in trace.customdata], "the stage that is shown stands for its place"
     assert "p(1 − p)" in chart.alt
+
+
+def test_the_map_shows_the_knobs_that_moved() -> None:
+    quick = SessionStore().open("example-quick")
+    [axes], [path] = ways(quick)
+    assert [knob.name for knob in axes] == ["stage", "share"], "the shipped engineer moves shares"
+    small = [stop.at for stop in path if stop.cell == "3"]
+    assert [stage for stage, _ in small] == [1, 2, 3] and [part for _, part in small] == pytest.approx([0.167, 0.031, 0.31], abs=0.001)
+    assert [knob.name for knob in axes_of(quick.spec.initial_config, ["share", "wait_ratio"])[0]] == ["wait_ratio", "share"]
+    chart = map_figure(path, axes, "valid rate", 1)
+    assert [note for note in chart.figure.layout.annotations if note.ax is not None], "so arrows lead from stage to stage"
+    assert chart.figure.layout.coloraxis.colorbar.title.text == "valid rate<br>in training"
+    assert "of the plans sampled in training" in chart.alt
 
 
 def test_arrows_lead_from_stage_to_stage_where_the_ratios_moved() -> None:

@@ -32,8 +32,8 @@ def test_rates_by_cell_draws_before_and_after_with_their_intervals(built: Sessio
     after = built.validation(2)
     assert valid_after.y[0] == after[after["size"] == 3]["valid"].mean()
     for trace in (valid_before, valid_after):
-        for (cell, label, rate, bounds, n), y in zip(trace.customdata, trace.y, strict=True):
-            assert n == 12
+        for (cell, label, rate, bounds, n, low, high), y in zip(trace.customdata, trace.y, strict=True):
+            assert n == 12 and low <= y <= high and low < high
             assert (rate, bounds) == ((found := Interval.of(round(12 * y), 12)).percent, found.percents)
             assert cell in ("3", "4", "5", "6") and label == f"{cell}×{cell}"
     assert "n = 48" in chart.alt

@@ -131,6 +131,7 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
                 name=shown_words(choice),
                 marker=dict(size=10, color=color, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=color)),
                 error_x=whiskers([found.rate.interval for found in own], color, thickness=1.5, width=0),
+                meta=["", "", "students", "answers"],
                 customdata=[[name_of(found.engineer), found.words, found.rate.students, found.rate.n] for found in own],
                 hovertemplate=f"%{{customdata[0]}}, {shown_words(choice)}<br><b>%{{customdata[1]}}</b><br>"
                 "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,12 +14,14 @@ from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import percent, share
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
+from frozenlab.tasks.words import Knob
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
 """Pixels above the panels (the cells), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left
 of them at the least (the arms, and the knob's name)."""
 LARGEST = 15.0
 """Pixels across the circle of answers that are all alike."""
+MOST_TICKS = 3
 SAME = 0.005
 """A mean that moves by less counts as unchanged."""
 
@@ -38,15 +41,15 @@ class Panel:
 
 
 def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> Chart:
-    """A row of panels a knob, a column a cell; in each a line an arm: a bar from the config before to the arm's mean (diamond), and
-    circles where answers lie, the larger the more there are. Scales are shared along a row. ``customdata`` of a circle is its arm and the
-    number (from 1) of the first answer in it, for pages that follow a click.
+    """A row of panels for each knob that some answer turns, a column a cell. In each a line an arm: a bar from the config before to the
+    arm's mean (diamond), and circles where answers lie, the larger the more there are. Scales are shared along a row. ``customdata`` of a
+    circle is its arm and the number (from 1) of the first answer in it, for pages that follow a click.
 
     Args:
         table: of :func:`frozenlab.experiments.replays.report.proposals`.
         arms: those that have answers, in the order of the lines; the first is the reference.
     """
-    cells, knobs = list(before.cells), family_of(before.family).knobs
+    cells, knobs = list(before.cells), knobs_that_differ(table, before)
     line = 20 if len(arms) <= 12 else 14
     row = line * len(arms)
     height = HEADS + FOOT + len(knobs) * row + (len(knobs) - 1) * BETWEEN
@@ -63,7 +66,9 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
             for trace in traces(panel, arms):
                 figure.add_trace(trace, row=i, col=j)
             shapes += marks(panel.before, *(axis.plotly_name.replace("axis", "") for axis in figure.get_subplot(i, j)))
-        figure.update_xaxes(range=ends, tickformat=".0%", nticks=4, gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=11), row=i)
+        figure.update_xaxes(
+            range=ends, tickformat=".0%", tickvals=ticks(*ends), gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=11), row=i
+        )
         figure.add_annotation(
             text=f"<b>{knobs[knob].label}</b>", showarrow=False, x=0, xref="paper", xanchor="right", xshift=-8,
             y=1 - (i - 1) * (row + BETWEEN) / (height - HEADS - FOOT), yref="paper", yanchor="bottom",
@@ -75,6 +80,32 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
     common_layout(figure, height=height, top=HEADS)
     figure.update_layout(margin_b=FOOT, margin_l=NAMES, showlegend=False, shapes=shapes)  # all at once: each on its own costs seconds
     return Chart(figure, f"Proposals by arm, {cells_noun(cells)} and knob. {in_words(table, before, arms)}")
+
+
+def knobs_that_differ(table: pd.DataFrame, before: Config) -> dict[str, Knob]:
+    """The knobs that some answer sets otherwise than the config before; all of them if there is none."""
+    knobs = family_of(before.family).knobs
+    was = {name: own.settings() for name, own in before.cells.items()}
+    turned = {
+        name: knob
+        for name, knob in knobs.items()
+        if any(abs(row[name] - was[row["cell"]][name]) > SAME for _, row in table.iterrows() if name in was[row["cell"]])
+    }
+    return turned or dict(knobs)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Up to three round numbers on a panel's axis, so far from its ends that they do not run into those of the next panel.
+
+    >>> ticks(0.1, 0.3), ticks(0.0, 0.62)
+    ([0.15, 0.2, 0.25], [0.2, 0.4])
+    """
+    room = 0.16 * (high - low)
+    for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
+        found = [round(place * step, 2) for place in range(ceil((low + room) / step), floor((high - room) / step) + 1)]
+        if len(found) <= MOST_TICKS:
+            break
+    return found or [round((low + high) / 2, 2)]
 
 
 def panels_of(table: pd.DataFrame, before: Config, knob: str) -> dict[str, Panel]:
@@ -131,6 +162,7 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
         marker=dict(
             size=(LARGEST * (groups["answers"] / groups["of"]) ** 0.5).clip(lower=4.5), color=BEFORE_COLOR, opacity=0.5, line_width=0,
         ),
+        meta=["", "answer", "answers", "of"],
         customdata=list(
             zip(groups["arm"], groups["sample"] + 1, groups["answers"], groups["of"], map(share, groups["value"]), strict=True)
         ),

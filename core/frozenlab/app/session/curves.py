@@ -69,7 +69,7 @@ def training_curves(
                 figure.add_trace(
                     go.Scatter(
                         x=x, y=y, mode="lines", line=dict(color=color, width=1), opacity=0.35,
-                        showlegend=False, hoverinfo="skip",
+                        name=f"{name}, each step", showlegend=False, hoverinfo="skip",
                     ),
                     row=row, col=1,
                 )  # fmt: skip
@@ -77,7 +77,8 @@ def training_curves(
                     go.Scatter(
                         x=x, y=y.rolling(smooth, min_periods=1).mean(), mode="lines", name=name,
                         line=dict(color=color, width=2.6),
-                        legendgroup=name, showlegend=number == 0, customdata=measured["step"], hovertemplate=hover,
+                        legendgroup=name, showlegend=number == 0, customdata=measured["step"], meta=["step of the stage"],
+                        hovertemplate=hover,
                     ),
                     row=row, col=1,
                 )  # fmt: skip

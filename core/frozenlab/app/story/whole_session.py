@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -39,6 +39,8 @@ ROOM = 0.06
 """Of a ratio, around the points."""
 LEAST = 0.32
 """Of a ratio, from end to end of an axis."""
+WIDE = 0.45
+"""An axis from this on has a tick at every fifth, not at every tenth."""
 DOT, LETTER = 24, 5
 """Pixels across a point, and more for each further letter in it."""
 Shade = Literal["valid rate", "learnability"]
@@ -47,6 +49,8 @@ SHADE_HELP = (
     "Of the plans sampled in training. Learnability is p(1 − p): most where half of the plans hold, nothing where all do or none does, "
     "since then there is nothing to tell a good plan from a bad one."
 )
+STAGE = Knob("stage", "stage", "", 0, 1, 1, 0)
+"""In the place of a knob where only one has moved: the map then shows it over the stages."""
 Axes = tuple[Knob, Knob]
 """The knobs that span the map."""
 
@@ -86,8 +90,7 @@ def compare_branch(branch: Branch, parent: Session) -> None:
 def show_map(moment: Moment) -> None:
     """Where the engineer has led the session."""
     session = moment.session
-    axes = axes_of(session.spec.initial_config)
-    paths = once(lambda: [stops(session, pair) for pair in axes], "story stops", moment.revision)
+    axes, paths = once(lambda: ways(session), "story stops", moment.revision)
     if len({stop.stage for path in paths for stop in path}) < 2:
         return
     st.subheader(
@@ -96,8 +99,9 @@ def show_map(moment: Moment) -> None:
     )  # fmt: skip
     asked = st.query_params.get("shade")
     shade = st.segmented_control(
-        "Colour", SHADES, default=asked if asked in SHADES else SHADES[0], required=True, key="map-shade", label_visibility="collapsed"
-    )
+        "Colour", SHADES, default=asked if asked in SHADES else SHADES[0], required=True, key="map-shade", label_visibility="collapsed",
+        format_func=lambda shade: f"{shade} in training",
+    )  # fmt: skip
     if shade != SHADES[0] or asked is not None:
         st.query_params["shade"] = shade
     charts = once(
@@ -200,19 +204,36 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
     return Chart(figure, "Valid rate over the stages of each branch. " + "; ".join(spoken) + ".")
 
 
-def axes_of(config: Config) -> tuple[Axes, ...]:
+def ways(session: Session) -> tuple[tuple[Axes, ...], list[list[Stop]]]:
+    """The maps of a session, and the stops on each."""
+    configs = [drawn.config for stage in validated_stages(session) if (drawn := session.environment(stage)) is not None]
+    moved = moved_knobs(configs)
+    axes = axes_of(session.spec.initial_config, moved)
+    return axes, [stops(session, pair, moved) for pair in axes]
+
+
+def moved_knobs(configs: Sequence[Config]) -> frozenset[str]:
+    """The knobs that differ between two of these configs in some cell."""
+    rows = [row for old, new in pairwise(configs) for row in config_rows(old, new)]
+    return frozenset(row.knob for row in rows if row.words != "same")
+
+
+def axes_of(config: Config, moved: Collection[str] = ()) -> tuple[Axes, ...]:
     """The axes of its cells, each pair once: a map each. Cells of one family have the same."""
     family = family_of(config.family)
-    found = dict.fromkeys(axes_of_cell(family, own) for own in config.cells.values())
+    found = dict.fromkeys(axes_of_cell(family, own, moved) for own in config.cells.values())
     return tuple(axes for axes in found if axes is not None)
 
 
-def axes_of_cell(family: Family, own: Settings) -> Axes | None:
-    """The first two ratios of a cell; of one with one ratio, that and the share. None: the cell has no ratio."""
+def axes_of_cell(family: Family, own: Settings, moved: Collection[str] = ()) -> Axes | None:
+    """Two of a cell's ratios and its share: those that ``moved`` come first, then ratios; one that moved alone over the stages. None: the
+    cell has no ratio."""
     ratios = family.ratios_of(own)
     if not ratios:
         return None
-    across, up = [*ratios, "share"][:2]
+    across, up = sorted([*ratios, "share"], key=lambda knob: knob not in moved)[:2]
+    if len({*ratios, "share"} & {*moved}) == 1:
+        return STAGE, family.knobs[across]
     return family.knobs[across], family.knobs[up]
 
 
@@ -235,7 +256,7 @@ class Stop:
         return rate if by == "valid rate" else rate * (1 - rate)
 
 
-def stops(session: Session, axes: Axes) -> list[Stop]:
+def stops(session: Session, axes: Axes, moved: Collection[str] = ()) -> list[Stop]:
     """Of the cells with these axes, in every stage that has been validated, in the order of stages."""
     found = []
     across, up = axes
@@ -245,12 +266,12 @@ def stops(session: Session, axes: Axes) -> list[Stop]:
             break
         metrics = session.metrics(stage)
         for name, own in drawn_from.config.cells.items():
-            if axes_of_cell(session.spec.tasks, own) != axes:
+            if axes_of_cell(session.spec.tasks, own, moved) != axes:
                 continue
             sampled, drawn = sampled_valid(metrics, name), drawn_from.realised.get(name)
             boards = drawn.boards if drawn else 0
             rate = sampled[0] if sampled else None
-            settings = own.settings()
+            settings = own.settings() | {STAGE.name: stage + 1.0}
             found.append(Stop(stage, name, own.share, (settings[across.name], settings[up.name]), boards, rate))
     return found
 
@@ -259,6 +280,7 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
     """The map, a panel a cell, with arrows from stage to stage; the stage ``here`` is ringed. ``customdata`` of each point begins with
     its stage (0-based) and cell."""
     across, up = axes
+    place = f"{up.label} %{{y:.0%}}" if across is STAGE else f"{across.label} %{{x:.0%}}, {up.label} %{{y:.0%}}"
     cells = in_order(stop.cell for stop in path)
     figure = make_subplots(
         rows=1, cols=len(cells), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=list(map(cell_label, cells))
@@ -284,11 +306,12 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
                     opacity=1,
                     line=dict(width=[4 if stop.stage == here else 0 for stop, _ in shown], color=REWARD_COLOR),
                 ),
+                meta=["", "", "stage", "share of boards", "", "boards"],
                 customdata=[
                     (stop.stage, stop.cell, stop.stage + 1, share(stop.share), rate_words(stop), stop.boards, cell_label(cell))
                     for stop, _ in shown
                 ],
-                hovertemplate=f"<b>%{{customdata[6]}}, stage %{{customdata[2]}}</b><br>{across.label} %{{x:.0%}}, {up.label} %{{y:.0%}}"
+                hovertemplate=f"<b>%{{customdata[6]}}, stage %{{customdata[2]}}</b><br>{place}"
                 "<br>share %{customdata[3]}, %{customdata[5]} boards<br>%{customdata[4]}<extra></extra>",
                 showlegend=False,
                 cliponaxis=False,
@@ -296,16 +319,19 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
             row=1,
             col=column,
         )
-    bar = dict(title=by, thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
+    bar = dict(title=f"{by}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
     figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
     common_layout(figure, height=330, top=30)
-    for place, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
-        ends = span([stop.at[place] for stop in path])
-        update(range=ends, tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=0.1, tickangle=0)
+    for n, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
+        ends = span([stop.at[n] for stop in path])
+        apart = 0.1 if ends[1] - ends[0] < WIDE else 0.2
+        update(range=ends, tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=apart, tickangle=0)
     figure.update_xaxes(title=across.label)
+    if across is STAGE:
+        figure.update_xaxes(range=[0.4, max(stop.at[0] for stop in path) + 0.6], tickformat="d", dtick=1)
     figure.update_yaxes(title=up.label, col=1)
     way = "; ".join(spoken(path, axes, cell) for cell in cells)
-    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {by}: {way}.")
+    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {by} of the plans sampled in training: {way}.")
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
@@ -348,6 +374,7 @@ def rate_words(stop: Stop) -> str:
 
 def spoken(path: Sequence[Stop], axes: Axes, cell: str) -> str:
     def place(stop: Stop) -> str:
-        return ", ".join(f"{knob.label} {share(value)}" for knob, value in zip(axes, stop.at, strict=True))
+        named = ((knob, value) for knob, value in zip(axes, stop.at, strict=True) if knob is not STAGE)
+        return ", ".join(f"{knob.label} {share(value)}" for knob, value in named)
 
     return f"{cell_label(cell)} " + " then ".join(f"{place(stop)} ({rate_words(stop)})" for stop in path if stop.cell == cell)

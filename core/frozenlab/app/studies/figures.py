@@ -292,6 +292,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 name=arm,
                 error_y=whiskers(measured, scale=100, thickness=1, width=0) if len(rows) <= MOST_WHISKERS else None,
                 marker=dict(size=9, color=color, symbol=place, opacity=0.8),
+                meta=["cell"],
                 customdata=[
                     (cell_label(row.cell), points(row.predicted, row.n), came.signed, came.bounds, row.n)
                     for row, came in zip(own, measured, strict=True)

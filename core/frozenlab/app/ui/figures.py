@@ -109,10 +109,10 @@ def dots(
     Args:
         lead: what the ``customdata`` of each dot begins with, for ``title`` and for clicks.
     """
-    hover = [[*(lead[i] if lead else ()), rate.percent, rate.percents, rate.n] for i, rate in enumerate(rates)]
+    hover = [[*(lead[i] if lead else ()), rate.percent, rate.percents, rate.n, rate.low, rate.high] for i, rate in enumerate(rates)]
     at = len(lead[0]) if lead else 0
     return go.Scatter(
-        x=list(x), y=[rate.value for rate in rates], customdata=hover,
+        x=list(x), y=[rate.value for rate in rates], customdata=hover, meta=[*[""] * (at + 3), "low", "high"],
         hovertemplate=f"{title}<br><b>%{{customdata[{at}]}}</b> {measure}<br>95 % interval %{{customdata[{at + 1}]}}"
         f"<br>n = %{{customdata[{at + 2}]}}<extra></extra>",
         **look,
@@ -219,6 +219,7 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
                     legendrank=order.index(outcome),
                     showlegend=outcome not in named,
                     marker=outcome_look(outcome, outcomes[outcome]),
+                    meta=["", "", "boards", "n"],
                     customdata=[
                         [cell, outcome, had := int(boards[cell]), of := int(totals[cell]), cell_label(cell), percent(had / of, of)]
                         for cell in counts.index

@@ -1,7 +1,8 @@
 // Two buttons in the toolbar of every Plotly figure, beside the camera, which saves SVG: one saves the figure as PNG, one what it shows as CSV.
-// In the CSV a line for each point: the panel, the series, x, y, the bounds of its interval, z of a heat map, and what its hover text says.
+// In the CSV a line for each point: the panel, the series, x and y under the names of their axes, as their ticks are written, the bounds of the
+// interval, n, the value of a colour, the text at the point, and what the figure names in the trace's meta of its hover data. What has neither a
+// name nor hover text is drawing, and a column without values goes.
 
-const HEAD = ["panel", "series", "x", "y", "low", "high", "z", "details"];
 const SHEET = "M3 3h18v18H3V3Zm2 4v3h6V7H5Zm8 0v3h6V7h-6Zm-8 5v3h6v-3H5Zm8 0v3h6v-3h-6Zm-8 5v2h6v-2H5Zm8 0v2h6v-2h-6Z";
 const PICTURE = "M3 4h18v16H3V4Zm2 2v9l4-4 4 4 3-3 3 3V6H5Zm10.5 1.5a1.6 1.6 0 1 1 0 3.2 1.6 1.6 0 0 1 0-3.2Z";
 const SVG = "http://www.w3.org/2000/svg";
@@ -14,37 +15,67 @@ function cell(value) {
   return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
 }
 
-// The title above a panel, else that of its scale.
+const axis = (layout, trace, letter) => layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`];
+// A title that Plotly shows only to people who may edit the figure is none.
+const titled = (layout, one, letter) => (one?.title?.text && one.title.text !== layout._dfltTitle?.[letter] ? one.title.text : "");
+
+// The title above a panel, else that of its scale where panels differ in it.
 function panel(layout, trace) {
-  const axis = (name) => layout[`${name[0]}axis${name.slice(1)}`];
-  const [x, y] = [axis(trace.xaxis ?? "x"), axis(trace.yaxis ?? "y")];
+  const [x, y] = [axis(layout, trace, "x"), axis(layout, trace, "y")];
   if (!x || !y) return "";
   const near = (a, b) => Math.abs(a - b) < 1e-6;
   const title = (layout.annotations ?? []).find(
     (one) => one.xref === "paper" && near(one.x, (x.domain[0] + x.domain[1]) / 2) && near(one.y, y.domain[1]),
   );
-  return title?.text ?? y.title?.text ?? "";
+  return title?.text ?? titled(layout, y, "y");
+}
+
+// A place on an axis whose ticks are words, by the nearest tick.
+function placed(one, value) {
+  const at = one?.ticktext ? Array.from(one.tickvals ?? []) : [];
+  if (!at.length || typeof value !== "number") return value;
+  const near = at.reduce((best, tick, i) => (Math.abs(tick - value) < Math.abs(at[best] - value) ? i : best), 0);
+  return Math.abs(at[near] - value) < 0.5 ? one.ticktext[near] : value;
 }
 
 function lines(traces, layout) {
-  const found = [HEAD];
-  for (const trace of traces) {
-    if (trace.visible === false || trace.visible === "legendonly") continue;
-    const start = [panel(layout, trace), trace.name ?? ""];
+  const shown = traces.filter((trace) => trace.visible === true && (trace.hoverinfo !== "skip" || trace._input?.name));
+  const name = (letter) => {
+    const names = new Set(shown.map((trace) => titled(layout, axis(layout, trace, letter), letter)).filter(Boolean));
+    return names.size === 1 ? [...names][0] : letter;
+  };
+  const colour = shown[0]?.colorbar?.title?.text || layout.coloraxis?.colorbar?.title?.text || "value";
+  const head = ["panel", "series", name("x"), name("y"), "low", "high", "n", colour, "text"];
+  const found = [];
+  for (const trace of shown) {
+    const [across, up] = [axis(layout, trace, "x"), axis(layout, trace, "y")];
+    const start = [panel(layout, trace), trace._input?.name ?? ""];
     if (trace.z?.length && trace.z[0]?.length !== undefined) {
-      Array.from(trace.z).forEach((row, i) => Array.from(row).forEach((z, j) => found.push([...start, trace.x?.[j] ?? j, trace.y?.[i] ?? i, "", "", z, ""])));
+      Array.from(trace.z).forEach((row, i) => Array.from(row).forEach((z, j) => found.push([...start, trace.x?.[j] ?? j, trace.y?.[i] ?? i, "", "", "", z])));
       continue;
     }
-    const error = trace.error_y?.visible === false ? {} : trace.error_y ?? {};
+    const [above, beside] = [trace.error_y, trace.error_x].map((one) => (one?.visible === false ? {} : one ?? {}));
+    const error = above.array ? above : beside;
+    const counted = /n = %\{customdata\[(\d+)\]/.exec(trace.hovertemplate ?? "")?.[1];
     for (let i = 0; i < Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0); i++) {
       const y = trace.y?.[i];
-      const up = error.array?.[i];
-      const down = error.symmetric === false ? error.arrayminus?.[i] : up;
-      const details = [trace.customdata?.[i] ?? []].flat().filter((one) => one !== null && typeof one !== "object").join("; ");
-      found.push([...start, trace.x?.[i], y, down === undefined ? "" : y - down, up === undefined ? "" : y + up, "", details]);
+      const middle = above.array ? y : trace.x?.[i];
+      const up_by = error.array?.[i];
+      const down_by = error.symmetric === false ? error.arrayminus?.[i] : up_by;
+      const given = [trace.customdata?.[i] ?? []].flat();
+      const shade = Array.isArray(trace.marker?.color) && typeof trace.marker.color[i] === "number" ? trace.marker.color[i] : "";
+      const text = Array.isArray(trace.text) && trace.mode?.includes("text") ? trace.text[i] : "";
+      const line = [...start, placed(across, trace.x?.[i]), placed(up, y)];
+      line.push(down_by === undefined ? "" : middle - down_by, up_by === undefined ? "" : middle + up_by, counted ? given[counted] : "", shade, text);
+      (trace.meta ?? []).forEach((named, at) => {
+        if (named && !head.includes(named)) head.push(named);
+        if (named) line[head.indexOf(named)] = given[at];
+      });
+      found.push(line);
     }
   }
-  return found.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+  const kept = head.map((_, at) => at).filter((at) => found.some((line) => cell(line[at]) !== ""));
+  return [head, ...found].map((line) => kept.map((at) => cell(line[at])).join(",")).join("\r\n") + "\r\n";
 }
 
 function save(figure) {
