@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -21,8 +22,12 @@ from frozenlab.app.ui import nav
 from frozenlab.app.ui.components.timeline import rates_by_stage
 from frozenlab.app.ui.figures import overall
 from frozenlab.base import places
-from frozenlab.session.session import Session
-from tests.pages.apptest import misprints, open_page, source
+from frozenlab.base.cells import in_order
+from frozenlab.base.numbers import MANY, points
+from frozenlab.experiments.studies.design import arm_titles
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.session.session import Session, SuiteName
+from tests.pages.apptest import misprints, open_page, source, words
 
 NOTED = Path(__file__).with_name("recorded_numbers.json")
 VIEWS: dict[str, dict[str, str]] = {
@@ -104,6 +109,101 @@ def test_the_numbers_noted_are_still_shown(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(nav.PAGES.keys() - VIEWS.keys()))
 def test_the_other_pages_print_numbers_in_one_way(name: str) -> None:
     assert misprints(open_page(name)) == []
+
+
+def series_of(app: AppTest) -> list[tuple[str, list[float], list[Any], list[float]]]:
+    """Name, numbers of x, words of x or y, and numbers of y of everything that is drawn on a page."""
+    found = []
+    for chart in app.get("plotly_chart"):
+        for trace in json.loads(chart.proto.spec or chart.proto.figure.spec)["data"]:
+            x, y = trace.get("x"), trace.get("y")
+            named = next((axis for axis in (x, y) if isinstance(axis, list) and all(isinstance(one, str) for one in axis)), [])
+            found.append((trace.get("name") or "", list(in_json(x)), named, list(in_json(y))))
+    return found
+
+
+@pytest.mark.parametrize("folder", sorted(places.SESSIONS.glob("example-*")), ids=lambda folder: folder.name)
+def test_headlines_and_charts_of_a_session_show_the_boards_that_they_name(folder: Path) -> None:
+    session = Session(folder)
+    stages = (None, *range(session.spec.stages))
+
+    def by_cell(suite: SuiteName, stage: int | None, column: str = "valid") -> list[float]:
+        rows = session.answers(suite, stage)
+        assert rows is not None
+        return [rows[rows["config_cell"] == cell][column].mean() for cell in in_order(rows["config_cell"])]
+
+    def valid(suite: SuiteName, stage: int | None) -> float:
+        rows = session.answers(suite, stage)
+        assert rows is not None
+        return float(rows["valid"].mean())
+
+    suite: SuiteName = "test" if (folder / "baseline" / "test.parquet").exists() else "validation"
+    app = open_page("story", session=folder.name, stage="1", part="happened")
+    headline = re.search(r"from ([\d.]+) % to <b>([\d.]+) %", source(app))
+    assert headline and [float(rate) for rate in headline.groups()] == pytest.approx(
+        [100 * valid(suite, None), 100 * valid(suite, 0)], abs=0.5
+    )
+    assert f"results on {suite} boards" in words(app)
+    drawn = series_of(app)
+    for name, stage in (("before training", None), ("after stage 1", 0)):
+        rates = [[rate for _, rate in sorted(zip(x, y, strict=True))] for series, x, _, y in drawn if series == name]
+        assert rates == [pytest.approx(by_cell(suite, stage, column)) for column in ("valid", "optimal")]
+    best = [y for series, _, _, y in drawn if series == "optimal"]
+    assert best == [pytest.approx(by_cell(suite, stage, "optimal")) for stage in (None, 0)]
+    whole = series_of(open_page("story", session=folder.name, stage="1", part="session"))
+    over = [y for series, x, _, y in whole if not series and x == [float(place) for place in range(len(stages))]]
+    for stage, rates in zip(stages, zip(*over[: len(by_cell(suite, None))], strict=True), strict=True):
+        assert list(rates) == pytest.approx(by_cell(suite, stage))
+    context = session.context(0)
+    assert context is not None
+    rows = session.answers("validation", 0)
+    assert rows is not None
+    for line in context.sections["failures"]:
+        if "n" in line.numbers:
+            assert line.numbers["valid"] == rows[rows["config_cell"] == line.cell]["valid"].mean(), "what the engineer reads is validation"
+
+
+def test_the_runs_table_shows_the_results_of_each_session() -> None:
+    (table,) = open_page("runs").dataframe
+    rows = table.value.set_index("run")
+    sessions = [Session(folder) for folder in places.SESSIONS.glob("example-*")]
+    assert set(rows.index) >= {session.title for session in sessions}
+    for session in sessions:
+        first, last = session.results(None), session.results(session.spec.stages - 1)
+        assert first is not None and last is not None
+        shown = rows.loc[session.title, ["before", "after", "n"]].tolist()
+        assert shown == [pytest.approx(100 * first["valid"].mean(), abs=0.5), pytest.approx(100 * last["valid"].mean(), abs=0.5), len(last)]
+
+
+@pytest.mark.parametrize("name", ["confirm", "engineers-sealed"])
+def test_charts_and_tables_of_a_study_show_its_boards(name: str) -> None:
+    folder = places.ASSETS / "studies" / name
+    spec, boards = (
+        StudySpec.model_validate_json((folder / "study.json").read_bytes()),
+        pd.read_parquet(folder / "boards.parquet"),
+    )
+    unit = "student" if spec.students else "seed"
+    of_cells = boards.groupby(["arm", unit, "seed", "config_cell"] if spec.students else ["arm", "seed", "config_cell"])["valid"].mean()
+    titles = arm_titles(spec)
+    of_units = of_cells.groupby(["arm", unit]).mean().rename(index=titles, level="arm")
+    means, first = 100 * of_units.groupby("arm").mean(), titles[spec.arms[0].name]
+    app = open_page("studies", study=f"recorded-{name}", view="arms")
+    assert ("test boards, which no engineer saw" in words(app)) == (spec.session.test is not None)
+    (table,) = (frame.value.set_index("arm") for frame in app.dataframe if "arm" in frame.value)
+    assert table["mean"].to_dict() == pytest.approx(means.to_dict(), abs=0.01)
+    drawn = [dict(zip(arms, x, strict=True)) for series, x, arms, _ in series_of(app) if series == "mean"]
+    assert drawn == [pytest.approx((means / 100).to_dict())]
+    for one in boards[unit].unique():
+        [rates] = [
+            dict(zip(arms, x, strict=True)) for series, x, arms, _ in series_of(app) if series == (one if spec.students else f"seed {one}")
+        ]
+        assert rates == pytest.approx(of_units.xs(one, level=unit).to_dict())
+    app = open_page("studies", study=f"recorded-{name}", view="effects")
+    effects = {f"{arm} instead of {first}": means[arm] - means[first] for arm in titles.values() if arm != first}
+    shown = {label[0]: x[0] for series, x, label, _ in series_of(app) if len(label) == 1 and not series}
+    assert shown == pytest.approx(effects)
+    told = next(frame.value for frame in app.dataframe if "change, points" in frame.value).set_index("comparison")["change, points"]
+    assert {label: told[label] for label in effects} == {label: points(change / 100, MANY).split()[0] for label, change in effects.items()}
 
 
 def test_a_rate_reads_the_same_on_runs_and_compare() -> None:
