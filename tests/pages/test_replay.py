@@ -8,7 +8,7 @@ import pytest
 from frozenlab.app.replays.figures import panels_of, proposals_figure, traces
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
 from frozenlab.engineer import hosts
-from frozenlab.engineer.engineers import UNATTENDED, engineer_of
+from frozenlab.engineer.engineers import UNATTENDED, engineer_of, name_of
 from frozenlab.engineer.sections import USUAL
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals, sentences
@@ -60,7 +60,7 @@ def test_a_recorded_replay_opens_by_its_address(replay: Replay) -> None:
     assert lines[1][:60] in words(app)
     assert len(app.get("plotly_chart")) == 1
     [table] = (frame.value for frame in app.dataframe)
-    assert table["arm"].tolist() == [arm.name for arm in replay.spec.arms] and (table["answers"] == replay.spec.samples).all()
+    assert table["arm"].tolist() == [name_of(arm.name) for arm in replay.spec.arms] and (table["answers"] == replay.spec.samples).all()
     assert app.query_params["arm"] == replay.spec.reference and app.query_params["answer"] == "1"
     assert {button.proto.label for button in app.get("download_button")} == {"CSV", "JSON"}
 

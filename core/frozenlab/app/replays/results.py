@@ -174,7 +174,7 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         shown.insert(shown.columns.get_loc("distance"), "faithful", answered)
     costs = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)["cost"]
     if table["cost"].notna().any():
-        shown["cost"] = shown["arm"].map(costs.sum(min_count=1)).round(4)
+        shown["cost"] = rows["arm"].map(costs.sum(min_count=1)).round(4)
     longest = float(max(rows["distance"].max(), rows["spread"].max(), 1.0))
 
     def bar(words: str) -> ColumnConfig:
