@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.session.session import Session
-from tests.browser.conftest import App
-from tests.builders import build_session
+from tests.browser.conftest import AT_REST, App, press_until_seen, soon
+from tests.builders import build_session, small_spec
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +84,56 @@ def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: 
     panels = page.locator(".st-key-config-map .stPlotlyChart").bounding_box()
     assert panels is not None and panels["width"] > 700, "small multiples keep their size"
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def held(form: Locator) -> list[str]:
+    """What the entries of a form hold: numbers, texts and single choices, then what is chosen of several."""
+    single = form.locator("input:is([type=number], [type=text]):not([aria-label=Session], [data-testid=stMultiSelect] *)").all()
+    return [field.input_value() for field in single] + form.get_by_test_id("stMultiSelect").all_inner_texts()
+
+
+def change_everything(page: Page, form: Locator) -> list[str]:
+    """Writes into each number and text and chooses otherwise in each list; returns what the form holds then."""
+    for choice in form.locator("input[role=combobox]:not([aria-label=Session])").all():
+        page.locator(AT_REST).wait_for()
+        choice.focus()
+        press_until_seen(page, "ArrowDown", page.get_by_role("option").first)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(500)
+        page.keyboard.press("Tab")
+    for place, field in enumerate(form.locator("input:is([type=number], [type=text]):not([role=combobox])").all()):
+        page.locator(AT_REST).wait_for()
+        field.fill(str(31 + place) if field.get_attribute("type") == "number" else f"mine {place}")
+        field.press("Enter")
+    page.locator(AT_REST).wait_for()
+    return held(form)
+
+
+@pytest.mark.parametrize("decides", ["turn", "fork"])
+def test_a_decision_is_kept_while_the_evidence_is_read_and_after_a_reload(app: App, page: Page, decides: str) -> None:
+    spec = small_spec(stages=2, sizes=(3, 4), boards_per_size=4, engineer="human" if decides == "turn" else "policy")
+    session = build_session(app.sessions, spec, f"draft-{decides}", finished_stages=1 if decides == "turn" else None)
+    if decides == "turn":
+        (session.stage_dir(0) / "proposal.json").unlink()
+        state = json.loads((session.dir / "state.json").read_text()) | {"status": "waiting", "stage": 0, "phase": "proposing"}
+        (session.dir / "state.json").write_text(json.dumps(state))
+    page.goto(f"{app.url}/story?session={session.id}&stage=1&part=wrote")
+    form = page.get_by_test_id("stMain")
+    if decides == "fork":
+        page.get_by_text("What if? Decide otherwise").click()
+        form = page.get_by_test_id("stExpander").filter(has_text="What if?")
+    expect(form.get_by_role("textbox", name="Why")).to_be_visible()
+    begun = held(form)
+    entered = change_everything(page, form)
+    assert not [now for before, now in zip(begun, entered, strict=True) if now == before], f"{begun} was changed to {entered}"
+    contents = page.get_by_role("navigation", name="Contents of this page")
+    for part in [*contents.get_by_role("link").all_inner_texts(), "Your decision" if decides == "turn" else "What it wrote"]:
+        contents.get_by_role("link", name=part).click()
+        expect(contents.get_by_role("link", name=part)).to_have_attribute("aria-current", "page")
+        page.locator(AT_REST).wait_for()
+    soon(page, lambda: held(form) == entered, f"{entered} again")
+    page.reload()
+    if decides == "fork":
+        page.get_by_text("What if? Decide otherwise").click()
+    soon(page, lambda: held(form) == entered, f"{entered} after a reload")

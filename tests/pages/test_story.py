@@ -142,6 +142,7 @@ def test_before_training_there_is_only_the_base(whole: Session) -> None:
 def test_an_unusable_answer_is_named_and_shown_as_text() -> None:
     app = story(part="wrote", session="broken")
     assert any("The previous config was kept." in warning.value for warning in app.warning)
+    assert "2 of 3 answers used" in words(app) and "answers used" not in words(seen())
     assert "gave no answer that could be used" in answer(app)
     assert "size3 size3 ![x](http://example.com/x)" in [code.value for code in app.code]
     assert not any("![x](" in element.value for element in [*app.markdown, *app.warning, *app.caption])
@@ -289,11 +290,18 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(whole: Ses
     assert any(label.endswith("parts after stage 1") for label in labels)
 
 
-def test_a_session_that_waits_is_answered_on_its_story(elsewhere: Path, submitted: list[Session]) -> None:
+@pytest.fixture
+def asked(elsewhere: Path) -> Session:
+    """A session that waits for a person."""
     session = build_session(elsewhere, TINY.changed(stages=2, engineer="human"), "asked", finished_stages=1)
     (session.stage_dir(0) / "proposal.json").unlink()
     state = session.state().model_copy(update={"status": "waiting", "stage": 0, "phase": "proposing"})
     (session.dir / "state.json").write_text(state.model_dump_json())
+    return session
+
+
+def test_a_session_that_waits_is_answered_on_its_story(asked: Session, submitted: list[Session]) -> None:
+    session = asked
     app = story(session="asked")
     assert "What should it train on next?" in [head.value for head in app.subheader]
     app.number_input(key="turn-asked-0-4-hole_ratio").set_value(95.0).run()
@@ -303,3 +311,45 @@ def test_a_session_that_waits_is_answered_on_its_story(elsewhere: Path, submitte
     assert [job.id for job in submitted] == ["asked"]
     given = session.given(0)
     assert given.config.cells["4"].hole_ratio == 0.95 and {claim.expected for claim in given.claims if claim.cell == "4"} == {0.4}
+
+
+def entries(app: AppTest, form: str) -> dict[str, Any]:
+    """What the inputs of a form hold, by their keys."""
+    drawn = [*app.number_input, *app.text_input, *app.multiselect, *app.selectbox]
+    return {one.key: one.value for one in drawn if one.key.startswith(form)}
+
+
+@pytest.mark.parametrize("form, session", [("turn-asked-0-", "asked"), ("fork-whole-0-", "whole")])
+def test_what_was_entered_outlives_every_other_part_of_the_page(asked: Session, elsewhere: Path, form: str, session: str) -> None:
+    build_session(elsewhere, session_id="whole")
+    app = story(part="wrote", session=session)
+    for one in (one for one in [*app.number_input, *app.text_input, *app.multiselect, *app.selectbox] if one.key.startswith(form)):
+        one.set_value({"number_input": 37.5, "text_input": "mine", "selectbox": "rules"}.get(one.type) or one.options[:1])
+    app.run()
+    entered = entries(app, form)
+    assert set(map(str, entered.values())) >= {"37.5", "mine"}
+    (kept,) = (data for data in components(app, "fresh"))
+    assert kept["values"] == entered and not kept["fresh"], "the browser keeps it too"
+    for part in ("happened", "failed", "read", "right", "session", "wrote"):
+        app.query_params["part"] = part
+        app.run()
+    assert entries(app, form) == entered
+
+
+def test_who_changed_nothing_is_asked_before_it_trains(asked: Session, submitted: list[Session]) -> None:
+    app = story(session="asked")
+    app.button(key="turn-go").click().run()
+    assert not submitted and asked.given(0) is None
+    app.button(key="turn-go").click()  # else the run would not draw the dialog
+    app.button(key="turn-yes").click().run()
+    assert [job.id for job in submitted] == ["asked"] and asked.given(0).config == asked.environment(0).config
+
+
+def test_a_number_is_kept_if_the_browser_still_says_accept_with_the_next(whole: Session) -> None:
+    app, cell = story(part="wrote"), next(iter(whole.proposal(0).config_after.cells))
+    app.number_input(key=f"fork-whole-0-{cell}-share").set_value(31.0).run()
+    assert app.segmented_control(key=f"fork-whole-0-{cell}-verdict").value == "edit"
+    app.number_input(key=f"fork-whole-0-{cell}-hole_ratio").set_value(32.0)
+    app.segmented_control(key=f"fork-whole-0-{cell}-verdict").set_value("accept").run()
+    numbers = [app.number_input(key=f"fork-whole-0-{cell}-{knob}").value for knob in ("share", "hole_ratio")]
+    assert numbers == [31.0, 32.0] and app.segmented_control(key=f"fork-whole-0-{cell}-verdict").value == "edit"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -13,9 +14,11 @@ from anyio.from_thread import start_blocking_portal
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
+from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.ui import live, server
 from frozenlab.app.ui.live import DRAW, DRAWS_A_SECOND, UNKNOWN, Crowd, Feed, Seen, address, files_of, revision, revision_of, routes
+from frozenlab.base import places
 from frozenlab.base.files import append_line
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.session.session import Session
@@ -159,3 +162,24 @@ def test_all_viewers_share_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(one == beats[0] for one in beats), "one computation a revision, for all"
     assert all(sum("draw" in update for update in updates) <= 1 for updates in heard), "the next round comes later"
     assert feed.viewers == 0
+
+
+def test_only_one_function_opens_dialogs_and_no_fragment_draws_the_page_while_one_is_open() -> None:
+    modules = {path: path.read_text() for path in (places.ROOT / "core" / "frozenlab" / "app").rglob("*.py")}
+    assert [path.name for path, text in modules.items() if re.search(r"(?<!``)\bst\.dialog\(", text)] == ["nav.py"]
+
+    def page() -> None:
+        import streamlit as st
+
+        from frozenlab.app.ui import nav
+
+        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+        if st.session_state["runs"] == 1:
+            if st.session_state["open"]:
+                nav.dialog("A form")(lambda: None)()
+            nav.draw_anew()
+
+    for is_open, runs in ((True, 1), (False, 2)):
+        app = AppTest.from_function(page)
+        app.session_state["open"] = is_open
+        assert app.run().session_state["runs"] == runs

@@ -191,7 +191,7 @@ def watch(experiment: Experiment[Any], look: Look | None = None) -> None:
             **refusals.changes(words.kept),
         )  # fmt: skip
     if anew or not state.live:
-        st.rerun()
+        nav.draw_anew()
 
 
 def go_on(experiment: Experiment[Any], so_far: str = "", may: bool = True) -> None:

@@ -94,7 +94,7 @@ def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
         st.session_state["queue_all"] = True
         st.rerun(scope="fragment")
     if {job.folder for job in found.jobs} != set(drawn):
-        st.rerun()  # the lists around it change too
+        nav.draw_anew()  # the lists around it change too
 
 
 def row(job: QueuedJob, found: Look, store: SessionStore) -> None:
@@ -170,7 +170,7 @@ def done_since(store: SessionStore) -> list[DoneJob]:
 def waiting_view(session: Session, store: SessionStore) -> None:
     """The place in line of a session that is queued, and the button that lets it begin at once. Draws the page again when it begins."""
     if session.state().status != "queued":
-        st.rerun()
+        nav.draw_anew()
     found = look(store.root)
     job = next((job for job in found.waiting if job.path == session.dir), None)
     if job is None:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from frozenlab.app.experiment import error_of, halt
-from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.app.ui import markup, nav, refusals, sessions
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
 from frozenlab.base.numbers import percent
@@ -45,13 +46,13 @@ def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
     return found
 
 
-@st.dialog("Measure a checkpoint", width="medium")
+@nav.dialog("Measure a checkpoint", width="medium")
 def form(store: SessionStore, reports: Sequence[Report]) -> None:
     """Which checkpoint on which suite."""
     known = checkpoints(store)
-    model = st.selectbox("Checkpoint", known, format_func=lambda name: known[name].label, key="measure-model")
+    model = st.selectbox("Checkpoint", known, format_func=lambda name: known[name].label, key="measure-model", **KEPT)
     family = known[model].family
-    suite = st.selectbox("Suite", list(family.named_suites()), format_func=family.suite_label, key="measure-suite")
+    suite = st.selectbox("Suite", list(family.named_suites()), format_func=family.suite_label, key="measure-suite", **KEPT)
     spec = family.named_suites()[suite]
     tasks = family.suite_total(spec)
     expected = f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), one answer to each."
@@ -105,6 +106,8 @@ def _list(store: SessionStore, drawn: Sequence[str], drawn_live: Sequence[Evalua
     for evaluation in found:
         _row(evaluation, evaluation.state())
     still = [evaluation.id for evaluation in found if evaluation.state().live]
+    if nav.in_dialog():
+        return
     if still != [evaluation.id for evaluation in drawn_live]:
         for evaluation in drawn_live:
             if (evaluation.dir / "report.json").exists():

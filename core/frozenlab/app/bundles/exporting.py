@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from frozenlab.app.ui import markup, refusals
+from frozenlab.app.ui import markup, nav, refusals
 from frozenlab.experiments.bundles.archive import shown
 from frozenlab.experiments.bundles.found import Found, needs
 from frozenlab.experiments.bundles.limits import MB
@@ -68,7 +68,7 @@ def imported_note(kind: str, folder: Path) -> None:
             ask(Found(kind, folder))
 
 
-@st.dialog("Make it yours?")
+@nav.dialog("Make it yours?")
 def ask(job: Found) -> None:
     st.write("It comes from another lab. As yours it can be resumed, forked and changed, and then it computes on this machine.")
     if named := needs(job):

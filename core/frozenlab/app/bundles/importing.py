@@ -32,7 +32,7 @@ def import_button(store: SessionStore) -> None:
         ask(store)
 
 
-@st.dialog("Import a file", width="large")
+@nav.dialog("Import a file", width="large")
 def ask(store: SessionStore) -> None:
     choose(store)
 

@@ -153,7 +153,7 @@ def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> Non
     keep_going(contest)
     race(contest, own)
     if contest.finished != drawn:
-        st.rerun()
+        nav.draw_anew()
 
 
 def others(contest_id: str) -> None:
@@ -170,7 +170,7 @@ def preparing(contest_id: str) -> None:
     contest = Contest.open(contest_id, sessions.store())
     keep_current(contest, every=LOOK)
     if contest.is_open:
-        st.rerun()
+        nav.draw_anew()
     state, student = contest.state(), contest.student
     making = contest.spec.recipe is not None and (student is None or not student.ready)
     if state.status in ("failed", "stopped", "crashed"):

@@ -9,7 +9,8 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
-from frozenlab.app.ui import markup, sessions
+from frozenlab.app.ui import markup, nav, sessions
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted, typeset
@@ -27,22 +28,24 @@ def page() -> None:
     experiment.page(Headroom, "What can be won here?", LEAD, "Measure", start_form, show, everything())
 
 
-@st.dialog("Measure headroom", width="medium")
+@nav.dialog("Measure headroom", width="medium")
 def start_form() -> None:
     presets = {measurement.id: measurement.spec for measurement in Headroom.shipped()}
-    name = st.selectbox("What is measured", list(presets), format_func=lambda one: f"{one} · {presets[one].title}", key="headroom-preset")
+    name = st.selectbox(
+        "What is measured", list(presets), format_func=lambda one: f"{one} · {presets[one].title}", key="headroom-preset", **KEPT,
+    )  # fmt: skip
     made = [student.name for student in Student.all(sessions.store()) if student.ready]
     offered = list(dict.fromkeys([*presets[name].students, "lab-model", *made]))
     chosen = st.multiselect(
-        "Students", offered, ["lab-model"], key="headroom-students",
+        "Students", offered, ["lab-model"], key="headroom-students", **KEPT,
         help="Whose training is tried. With two or more, the value of information is measured too.",
     )  # fmt: skip
     if not chosen:
         st.info("Choose a student or more.")
         return
     prediction = st.text_area(
-        "What do you expect?", key="headroom-prediction", max_chars=4000, help="Appears in the report above the result."
-    )
+        "What do you expect?", key="headroom-prediction", **KEPT, max_chars=4000, help="Appears in the report above the result.",
+    )  # fmt: skip
     try:
         changes = {"students": tuple(chosen), "prediction": prediction}
         spec = HeadroomSpec.model_validate(presets[name].model_dump() | changes)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from frozenlab.app import experiment
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.components.timeline import marks, timeline
 from frozenlab.base.errors import one_line
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, name_of, who_is
@@ -68,13 +69,13 @@ def show_form(session: Session) -> None:
         return
     controls, hero = theme.bench(1, 1.25)
     with controls:
-        kind = st.selectbox("What differs between the arms", KINDS, format_func=KIND_WORDS.__getitem__, key="replay-kind")
+        kind = st.selectbox("What differs between the arms", KINDS, format_func=KIND_WORDS.__getitem__, key="replay-kind", **KEPT)
         try:
             if kind == TWO_BY_TWO:
                 arms, options = arms_two_by_two(session.spec), list[str]()
             else:
                 arms, options = engineers_fields(session, stage) if kind == "engineers" else sections_fields(session, stage, kind)
-            samples = int(st.number_input("Answers of each arm", 1, MOST_SAMPLES, 16, key="replay-samples"))
+            samples = int(st.number_input("Answers of each arm", 1, MOST_SAMPLES, 16, key="replay-samples", **KEPT))
             task = task_for(session, stage, arms, kind, samples=samples)
         except (ReplayError, SessionError, ValidationError) as error:
             reason = one_line(error)
@@ -101,9 +102,9 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[tuple[Arm,
     can = offered(session, stage)
     own = session.spec.engineer.kind
     first = can.index(own) if own in can else 0
-    engineer = st.selectbox("Who is asked", can, first, format_func=listed, key=f"replay-who-{session.id}-{stage}")
+    engineer = st.selectbox("Who is asked", can, first, format_func=listed, key=f"replay-who-{session.id}-{stage}", **KEPT)
     chosen = st.multiselect(
-        "Sections that are on or off", NAMES, list(varied_sections(kind, None)), key=f"replay-sections-{kind}",
+        "Sections that are on or off", NAMES, list(varied_sections(kind, None)), key=f"replay-sections-{kind}", **KEPT,
         help="The others are always on. All combinations of k sections are 2ᵏ arms.",
     )  # fmt: skip
     if not chosen:
@@ -116,8 +117,9 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[tuple[Arm,
 def engineers_fields(session: Session, stage: int) -> tuple[tuple[Arm, ...], list[str]]:
     """The engineers that are asked, as :func:`sections_fields` gives the sections."""
     chosen = st.multiselect(
-        "Who is asked", offered(session, stage), askable(session, stage), format_func=listed, key=f"replay-engineers-{session.id}-{stage}"
-    )
+        "Who is asked", offered(session, stage), askable(session, stage), format_func=listed,
+        key=f"replay-engineers-{session.id}-{stage}", **KEPT,
+    )  # fmt: skip
     if not chosen:
         raise ReplayError("no engineer is chosen")
     arms = arms_of_engineers([with_settings(name, session) for name in chosen], session.spec.engineer.kind)

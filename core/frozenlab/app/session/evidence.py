@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from frozenlab.app.ui import markup
+from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.figures import Series
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
@@ -54,7 +54,7 @@ def open_boards(session: Session, stage: int | None, context: Context) -> None:
         st.toast(f"The engineer saw no line {markup.plain(name[:12])} after this stage.", icon=":material/link_off:")
         close()
         return
-    st.dialog(f"The boards behind {markup.plain(line.id)}", width="large", on_dismiss=close)(behind_dialog)(session, stage, line)
+    nav.dialog(f"The boards behind {markup.plain(line.id)}", width="large", on_dismiss=close)(behind_dialog)(session, stage, line)
 
 
 def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.session.proposals import repairs_table
 from frozenlab.app.story.moment import Moment
-from frozenlab.app.ui import api_form, refusals, sessions
+from frozenlab.app.ui import api_form, nav, refusals, sessions
+from frozenlab.app.ui.components.draft import KEPT, Entry, begun, forget_draft, keep_draft, one_of, per_cent, some_of, text
 from frozenlab.app.ui.figures import overall, overall_by_cell
 from frozenlab.base.cells import Config, Settings, diff
 from frozenlab.base.numbers import counted
@@ -23,6 +24,7 @@ from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
 from frozenlab.session import launch
 from frozenlab.session.forks import trains_again
+from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.words import Knob
 
@@ -45,29 +47,51 @@ def your_turn(moment: Moment, stage: int, context: Context) -> None:
     if drawn is None:
         return
     desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, moment.validation, session.spec.guard)
-    proposal, _ = decide(desk)
+    proposal, differs = decide(desk)
+    keep_draft(desk.key, desk.entries)
     may = api_form.may_ask([session.spec.engineer.server], "turn")
     allowed = refusals.changes(disabled=not may)
-    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", **allowed):
+
+    def go() -> None:
         sessions.go_to_train(lambda: launch.propose(session, proposal, sessions.store()))
+
+    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", **allowed):
+        if differs:
+            go()
+        else:
+            confirm_unchanged(go)
+
+
+@nav.dialog("You changed nothing. Train anyway?")
+def confirm_unchanged(go: Callable[[], None]) -> None:
+    st.write("The next stage would train on the same config again.")
+    yes, no = st.columns(2)
+    if yes.button("Train anyway", type="primary", key="turn-yes", width="stretch"):
+        go()
+    if no.button("Back to the form", key="turn-no", width="stretch"):
+        st.rerun()
 
 
 def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord) -> None:
     """Another decision after this stage, in a fork."""
     session = moment.session
-    with st.expander("What if? Decide otherwise, cell by cell, and fork the session here", icon=":material/fork_right:"):
-        desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, moment.validation, session.spec.guard, record)
+    desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, moment.validation, session.spec.guard, record)
+    with st.expander(
+        "What if? Decide otherwise, cell by cell, and fork the session here", icon=":material/fork_right:", expanded=begun(desk.key)
+    ):
         proposal, differs = decide(desk)
         who, title, action = st.columns([1, 1.4, 0.8], vertical_alignment="bottom")
         own = session.spec.engineer
         ready = [name for name, engineer in BY_NAME.items() if not engineer.required() or name == own.kind]
         engineer = who.selectbox(
-            "Who proposes after the stages that follow", ready, key="fork-engineer",
+            "Who proposes after the stages that follow", ready, key=f"{desk.key}-engineer", **KEPT,
             index=None, placeholder=f"as before: {who_is(own.kind)}", format_func=who_is,
         )  # fmt: skip
         name = title.text_input(
-            "Title of the fork", f"{session.title}, what if after stage {stage + 1}"[:120], max_chars=120, key="fork-title"
-        )
+            "Title of the fork", f"{session.title}, what if after stage {stage + 1}"[:120], max_chars=120, key=f"{desk.key}-title",
+            **KEPT,
+        )  # fmt: skip
+        keep_draft(desk.key, entries := desk.entries | {f"{desk.key}-engineer": one_of(ready), f"{desk.key}-title": text})
         may = api_form.may_ask([own.server if engineer in (None, own.kind) else None], "fork")
         asked = action.button(
             "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch",
@@ -81,7 +105,13 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
         if asked and (differs or engineer is not None):
             changes: dict[str, Any] = {"title": name} | ({"engineer": engineer} if engineer else {})
             given = proposal if differs else None
-            sessions.go_to_train(lambda: launch.start_fork(session, stage, sessions.store(), given=given, **changes))
+
+            def begin() -> Session:
+                forked = launch.start_fork(session, stage, sessions.store(), given=given, **changes)
+                forget_draft(entries)
+                return forked
+
+            sessions.go_to_train(begin)
 
 
 @dataclass(frozen=True)
@@ -121,17 +151,28 @@ class Desk:
     def widget(self, cell: str, name: str) -> str:
         return f"{self.key}-{cell}-{name}"
 
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """The inputs by their keys, for :func:`keep_draft`."""
+        found = {f"{self.key}-why": text}
+        for cell in self.before.cells:
+            found |= {self.widget(cell, name): per_cent for name in ("expected", *(knob.name for knob in self.knobs_of(cell)))}
+            found[self.widget(cell, "cites")] = some_of([line.id for line in lines_of(self, cell)])
+        return found
+
 
 def decide(desk: Desk) -> tuple[Proposal, bool]:
-    """The form, with what the guard makes of it; the proposal that it holds and whether that differs from the engineer's."""
+    """The form, with what the guard makes of it; the proposal that it holds, and whether that differs from the engineer's, or from the
+    config before where there is none."""
     for name in desk.before.cells:
         fill(desk, name)
+    st.session_state[f"{desk.key}-numbers"] = numbers(desk)
     with st.container(key=f"decide-{desk.key}"):
         with st.container(key=f"decide-heads-{desk.key}"):
             heading(desk)
         for name in desk.before.cells:
             row_of(desk, name)
-    why = st.text_input("Why", key=f"{desk.key}-why", max_chars=500, placeholder="Your reason, kept with the proposal")
+    why = st.text_input("Why", key=f"{desk.key}-why", max_chars=500, placeholder="Your reason, kept with the proposal", **KEPT)
     after = config_of(desk)
     proposal = proposal_of(
         desk.before,
@@ -143,7 +184,7 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
     )
     guarded, report = guard(after, desk.before, desk.limits, desk.context.layouts)
     tell_guard(desk, after, report)
-    return proposal, desk.proposed is None or bool(diff(desk.proposed.config_after, guarded))
+    return proposal, bool(diff(desk.before if desk.proposed is None else desk.proposed.config_after, guarded))
 
 
 def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = False) -> None:
@@ -183,7 +224,7 @@ def row_of(desk: Desk, name: str) -> None:
         st.session_state[desk.widget(name, "verdict")] = verdict_on(desk, name)
         next(columns).segmented_control(
             "What becomes of the proposal", VERDICTS, key=desk.widget(name, "verdict"), required=True,
-            on_change=obey, args=(desk, name),
+            on_change=obey, args=(desk, name), **KEPT,
         )  # fmt: skip
     own = desk.knobs_of(name)
     for knob in desk.knobs.values():
@@ -191,15 +232,15 @@ def row_of(desk: Desk, name: str) -> None:
         if knob in own:
             place.number_input(
                 f"{knob.label.capitalize()} of {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.1f",
-                key=desk.widget(name, knob.name),
+                key=desk.widget(name, knob.name), **KEPT,
             )  # fmt: skip
     next(columns).number_input(
         f"Valid rate that you expect on {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.0f", key=desk.widget(name, "expected"),
-        placeholder="no guess",
+        placeholder="no guess", **KEPT,
     )  # fmt: skip
     next(columns).multiselect(
         f"Evidence for {cell_label(name)}", [line.id for line in lines_of(desk, name)], key=desk.widget(name, "cites"),
-        placeholder="evidence",
+        placeholder="evidence", **KEPT,
     )  # fmt: skip
 
 
@@ -209,11 +250,19 @@ def lines_of(desk: Desk, name: str) -> list[Evidence]:
 
 
 def obey(desk: Desk, name: str) -> None:
-    """A plain yes or no fills the numbers; who edits, begins with those that are there."""
+    """A plain yes or no fills the numbers; who edits, begins with those that are there. If a number comes with it, nobody has clicked: the
+    browser has not heard yet that the number before made it an edit."""
+    if numbers(desk) != st.session_state[f"{desk.key}-numbers"]:
+        return
     verdict = st.session_state[desk.widget(name, "verdict")]
     if verdict != "edit":
         fill(desk, name, verdict, again=True)
     st.session_state[desk.widget(name, "editing")] = verdict == "edit"
+
+
+def numbers(desk: Desk) -> list[float]:
+    """All values of knobs in the form."""
+    return [st.session_state[desk.widget(name, knob.name)] for name in desk.before.cells for knob in desk.knobs_of(name)]
 
 
 def verdict_on(desk: Desk, name: str) -> Verdict:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.train.preview import obstacles
-from frozenlab.app.ui import api_form, markup, sessions
+from frozenlab.app.ui import api_form, markup, nav, sessions
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, name_of
@@ -52,9 +53,9 @@ BASE = "study"
 """The preset that a study runs by default."""
 
 
-@st.dialog("Start a study", width="medium")
+@nav.dialog("Start a study", width="medium")
 def start_form() -> None:
-    kind = st.selectbox("What is compared", list(KIND_WORDS), format_func=KIND_WORDS.__getitem__, key="study-kind")
+    kind = st.selectbox("What is compared", list(KIND_WORDS), format_func=KIND_WORDS.__getitem__, key="study-kind", **KEPT)
     given: dict[str, Any] = {}
     if kind == ON_STUDENTS:
         given["recipes"] = pick_students()
@@ -64,30 +65,32 @@ def start_form() -> None:
         usual = STUDENTS_ENGINEERS if kind == ON_STUDENTS else PAPER_ENGINEERS
         given["engineers"] = engineers = tuple(
             st.multiselect(
-                "Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", format_func=name_of, help="The first is the reference."
-            )
+                "Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", **KEPT, format_func=name_of, help="The first is the reference.",
+            )  # fmt: skip
         )
         if len(engineers) < 2:
             st.info("Choose two engineers or more.")
             return
         given["controls"] = tuple(
             st.multiselect(
-                "Controls of the first", list(CONTROLS), ["blind"] if kind == ON_STUDENTS else [], key=f"study-{kind}-controls",
+                "Controls of the first", list(CONTROLS), ["blind"] if kind == ON_STUDENTS else [], key=f"study-{kind}-controls", **KEPT,
                 format_func=lambda name: f"{name} · {CONTROLS[name]}", help="Each is one more arm, made of the first engineer.",
             )
         )  # fmt: skip
     base, session = (kind, None) if kind == ON_STUDENTS else pick_session()
     few, many = st.columns(2)
     seeds = few.number_input(
-        "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
-    )
-    jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", help="One per processor core."))
+        "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", **KEPT,
+        help="Sessions of each arm. With few, only large effects can be seen.",
+    )  # fmt: skip
+    jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", **KEPT, help="One per processor core."))
     matters = few.number_input(
-        "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f", key=f"study-matters-{kind}",
+        "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f",
+        key=f"study-matters-{kind}", **KEPT,
         help="An effect can be shown to be smaller than this, which is a finding too.",
     )  # fmt: skip
     prediction = many.text_input(
-        "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, above the result."
+        "What do you expect?", key="study-prediction", **KEPT, max_chars=4000, help="Kept in the report, above the result."
     )
     asked: dict[str, Any] | None = None
     served = [name for name in given.get("engineers", ()) if "network" in BY_NAME[name].needs]
@@ -132,7 +135,7 @@ def pick_students() -> dict[str, Recipe]:
     first = next(iter(made.values())).recipe.config
     alike = [name for name, student in made.items() if student.recipe.config.cells.keys() == first.cells.keys()]
     chosen = st.multiselect(
-        "Students", list(made), alike, key="study-students", format_func=lambda name: made[name].title,
+        "Students", list(made), alike, key="study-students", **KEPT, format_func=lambda name: made[name].title,
         help="Each begins a session with every arm and seed. They are the unit of the statistics.",
     )  # fmt: skip
     if len(chosen) < 2:
@@ -143,7 +146,7 @@ def pick_students() -> dict[str, Recipe]:
 def pick_session() -> tuple[str, SessionSpec]:
     """What each cell runs: its name, and the session."""
     bases = base_sessions()
-    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base")
+    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base", **KEPT)
     return base, bases[base][1]
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from frozenlab.app.train.preview import chosen_name, chosen_preset, preview
 from frozenlab.app.train.student import pick_config, pick_student
 from frozenlab.app.ui import api_form, markup
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import one_line
@@ -75,7 +76,7 @@ def new_session_form(found: list[Session]) -> None:
         with st.expander("Stages, steps and seed"):
             numbers = number_fields(begun)
     suggest_title(begun.title if config == begun.initial_config else "")
-    title = first.text_input("Title", max_chars=120, key="form_title")
+    title = first.text_input("Title", max_chars=120, key="form_title", **KEPT)
     with run:
         st.subheader("What will run", anchor=False)
         if config is None:
@@ -115,9 +116,9 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
     st.caption("The preset's numbers are starting points: they are not tuned at this size yet.")
     which, writes = st.columns([1.4, 1])
     policy = which.text_input(
-        "Model", key="form_policy", max_chars=300, help="Its name on the Hugging Face hub, or a folder on this machine."
-    )
-    writer = writes.selectbox("Plans are written by", list(WRITERS), key="form_writer")
+        "Model", key="form_policy", **KEPT, max_chars=300, help="Its name on the Hugging Face hub, or a folder on this machine.",
+    )  # fmt: skip
+    writer = writes.selectbox("Plans are written by", list(WRITERS), key="form_writer", **KEPT)
     rank, longest, gpus, choices = st.columns(4, vertical_alignment="bottom")
     lora = field(
         Lora, "rank", key="form_rank", place=rank, min_value=0, help="Size of the adapters that are trained; 0 trains all weights."
@@ -148,11 +149,11 @@ def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
 
 def preset_and_method() -> None:
     st.selectbox(
-        "Begin with", SESSION_PRESETS, format_func=lambda name: f"{name} · {SESSION_PRESETS[name].words}", key="form_preset",
+        "Begin with", SESSION_PRESETS, format_func=lambda name: f"{name} · {SESSION_PRESETS[name].words}", key="form_preset", **KEPT,
         on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
     )  # fmt: skip
     st.selectbox(
-        "How it trains", SESSION_PRESETS[chosen_name()].methods, key="form_method", on_change=fill_form,
+        "How it trains", SESSION_PRESETS[chosen_name()].methods, key="form_method", **KEPT, on_change=fill_form,
         format_func=titled,
         help="Reinforcement learning rewards plans that the model samples. The others show it what to imitate; their figures are "
         "never those of GRPO.",
@@ -184,13 +185,13 @@ def number_fields(begun: SessionSpec) -> Numbers:
             )  # fmt: skip
     training = fields(TrainingSettings, TRAINING, key="form", columns=5, steps={"learning_rate": 1e-5, "temperature": 0.1})
     schedule = st.segmented_control(
-        "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", required=True,
+        "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", **KEPT, required=True,
         help="Over the session: a late stage learns less than an early one. In every stage: all learn as much, each with its own short "
         "warm-up; choose this to compare engineers.",
     )  # fmt: skip
     assert schedule is not None  # it is required
     loop["stop_if"] = tuple(st.multiselect(
-        "Stop if", HEALTH_RULES, key="form_stop_if", placeholder="never: only show alarms",
+        "Stop if", HEALTH_RULES, key="form_stop_if", **KEPT, placeholder="never: only show alarms",
         help="An alarm of one of these rules stops the session after the step, or after the validation, that gave it. It can be resumed.",
     ))  # fmt: skip
     return Numbers(loop, suite, test, training, schedule)
@@ -251,18 +252,18 @@ class ChosenEngineer(NamedTuple):
 
 def engineer_fields(family: Family) -> ChosenEngineer:
     engineer = st.selectbox(
-        "Who writes the next config", [one.name() for one in ENGINEERS], format_func=engineers.titled, key="form_engineer",
+        "Who writes the next config", [one.name() for one in ENGINEERS], format_func=engineers.titled, key="form_engineer", **KEPT,
         help="Between two stages the engineer reads the evidence and proposes the next environment config.",
     )  # fmt: skip
     server = api_form.fields() if "network" in BY_NAME[engineer].needs else None
     sections = st.pills(
-        "What it sees", NAMES, selection_mode="multi", default=USUAL, key="form_sections",
+        "What it sees", NAMES, selection_mode="multi", default=USUAL, key="form_sections", **KEPT,
         help="Sections of the context: " + "; ".join(f"{name}: {help_of(name)}" for name in NAMES) + ".",
     )  # fmt: skip
     layouts: list[str] = []
     if family.parts:
         layouts = st.pills(
-            "Layouts it may use", family.parts, selection_mode="multi", key="form_layouts",
+            "Layouts it may use", family.parts, selection_mode="multi", key="form_layouts", **KEPT,
             help="Without any, every map size keeps those of the first config. The lab model has no words for layouts: it keeps them.",
         )  # fmt: skip
     return ChosenEngineer(

@@ -7,6 +7,7 @@ import streamlit as st
 
 from frozenlab.app.session.proposals import config_list
 from frozenlab.app.ui import markup, refusals, sessions
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.base.cells import Config, evenly
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.students.certificate import Certificate
@@ -36,7 +37,7 @@ def pick_config(found: list[Session], begun: SessionSpec, student: Student | Non
     titles = {session.id: f"{session.title}, its last config" for session in sessions.values()}
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
-    source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
+    source = st.selectbox("Taken from", sources, key="form_source", **KEPT, format_func=lambda name: titles.get(name, name))
     config: Config | None = begun.initial_config
     try:
         if source == FROM_STUDENT:
@@ -75,8 +76,8 @@ def pick_student(begun: SessionSpec) -> Student | None:
     if st.session_state.get(KEY) not in (LAB_MODEL, *ready):
         st.session_state[KEY] = LAB_MODEL
     chosen = st.selectbox(
-        "Model", [LAB_MODEL, *ready], key=KEY, format_func=lambda name: label(ready.get(name)), help=HELP, on_change=follow
-    )
+        "Model", [LAB_MODEL, *ready], key=KEY, **KEPT, format_func=lambda name: label(ready.get(name)), help=HELP, on_change=follow,
+    )  # fmt: skip
     if len(candidates(store)) > 1:
         st.button(
             SECRET_TITLE, key="student-secret", icon=":material/help:", on_click=hide_one,

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.base.docstrings import field_docs
 
 FINE = 1e-3
@@ -50,7 +51,11 @@ def field(
     """
     info = model.model_fields[name]
     kind, constraints, optional = parts_of(info)
-    what: dict[str, Any] = {"label": info.title or name.replace("_", " ").capitalize(), "key": key, "help": field_docs(model).get(name)}
+    what: dict[str, Any] = {
+        "label": info.title or name.replace("_", " ").capitalize(),
+        "key": key,
+        "help": field_docs(model).get(name),
+    } | KEPT
     if optional:
         what["value"] = None
     elif key not in st.session_state and not info.is_required():

@@ -7,7 +7,8 @@ request of a fresh server is a deep link. Each page therefore begins with :func:
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -51,6 +52,8 @@ TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)
 """Scrolls to the top, for readers who come from far down another page."""
 QR_SIDE = 12.5
 """Of the picture, in rem."""
+DIALOG = "_dialog"
+"""Session-state entry: a dialog is open."""
 INLINE = (TO_THE_TOP,)
 """All scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
 
@@ -90,9 +93,39 @@ def put(name: str, value: str | None) -> None:
         st.query_params[name] = value
 
 
+Draw = Callable[..., None]
+
+
+def dialog(title: str, *, on_dismiss: Callable[[], None] | None = None, **look: Any) -> Callable[[Draw], Draw]:
+    """``st.dialog`` for all pages: while one is open, no fragment draws the whole page (:func:`draw_anew`), which would close it. It is
+    drawn when the reader has closed the dialog."""
+
+    def decorated(draw: Draw) -> Draw:
+        @wraps(draw)
+        def drawn(*given: Any) -> None:
+            st.session_state[DIALOG] = True
+            draw(*given)
+
+        return st.dialog(title, on_dismiss=on_dismiss or "rerun", **look)(drawn)
+
+    return decorated
+
+
+def in_dialog() -> bool:
+    """Whether the page has an open dialog."""
+    return DIALOG in st.session_state
+
+
+def draw_anew() -> None:
+    """Draw the whole page, for a fragment that has seen something end or begin; not while a dialog is open."""
+    if not in_dialog():
+        st.rerun()
+
+
 def build() -> StreamlitPage:
     """Declare the navigation and return the page of the address."""
     st.session_state["_nav"] = True
+    st.session_state.pop(DIALOG, None)  # a run of the whole page closes it
     pages = [st.Page(path(name), title=title, help=hint, default=name == "home") for name, (title, hint) in PAGES.items()]
     page = st.navigation(pages, position="top")
     if st.session_state.get("_page") != page.url_path:

@@ -7,6 +7,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app.ui import nav
 from frozenlab.app.views.lake.share import decode
 from frozenlab.lake.kernels.cache import Group, Progress, progress
 from frozenlab.lake.rules import Paths, walk
@@ -71,8 +72,9 @@ def announce(*groups: Group, what: str) -> None:
 def _announcement(groups: tuple[Group, ...], what: str) -> None:
     found = unfinished(*groups)
     if found is None:
-        st.rerun()
-    st.caption(f"{what} {words(*found)}")
+        nav.draw_anew()
+    else:
+        st.caption(f"{what} {words(*found)}")
 
 
 def optimal_paths(code: str) -> Paths | None:
