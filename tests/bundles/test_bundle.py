@@ -15,7 +15,7 @@ from frozenlab.cli.main import main
 from frozenlab.engineer.schema import Proposal
 from frozenlab.experiments.bundles.cleaning import cleaned, cleaned_json
 from frozenlab.experiments.bundles.found import Found, find, needs
-from frozenlab.experiments.bundles.importing import TAG, free_id, take_in
+from frozenlab.experiments.bundles.importing import TAG, ids, take_in
 from frozenlab.experiments.bundles.layout import FILES, BundleError, allowed
 from frozenlab.experiments.bundles.reading import opened
 from frozenlab.experiments.bundles.writing import export, files_of, size_of
@@ -258,10 +258,12 @@ def test_references_are_known_by_their_fields_and_can_be_renamed() -> None:
 
 
 def test_no_import_passes_for_a_recorded_session(store: SessionStore, out: Path) -> None:
-    assert free_id("session", "example-quick", store) == "imported-quick"
+    assert next(ids("session", "example-quick")) == "imported-quick"
     export([find("example-quick-kept", store)], out)
     assert [job.id for job in there(store, out)] == ["imported-quick-kept"]
     assert store.open("imported-quick-kept").read_only
+    with opened(out, store) as bundle:
+        assert [job.facts.split(", ")[2] for job in bundle.jobs] == ["is here already as imported-quick-kept"] and not bundle.sound
 
 
 def test_a_running_job_and_a_damaged_one(store: SessionStore, session: Session, out: Path, tmp_path: Path) -> None:

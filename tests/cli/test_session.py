@@ -19,7 +19,9 @@ from tests.cli.calls import reason
 def test_rates_have_their_interval_and_n(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "example-quick"]) == 0
     rates = [line for line in capsys.readouterr().out.splitlines() if "valid" in line]
-    assert rates and all(re.search(r"\d % valid \(\d+\.\d to \d+\.\d %\), .* % optimal \(.*\), n = \d+$", line) for line in rates)
+    assert rates and all(
+        re.search(r"\d % valid \(\d+\.\d to \d+\.\d %\), .* % optimal \(.*\), n = \d+ test boards$", line) for line in rates
+    )
 
 
 @pytest.mark.parametrize("name", ["example-quick", "example-long"])

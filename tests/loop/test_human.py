@@ -11,10 +11,13 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.queue.db import QueueDB
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session import launch
+from frozenlab.session.catalog import listed
+from frozenlab.session.events import event_words
 from frozenlab.session.ledger import predictions
+from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.builders import build_session, short_spec
+from tests.builders import SEALED, build_session, short_spec
 from tests.running import finish, finished
 
 
@@ -22,14 +25,25 @@ def harder(config: EnvironmentConfig, cell: str, hole_ratio: float) -> Environme
     return config.with_cells(config.cells | {cell: config.cells[cell].model_copy(update={"hole_ratio": hole_ratio})})
 
 
+def boards_told(session: Session) -> list[int | None]:
+    """How many test boards each event counts that says something of them."""
+    return [event.get("n") for event in session.events() if event["kind"] == "tested"]
+
+
 def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "wake", lambda root: None)  # no dispatcher takes it from the queue: the test runs it
     store = SessionStore(tmp_path)
-    session = store.create(short_spec("human"), "asked")
+    session = store.create(short_spec("human", test=SEALED["test"]), "asked")
     assert finish(session) == 4
     state = session.state()
     assert (state.status, state.phase, state.stage, state.live) == ("waiting", "proposing", 0, False)
     assert session.context(0) is not None and session.proposal(0) is None, "what a person decides by is there"
+    assert boards_told(session) == [None, None] and {rate.n for rate in state.rates} == {10}, (
+        "no figure of the test boards before the decision"
+    )
+    assert event_words(next(event for event in session.events() if event["kind"] == "tested")).endswith("nothing left to decide.")
+    (run,) = runs(listed(tmp_path, tmp_path))
+    assert (run.boards, run.last.n) == ("validation", 10)  # type: ignore[union-attr]
     with pytest.raises(launcher.LaunchError, match="waits for your proposal"):
         launch.resume(session, store)
     before = session.spec.initial_config
@@ -43,6 +57,9 @@ def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_p
     assert [repair.knob for repair in record.guard.repairs], "a person is guarded like everybody"
     assert session.environment(1).config == record.config_after  # type: ignore[union-attr]
     assert session.proposal(1) is None, "nobody is asked what nobody would train on"
+    assert boards_told(session)[-3:] == [12, 12, 12] and {rate.n for rate in session.state().rates} == {12}
+    (run,) = runs(listed(tmp_path, tmp_path))
+    assert (run.boards, run.last.n) == ("test", 12)  # type: ignore[union-attr]
     ledger = predictions(session)
     assert list(ledger["engineer"]) == ["human"] and list(ledger["expected"]) == [0.25]
     with pytest.raises(launcher.LaunchError, match="does not wait for a proposal, it is done"):

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 from frozenlab.base.files import write_parquet
+from frozenlab.session.catalog import listed
 from frozenlab.session.pace import held_out, pace_for, pace_of
 from frozenlab.session.recorder import Recorder
+from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
 from frozenlab.session.state import Phase
 from frozenlab.session.store import SessionStore
@@ -92,6 +94,17 @@ def test_the_pace_of_a_session_gives_the_time_that_it_took(name: str) -> None:
     measuring = sum(held_out(little)) * pace.answer * (little.stages + 1)
     assert pace.seconds(little) > pace.load + measuring, "held-out boards are answered however little it trains"
     assert pace.seconds(little, forked=True) < pace.seconds(little)
+
+
+def test_a_session_says_how_many_answers_of_its_engineer_could_be_used(tmp_path: Path) -> None:
+    session = build_session(tmp_path, small_spec(stages=2, sizes=(3,), boards_per_size=2), broken_stage=0)
+    Recorder(session).begin()
+    assert session.state().answers == (1, 2)
+    proposal = session.stage_dir(1) / "proposal.json"
+    proposal.write_bytes((session.stage_dir(0) / "proposal.json").read_bytes())
+    Recorder(Session(session.dir)).begin()
+    (run,) = runs(listed(tmp_path, tmp_path))
+    assert run.engineer == "policy, no usable answer"
 
 
 def test_rates_are_counted_from_the_tables_not_the_state(session: Session) -> None:

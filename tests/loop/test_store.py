@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.base.places import PACKAGE
-from frozenlab.experiments.bundles.importing import free_id
+from frozenlab.experiments.bundles.importing import ids
 from frozenlab.jobs.folders import SCRATCH_AGE, clear_scratch
 from frozenlab.jobs.job import RESERVED
 from frozenlab.session.presets import preset_spec
@@ -55,8 +55,8 @@ def test_no_session_takes_the_folder_of_other_things(tmp_path: Path) -> None:
     for name in RESERVED - {""}:
         with pytest.raises(SessionError, match="holds other things"):
             SessionStore(tmp_path).create(preset_spec("quick"), name)
-        assert free_id("session", name, SessionStore(tmp_path)) == f"{name}-2"
-        assert free_id("student", name, SessionStore(tmp_path)) == name
+        assert next(ids("session", name)) == f"{name}-2"
+        assert next(ids("student", name)) == name
 
 
 def test_leftovers_of_a_killed_process_are_deleted_after_a_day(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_what_is_refused_is_said_and_cannot_be_imported(sessions_folder: Path) -
 def test_a_session_is_exported_from_its_story(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = build_session(sessions_folder, small_spec(stages=1, sizes=(3,), boards_per_size=4), "mine")
     app = open_page("story", session="mine", stage="1", part="session")
-    assert [button.proto.label for button in app.get("download_button") if "story-export" in button.proto.id] == ["Download, up to 51 kB"]
+    assert [button.proto.label for button in app.get("download_button") if "story-export" in button.proto.id] == ["Download, up to 52 kB"]
     data = exporting.packed((Found("session", session.dir),), False)
     assert "sessions/mine/session.json" in zipfile.ZipFile(io.BytesIO(data)).namelist()
     monkeypatch.setattr(exporting, "LARGEST", 10)

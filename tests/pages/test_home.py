@@ -19,9 +19,19 @@ def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> N
     app = open_page("home")
     assert "No session has run here yet" in words(app)
     app.button(key="start-quick").click().run()
-    assert launched == [preset_spec("quick")]
     assert app.title[0].value == "Is the model learning?"
     assert app.query_params["session"] == "started-1"
+    open_page("home").button(key="start-quick").click().run()
+    quick = preset_spec("quick")
+    assert launched == [quick.changed(seed=seed, title=f"{quick.title}, seed {seed}") for seed in (0, 1)], "none repeats another"
+    app = open_page("train")
+    assert [option.split(" · ")[0] for option in app.selectbox(key="session_picker").options] == [
+        "Quick session, seed 1",
+        "Quick session, seed 0",
+    ]
+    app.button(key="new").click().run()
+    app.number_input(key="form_seed").set_value(1).run()
+    assert any("This repeats Quick session, seed 1 (started-2) to the last bit." in info.value for info in app.info)
 
 
 def test_a_finished_session_is_shown_with_interval_and_n(sessions_folder: Path) -> None:

@@ -60,22 +60,22 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(built: Session) -
 
 def test_curves_place_each_stage_after_the_one_before(built: Session) -> None:
     stages = [StageCurve(stage_name(i), built.metrics(i), 8, overall(built.validation(i))) for i in range(3)]
-    figure = training_curves(overall(built.validation(None)), stages).figure
+    figure = training_curves(overall(built.validation(None)), stages, "test").figure
     thick = [trace for trace in figure.data if trace.name == "valid plans while training"]
     assert [trace.x[0] for trace in thick] == [1, 9, 17]
-    diamonds = next(trace for trace in figure.data if (trace.name or "").startswith("validation"))
+    diamonds = next(trace for trace in figure.data if (trace.name or "").startswith("valid on test boards"))
     assert list(diamonds.x) == [0, 8, 16, 24]
 
 
 def test_curves_of_a_session_that_has_only_begun_say_so() -> None:
-    chart = training_curves(None, [StageCurve("Stage 1", pd.DataFrame(), 30, None)])
+    chart = training_curves(None, [StageCurve("Stage 1", pd.DataFrame(), 30, None)], "validation")
     assert "none yet" in chart.alt
 
 
 def test_the_valid_rate_has_one_scale_whatever_is_measured_yet(built: Session) -> None:
     stages = [StageCurve("Stage 1", pd.DataFrame(), 8, None)]
     for base in (None, overall(built.validation(None))):
-        layout = training_curves(base, stages).figure.layout
+        layout = training_curves(base, stages, "validation").figure.layout
         assert layout.yaxis.range == (-0.02, 1.02) and layout.yaxis2.range == (0, 1)
 
 

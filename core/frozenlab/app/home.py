@@ -164,10 +164,10 @@ def session_row(session: Session) -> None:
         name.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
         if last is not None and None in rates:
             result.markdown(f"**{rates[None].percent} → {rates[last].percent}** valid")
-            result.caption(f"now {rates[last].percents}, n = {rates[last].n}")
+            result.caption(f"now {rates[last].percents}, n = {rates[last].n} {session.suite} boards")
         elif None in rates:
             result.markdown(f"**{rates[None].percent}** valid before training")
-            result.caption(f"{rates[None].percents}, n = {rates[None].n}")
+            result.caption(f"{rates[None].percents}, n = {rates[None].n} {session.suite} boards")
         else:
             result.caption("no results yet")
         with status:

@@ -176,7 +176,13 @@ def run_status(options: argparse.Namespace) -> None:
 
 def print_status(session: Session, as_json: bool) -> None:
     state, spec = session.state(), session.spec
-    about = {"id": session.id, "folder": str(session.dir), "method": spec.training.method, "engineer": spec.engineer.kind}
+    about = {
+        "id": session.id,
+        "folder": str(session.dir),
+        "method": spec.training.method,
+        "engineer": spec.engineer.kind,
+        "suite": session.suite,
+    }
     found = alerts(session)
     record = about | state.model_dump(mode="json") | {"alerts": [asdict(alert) for alert in found]}
     lines = [
@@ -185,7 +191,7 @@ def print_status(session: Session, as_json: bool) -> None:
     ]
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
-        lines.append(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
+        lines.append(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)} {session.suite} boards")
     if state.status == "waiting":
         lines.append(f"  waiting for your proposal: on the Story page, or with frozenlab propose {session.id} CONFIG")
     lines += [f"  {alert.rule}: {alert}" for alert in found]

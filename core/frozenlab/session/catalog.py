@@ -78,6 +78,8 @@ class About(NamedTuple):
     seed: int
     parent: str | None
     """The id of the session that it was forked from."""
+    tested: bool
+    """Whether it has test boards."""
 
 
 class LastState(NamedTuple):
@@ -92,6 +94,8 @@ class LastState(NamedTuple):
     """After the last stage that was measured."""
     alarms: tuple[str, ...] = ()
     """The rules that gave an alarm when the worker looked the last time."""
+    answers: tuple[Count, Count] | None = None
+    """How many of its engineer's answers could be used, and how many it was asked for."""
 
 
 class Glance(NamedTuple):
@@ -133,6 +137,7 @@ def read_about(path: Path) -> About:
         stages=int(spec.get("stages", 3)),
         seed=int(spec.get("seed", 0)),
         parent=str(parent["session"]) if "session" in parent else None,
+        tested=spec.get("test") is not None,
     )
 
 
@@ -146,7 +151,7 @@ def read_last_state(path: Path) -> LastState:
     trained = [stage for stage in rates if stage is not None]
     last = rates[max(trained)] if trained else None
     alarms = tuple(dict.fromkeys(alarm["rule"] for alarm in state.get("alarms", ())))
-    return _LAST_STATE.validate_python((state["status"], state.get("started"), rates.get(None), last, alarms))
+    return _LAST_STATE.validate_python((state["status"], state.get("started"), rates.get(None), last, alarms, state.get("answers")))
 
 
 _LAST_STATE = TypeAdapter(LastState)
@@ -172,7 +177,7 @@ class Entry(NamedTuple):
 class _Stored(NamedTuple):
     """The file."""
 
-    version: Literal[1]
+    version: Literal[2]
     entries: dict[str, Entry]
 
 
@@ -231,7 +236,7 @@ class Index:
         settled = {name: entry for name, entry in entries.items() if all(seen is None or seen[0] < latest for seen in entry.seen)}
         try:
             with replacing(self.root / INDEX) as file:
-                file.write_bytes(_STORED.dump_json(_Stored(1, settled)))
+                file.write_bytes(_STORED.dump_json(_Stored(2, settled)))
         except OSError:  # read-only, or full, or this process only looks
             pass
 

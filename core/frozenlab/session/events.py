@@ -34,6 +34,8 @@ def _sentence(event: Mapping[str, Any]) -> str | None:
         case "baseline" | "validated" | "tested" if "n" in event:
             boards = "test boards" if kind == "tested" else "validation boards"
             return f"{when}, {boards}: {rate_words(event['valid'], event['optimal'], event['n'])}."
+        case "tested":
+            return f"{when}, test boards: measured. The figures come when there is nothing left to decide."
         case "stage" if stage is not None:
             return f"Stage {stage + 1}: {counted(event['boards'], 'board')} drawn."
         case "step" if stage is not None:

@@ -133,7 +133,7 @@ def keep_config(stage: int, reason: GenerationError, recorder: Recorder) -> Conf
     }
     kept = record.model_copy(update=refused)
     recorder.write_model(record.stage, "proposal.json", kept)
-    recorder.event("proposed", stage=record.stage, changes=0, kept_because=why)
+    recorder.proposed(kept)
     return kept.config_after
 
 

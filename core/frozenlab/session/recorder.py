@@ -85,7 +85,7 @@ class Recorder(JobRecorder[Session]):
         """Begin: the worker holds the session. Figures come from the tables, whatever ``state.json`` says."""
         session, spec = self.job, self.job.spec
         super().begin()
-        self.state.rates = session.rates()
+        self.state.rates, self.state.answers = session.rates(), session.usable_answers()
         earlier = session.events()
         kind = "resumed" if earlier else "started"
         self.alarmed = {str(event.get("rule")) for event in earlier if event.get("kind") == "alarm"}
@@ -139,9 +139,10 @@ class Recorder(JobRecorder[Session]):
     def measured(self, suite: SuiteName, stage: int | None, rows: pd.DataFrame) -> None:
         """Record the plans on the boards of a suite."""
         write_parquet(self._stage_dir(stage) / f"{suite}.parquet", rows)
-        kind = "tested" if suite == "test" else "baseline" if stage is None else "validated"
-        self.event(kind, **self._rate(stage, rows, shown=self.job.sealed == (suite == "test")))
-        self.tracking.measured(suite, stage, rows)
+        if suite == "test" and self.job.suite == "validation":
+            self.event("tested", stage=stage)  # a person, who may still decide, reads the log
+        else:
+            self._tell(suite, stage, rows, shown=suite == self.job.suite)
         if suite == "validation" and stage is not None:
             results, self.alerts = [*of_results(self.job, stage)], [*of_suite(self.job, stage)]
             self.look_after(results)
@@ -164,19 +165,21 @@ class Recorder(JobRecorder[Session]):
         if stops is not None:
             (self.job.dir / STOP_FILE).touch()
 
-    def _rate(self, stage: int | None, rows: pd.DataFrame, shown: bool) -> dict[str, Any]:
+    def _tell(self, suite: SuiteName, stage: int | None, rows: pd.DataFrame, shown: bool) -> None:
         """Record the rates of a table, which are the session's results if ``shown``."""
         rate = ValidRate.of(stage, rows)
         if shown:
             others = [other for other in self.state.rates if other.stage != stage]
             self.state.rates = sorted([*others, rate], key=lambda other: -1 if other.stage is None else other.stage)
             self.write()
-        return rate.model_dump()
+        self.event("tested" if suite == "test" else "baseline" if stage is None else "validated", **rate.model_dump())
+        self.tracking.measured(suite, stage, rows)
 
     def proposed(self, record: ProposalRecord) -> None:
         """Record what the engineer proposed, which is written already."""
         self.event("proposed", stage=record.stage, changes=len(record.changes), kept_because=record.kept_because)
         self.tracking.proposed(record)
+        self.state.answers = self.job.usable_answers()
 
     def write_model(self, stage: int | None, name: str, model: BaseModel) -> None:
         write_text(self._stage_dir(stage) / name, model.model_dump_json(indent=2))
@@ -209,7 +212,7 @@ class Recorder(JobRecorder[Session]):
         if self.job.spec.test is not None and "person" in self.job.spec.engineer.needs:
             for stage in (None, *range(self.job.spec.stages)):
                 if (rows := self.job.test(stage)) is not None:
-                    self._rate(stage, rows, shown=True)
+                    self._tell("test", stage, rows, shown=True)
 
     # --- writing -------------------------------------------------------------------------------------------------
 

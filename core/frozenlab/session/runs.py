@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from frozenlab.engineer.engineers import BY_NAME
 from frozenlab.jobs.state import read_state
 from frozenlab.session.catalog import Labels, Listed, Rated
+from frozenlab.session.session import SuiteName, suite_of_results
 
 
 class Run(NamedTuple):
@@ -20,6 +22,7 @@ class Run(NamedTuple):
     """That of its state; ``recorded`` for a session that ships."""
     family: str
     engineer: str
+    """Its kind; that it gave no usable answer, if it was asked."""
     method: str
     stages: int
     seed: int
@@ -29,6 +32,8 @@ class Run(NamedTuple):
     """Before training."""
     last: Rated | None
     """After the last stage that was measured."""
+    boards: SuiteName | None
+    """The suite of both rates."""
     parent: str | None
     labels: Labels
     alarms: tuple[str, ...] = ()
@@ -96,7 +101,8 @@ def run_of(session: Listed) -> Run | None:
     about, state, labels = session.glance
     if about is None:
         return None
-    labels = labels or Labels()
+    labels, asked = labels or Labels(), BY_NAME.get(about.engineer)
+    usable, answers = state.answers if state is not None and state.answers else (0, 0)
     status: str = state.status if state is not None else "failed"
     if session.recorded:
         status = "recorded"
@@ -108,13 +114,14 @@ def run_of(session: Listed) -> Run | None:
         title=labels.title or about.title or session.folder.name,
         status=status,
         family=about.family,
-        engineer=about.engineer,
+        engineer=f"{about.engineer}, no usable answer" if answers and not usable else about.engineer,
         method=about.method,
         stages=about.stages,
         seed=about.seed,
         began=session.began,
         base=state.base if state is not None else None,
         last=state.last if state is not None else None,
+        boards=None if state is None else suite_of_results(about.tested, asked is not None and "person" in asked.needs, state.status),
         parent=about.parent,
         labels=labels,
         alarms=state.alarms if state is not None and status in ("running", "stalled") else (),

@@ -79,6 +79,11 @@ GIVEN_FILE = "given.json"
 """A person's proposal, in the folder of the stage before it."""
 
 
+def suite_of_results(tested: bool, asks_person: bool, status: str) -> SuiteName:
+    """Results come from test boards if there are some, but not while a person is the engineer, who would see them."""
+    return "test" if tested and (status == "done" or not asks_person) else "validation"
+
+
 class SessionError(LabError, ValueError):
     """A session does not exist, cannot be read or may not be changed; the message says which and why."""
 
@@ -223,6 +228,11 @@ class Session(Job):
     def proposal(self, stage: int | None) -> ProposalRecord | None:
         return self.files.model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
 
+    def usable_answers(self) -> tuple[int, int]:
+        """How many of the engineer's answers could be used, and how many it was asked for."""
+        records = [record for stage in (None, *range(self.spec.stages)) if (record := self.proposal(stage)) is not None]
+        return sum(record.proposal is not None for record in records), len(records)
+
     def given(self, stage: int | None) -> Proposal | None:
         """A person's proposal after the stage, in place of the session's engineer; None if there is none."""
         return self.files.model(self.stage_dir(stage) / GIVEN_FILE, Proposal)
@@ -273,21 +283,20 @@ class Session(Job):
         return table
 
     @property
-    def sealed(self) -> bool:
-        """Whether results come from test boards. They do not while a person is the engineer, who would see them."""
-        if self.spec.test is None or "person" not in self.spec.engineer.needs:
-            return self.spec.test is not None
-        stored = self.files.model(self.dir / "state.json", State)
-        return stored is not None and stored.status == "done"
+    def suite(self) -> SuiteName:
+        """The suite that results come from."""
+        asks = "person" in self.spec.engineer.needs
+        stored = self.files.model(self.dir / "state.json", State) if asks else None
+        return suite_of_results(self.spec.test is not None, asks, stored.status if stored else "")
 
     def results(self, stage: int | None) -> pd.DataFrame | None:
         """The session's results, one row per board: the test boards if the session has them, otherwise the validation boards."""
-        return self.test(stage) if self.sealed else self.validation(stage)
+        return self.answers(self.suite, stage)
 
     @property
     def results_from(self) -> str:
         """The boards behind the results, in words."""
-        return "test boards, which no engineer saw" if self.sealed else "validation boards, which the engineer saw too"
+        return "test boards, which no engineer saw" if self.suite == "test" else "validation boards, which the engineer saw too"
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""

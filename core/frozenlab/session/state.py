@@ -54,6 +54,8 @@ class State(WorkerState):
     """Training steps done in this stage."""
     steps: Count = 0
     rates: list[ValidRate] = Field(default_factory=list)
+    answers: tuple[Count, Count] | None = None
+    """How many of the engineer's answers could be used, and how many it was asked for; None in states of old versions."""
 
     def queued(self) -> Self:
         return super().queued().model_copy(update={"phase": "starting", "phase_done": 0.0, "phase_since": time.time()})

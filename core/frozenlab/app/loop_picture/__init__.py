@@ -75,7 +75,11 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
                 _curve(metrics),
                 f"{plans:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
             ),
-            card("Validate", _rates(before, after), f"{was}{now.percent} valid on {now.n} validation boards ({now.percents})."),
+            card(
+                "Validate" if session.suite == "validation" else "Validate and test",
+                _rates(before, after),
+                f"{was}{now.percent} valid on {now.n} {session.suite} boards ({now.percents}).",
+            ),
             card(
                 "Gather evidence",
                 _faults(read, session.spec.tasks.outcomes),

@@ -72,10 +72,12 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
             now = overall(one.table)
             result = (
                 f'<p class="fl-answer">{now.percent} <small>valid</small></p>'
-                f'<p class="fl-note">{now.percents} (95 %), n = {now.n}, {one.after}</p>'
+                f'<p class="fl-note">{now.percents} (95 %), n = {now.n} {session.suite} boards, {one.after}</p>'
             )
         column.html(f'<p><span style="color:{color}" aria-hidden="true">■</span> <b>{escape(name)}</b></p>{result}')
-        column.caption(markup.plain(sessions.set_up(session.spec)))
+        with column:
+            st.caption(markup.plain(sessions.set_up(session.spec)))
+            sessions.answers_badge(session)
         column.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
 
 
@@ -115,7 +117,7 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
     """Valid rate and reward of each named run. Lines are running means of the sampled plans; marks are the held-out results with 95 %
     intervals."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
-    spoken = []
+    spoken, mixed = [], len({session.suite for _, session in runs}) > 1
     for number, (name, session) in enumerate(runs):
         color, curve, checks = COLORS[number], over_steps(session, axis), rates_by_stage(session.state())
         look = dict(color=color, width=2.2, dash=DASHES[number])
@@ -130,8 +132,9 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
         rates = list(checks.values())
         checked = dots(
             (place(session, axis, -1 if stage is None else stage, session.spec.training.steps) for stage in checks), rates,
-            name, "valid on held-out boards", error_y=whiskers(rates, color),
-            mode="lines+markers", name=name, legendgroup=str(number), line=dict(color=color, width=1.2, dash=DASHES[number]),
+            name, f"valid on {session.suite} boards", error_y=whiskers(rates, color),
+            mode="lines+markers", name=f"{name}, {session.suite} boards" if mixed else name, legendgroup=str(number),
+            line=dict(color=color, width=1.2, dash=DASHES[number]),
             marker=dict(symbol=SYMBOLS[number], size=11, color=color, line=dict(width=1.2, color="white")),
         )  # fmt: skip
         figure.add_trace(checked, row=1, col=1)

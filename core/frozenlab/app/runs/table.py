@@ -40,7 +40,7 @@ FEWEST, MOST = 2, 6
 """Runs side by side."""
 ROWS = 200
 """Rows that the browser gets at a time."""
-USUAL = ("before", "after", "95 % interval", "n", "status", "engineer", "method", "began", "tags")
+USUAL = ("before", "after", "95 % interval", "n", "boards", "status", "engineer", "method", "began", "tags")
 ERROR = "trash_error"
 """Session-state entry: why something could not be restored."""
 
@@ -67,6 +67,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "after": ("Valid rate after the last measured stage", lambda run: in_percent(run.last)),
     "95 % interval": ("Of the valid rate after the last measured stage", lambda run: bounds(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
+    "boards": ("Test boards, or the validation boards that the engineer sees: compare like with like", lambda run: run.boards),
     "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
     "engineer": ("Who redesigns the environment between the stages", lambda run: name_of(run.engineer)),
     "method": ("How it is trained", lambda run: title_of(run.method)),
@@ -329,7 +330,7 @@ def label(gone: shelf.Trashed) -> str:
     return f"{gone.kind} {gone.id}"
 
 
-@st.dialog("Delete for good?")
+@nav.dialog("Delete for good?")
 def ask(count: int, store: SessionStore) -> None:
     st.write(f"{'What is' if count == 1 else f'All {count:,}'} in the trash will be gone, with checkpoints and tables.")
     with st.container(horizontal=True):

@@ -27,6 +27,7 @@ from frozenlab.app.ui.figures import (
 )
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import Interval, percent
+from frozenlab.session.session import SuiteName
 from frozenlab.tasks.families import cell_label, cells_noun
 
 CLEAR = 0.05
@@ -35,23 +36,23 @@ CLEAR = 0.05
 
 @dataclass(frozen=True)
 class StageCurve:
-    """What one stage logged while it trained, and the validation that followed."""
+    """What one stage logged while it trained, and its result."""
 
     label: str
     metrics: pd.DataFrame
     steps: int
     """Steps the stage has in all, so that a running stage has its full width."""
     check: Interval | None
-    """Its validation; None: not yet."""
+    """Its result; None: not yet."""
 
 
 def training_curves(
-    base: Interval | None, stages: Sequence[StageCurve], smooth: int = 5, below: Literal["reward", "loss"] = "reward"
+    base: Interval | None, stages: Sequence[StageCurve], suite: SuiteName, smooth: int = 5, below: Literal["reward", "loss"] = "reward"
 ) -> Chart:
-    """Valid rate of the sampled plans, and below it reward or loss, over all steps, with the held-out validations between the stages.
+    """Valid rate of the sampled plans, and below it reward or loss, over all steps, with the results between the stages.
 
-    Thin lines are single steps, thick ones a running mean over ``smooth`` of the stage's measured steps. Diamonds are validations with
-    intervals.
+    Thin lines are single steps, thick ones a running mean over ``smooth`` of the stage's measured steps. Diamonds are results on the boards
+    of the ``suite``, with intervals.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.62, 0.38])
     checks: list[tuple[int, str, Interval]] = [] if base is None else [(0, "before training", base)]
@@ -99,13 +100,13 @@ def training_curves(
             checks.append((offset, f"after {stage.label.lower()}", stage.check))
     if checks:
         measured = [check for _, _, check in checks]
-        validations = dots(
+        results = dots(
             (x for x, _, _ in checks), measured, "%{customdata[0]}", lead=[(label,) for _, label, _ in checks],
             error_y=whiskers(measured, CHECK_COLOR, thickness=2, width=5),
-            mode="markers+lines", name="validation, held-out boards", line=dict(color=CHECK_COLOR, width=1.2, dash="dot"),
+            mode="markers+lines", name=f"valid on {suite} boards", line=dict(color=CHECK_COLOR, width=1.2, dash="dot"),
             marker=dict(symbol="diamond", size=12, color=CHECK_COLOR, line=dict(width=1.5, color="white")),
         )  # fmt: skip
-        figure.add_trace(validations, row=1, col=1)
+        figure.add_trace(results, row=1, col=1)
     figure.update_xaxes(range=[-0.02 * max(offset, 1), max(offset, 1) * 1.02], showgrid=False)
     figure.update_xaxes(title_text="training step", row=2, col=1)
     known = [value for stage in stages if below in stage.metrics for value in stage.metrics[below].dropna()]
@@ -114,7 +115,9 @@ def training_curves(
     figure.update_yaxes(title_text="valid", row=1, col=1)
     common_layout(figure, height=430, top=58)
     rates_in_words = ", ".join(f"{label} {check.percent} valid (n = {check.n})" for _, label, check in checks)
-    return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {rates_in_words or 'none yet'}.")
+    return Chart(
+        figure, f"Training curves over {offset} steps in {len(stages)} stages. {suite.capitalize()} boards: {rates_in_words or 'none yet'}."
+    )
 
 
 def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart:

@@ -40,7 +40,7 @@ def show_ledger(session: Session, store: SessionStore) -> None:
         return
     st.subheader("The prediction ledger", anchor=False, help=HELP)
     st.markdown(sentence(score(session.spec.engineer.kind, own)))
-    st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.sealed else FLATTERED}")
+    st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.suite == 'test' else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")
     with left:
         st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")

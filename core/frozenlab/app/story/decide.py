@@ -154,7 +154,7 @@ class Desk:
     @property
     def entries(self) -> dict[str, Entry]:
         """The inputs by their keys, for :func:`keep_draft`."""
-        found = {f"{self.key}-why": text}
+        found: dict[str, Entry] = {f"{self.key}-why": text}
         for cell in self.before.cells:
             found |= {self.widget(cell, name): per_cent for name in ("expected", *(knob.name for knob in self.knobs_of(cell)))}
             found[self.widget(cell, "cites")] = some_of([line.id for line in lines_of(self, cell)])

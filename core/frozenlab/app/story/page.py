@@ -48,7 +48,9 @@ def page() -> None:
 
 def show_session(session: Session) -> None:
     state = session.state()
-    st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
+        sessions.answers_badge(session)
     imported_note("session", session.dir)
     opening = first_judged(session, state)
     thread = marks(session, state)

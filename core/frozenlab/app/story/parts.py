@@ -56,8 +56,9 @@ SKILL_HELP = (
 def headline(moment: Moment) -> None:
     now, record = overall(moment.after), moment.record
     if moment.stage is None or moment.before is None:
+        optimal = overall(moment.after, "optimal").percent
         result = f"Before training, <b>{now.percent}</b> of its plans are valid."
-        note = f"95 % interval {now.percents}, n = {now.n} held-out boards. {overall(moment.after, 'optimal').percent} are optimal."
+        note = f"95 % interval {now.percents}, n = {now.n} {moment.session.suite} boards. {optimal} are optimal."
     else:
         before, after = moment.before, moment.after
         change = once(lambda: board_by_board(before, after), "story headline", *moment.key)

@@ -78,6 +78,7 @@ def controls(session: Session, state: State) -> bool:
     may = api_form.may_ask([session.spec.engineer.server] if ended else [], "resume")
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
+        sessions.answers_badge(session)
         began = "" if state.live else f" · began {sessions.ago(session.created)}"
         st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
         live = st.toggle("Live", True, key="live", help="Off: charts stop updating, so your zoom is kept.") if state.live else False
@@ -96,7 +97,7 @@ def controls(session: Session, state: State) -> bool:
     return live
 
 
-@st.dialog("Stop this session?")
+@nav.dialog("Stop this session?")
 def confirm_stop(session: Session) -> None:
     st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
     yes, no = st.columns(2)

@@ -44,6 +44,9 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.caption("No session on this machine shows yet how long that takes.")
     if shape is not None:
         memory_and_time(spec, shape, timed=pace is not None)
+    same = next((known for known in found if known.spec.changed(title=spec.title) == spec), None)
+    if same is not None:
+        st.info(f"This repeats {markup.plain(same.title)} ({same.id}) to the last bit. Another seed makes a run of its own.")
     wrong = obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))

@@ -57,7 +57,7 @@ def session_view(session_id: str, drawn: str, live: bool) -> None:
     else:
         measured(session, state, mark)
     sessions.problems(session)
-    if sessions.status_words(session, state) != drawn:
+    if sessions.status_words(session, state) != drawn and not nav.in_dialog():
         if state.status == "done":
             st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
         elif state.status == "waiting":
@@ -167,7 +167,7 @@ def curves(session: Session, state: State) -> None:
             StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
             for stage in range(session.spec.stages)
         ]
-        return training_curves(checks.get(None), stages, below=below)
+        return training_curves(checks.get(None), stages, session.suite, below=below)
 
     theme.chart(once(draw, "curves", str(session.dir), measured, tuple(checks.items()), below), "curves")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -83,10 +84,11 @@ def readable(session_id: str, known: SessionStore) -> Session | None:
 
 
 def describe(session: Session) -> str:
-    """``Quick session · GRPO · running · 20260712-101500-quick``."""
+    """``Quick session · running · 12 Jul 10:15 · GRPO · 20260712-101500-quick``: what tells it from others of its title comes first, for
+    boxes that cut the end off."""
     kind = "imported" if why_not_own(session.dir) else "recorded" if session.read_only else session.state().status
-    method = title_of(session.spec.training.method)
-    return f"{session.title} · {method} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
+    parts = [session.title, kind, time.strftime("%-d %b %H:%M", time.localtime(session.created)), title_of(session.spec.training.method)]
+    return " · ".join(parts + [session.id] * (session.title != session.id))
 
 
 def set_up(spec: SessionSpec) -> str:
@@ -103,6 +105,14 @@ def status_badge(session: Session, state: State) -> None:
         st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
     else:
         st.badge(status_words(session, state), color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+
+
+def answers_badge(session: Session) -> None:
+    """How many of its engineer's answers could be used, if not all."""
+    usable, asked = session.usable_answers()
+    if usable < asked:
+        words = f"{usable if usable else 'none'} of {counted(asked, 'answer')} used"
+        st.badge(words, icon=":material/warning:", color="orange", help="Where an answer could not be used, the previous config was kept.")
 
 
 def alarm_badges(alarms: Sequence[Alarm]) -> None:
@@ -155,9 +165,17 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         key="start-quick",
         icon=":material/bolt:",
         width=width,
-        **refusals.changes("Three stages with the lab model, in under three minutes on two cores."),
+        **refusals.changes("Three stages with the lab model, in under three minutes on two cores. Each has a seed of its own."),
     ):
-        start(preset_spec("quick"))
+        start(another(preset_spec("quick")))
+
+
+def another(spec: SessionSpec) -> SessionSpec:
+    """The spec with a seed, named in its title, that no listed session of this title has: with the same seed it would repeat that one."""
+    known = [session.glance.about for session in store().listed()]
+    taken = {about.seed for about in known if about is not None and about.title.startswith(spec.title)}
+    seed = next(number for number in count(spec.seed) if number not in taken)
+    return spec.changed(seed=seed, title=f"{spec.title}, seed {seed}")
 
 
 def nothing_yet(what: str) -> None:

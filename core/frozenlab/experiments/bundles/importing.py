@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, count
 from pathlib import Path
 
 from frozenlab.base.errors import LabError
@@ -77,18 +78,17 @@ def place(jobs: list[JobReport], store: SessionStore) -> None:
     inside = {(job.entry.kind, job.entry.id) for job in jobs if not job.refused}
     for job in jobs:
         kind, job_id = job.entry.kind, job.entry.id
-        job.here = not job.refused and _same(job, store.root / KINDS[kind].place / job_id)
-        job.id = job_id if job.here else free_id(kind, job_id, store)
+        names, folder = ids(kind, job_id), store.root / KINDS[kind].place
+        job.id = next(name for name in names if not os.path.lexists(folder / name) or (not job.refused and _same(job, folder / name)))
+        job.here = os.path.lexists(folder / job.id)
         job.needs = [(need, _where(need, inside, store)) for need in job.wanted]
 
 
-def free_id(kind: str, job_id: str, store: SessionStore) -> str:
-    """The id that a job gets here: its own if it is free, else with a number. No import passes for a recorded session."""
+def ids(kind: str, job_id: str) -> Iterator[str]:
+    """The ids that a job can get here, the first that is free: its own, or with a number. No import passes for a recorded session."""
     stem = f"imported-{job_id.removeprefix(RECORDED)}" if kind == "session" and job_id.startswith(RECORDED) else job_id
-    folder = store.root / KINDS[kind].place
-    names = (stem[:63], *(f"{stem[:58]}-{number}" for number in range(2, 10_000)))
     taken = RESERVED if kind == "session" else ()
-    return next(name for name in names if name not in taken and not os.path.lexists(folder / name))
+    return (name for name in chain([stem[:63]], (f"{stem[:58]}-{number}" for number in count(2))) if name not in taken)
 
 
 def _same(job: JobReport, folder: Path) -> bool:

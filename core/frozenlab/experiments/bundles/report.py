@@ -68,7 +68,7 @@ class JobReport:
             "with weights" if self.entry.weights else "without weights",
         ]
         if self.here:
-            parts.append("is here already")
+            parts.append("is here already" + (f" as {self.id}" if self.id != self.entry.id else ""))
         elif self.refused:
             parts.append("refused")
         elif self.id != self.entry.id:
