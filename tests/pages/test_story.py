@@ -353,3 +353,19 @@ def test_a_number_is_kept_if_the_browser_still_says_accept_with_the_next(whole: 
     app.segmented_control(key=f"fork-whole-0-{cell}-verdict").set_value("accept").run()
     numbers = [app.number_input(key=f"fork-whole-0-{cell}-{knob}").value for knob in ("share", "hole_ratio")]
     assert numbers == [31.0, 32.0] and app.segmented_control(key=f"fork-whole-0-{cell}-verdict").value == "edit"
+
+
+@pytest.mark.parametrize(("verdict", "kept"), [("reject", False), ("edit", True)])
+def test_proposed_layouts_can_be_rejected_and_outlast_an_edit(elsewhere: Path, submitted: list[Session], verdict: str, kept: bool) -> None:
+    session = build_session(elsewhere, session_id="whole")
+    record = session.proposal(0)
+    cell, after = next(iter(record.config_after.cells)), record.config_before.cells
+    rooms = record.config_before.with_cells(after | {"5": after["5"].model_copy(update={"layouts": {"rooms": 1.0}})})
+    proposal = session.stage_dir(0) / "proposal.json"
+    proposal.write_text(record.model_copy(update={"config_after": rooms, "changes": ()}).model_dump_json())
+    app = story(part="wrote")
+    assert app.segmented_control(key="fork-whole-0-5-verdict").value == "accept" and cell != "5"
+    app.segmented_control(key="fork-whole-0-5-verdict").set_value(verdict).run()
+    app.number_input(key=f"fork-whole-0-{'5' if kept else cell}-hole_ratio").set_value(27.5).run()
+    app.button(key="fork-go").click().run()
+    assert submitted[0].given(0).config.cells["5"].layouts == (rooms if kept else record.config_before).cells["5"].layouts

@@ -296,7 +296,14 @@ class Session(Job):
     @property
     def results_from(self) -> str:
         """The boards behind the results, in words."""
-        return "test boards, which no engineer saw" if self.suite == "test" else "validation boards, which the engineer saw too"
+        if self.suite == "validation":
+            return "validation boards, which the engineer saw too"
+        forked = "person" not in self.spec.engineer.needs and any(self.dir.glob(f"stages/*/{GIVEN_FILE}"))
+        return (
+            "test boards, whose results the person who decided in this fork may have seen"
+            if forked
+            else "test boards, which no engineer saw"
+        )
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""

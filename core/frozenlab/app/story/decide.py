@@ -157,6 +157,7 @@ class Desk:
         found: dict[str, Entry] = {f"{self.key}-why": text}
         for cell in self.before.cells:
             found |= {self.widget(cell, name): per_cent for name in ("expected", *(knob.name for knob in self.knobs_of(cell)))}
+            found[self.widget(cell, "layouts")] = one_of(PLAIN)
             found[self.widget(cell, "cites")] = some_of([line.id for line in lines_of(self, cell)])
         return found
 
@@ -193,6 +194,8 @@ def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = Fa
     for knob in desk.knobs_of(name):
         if again or desk.widget(name, knob.name) not in state:
             state[desk.widget(name, knob.name)] = round(100 * getattr(desk.cell(name, verdict), knob.name), 1)
+    if again or desk.widget(name, "layouts") not in state:
+        state[desk.widget(name, "layouts")] = verdict  # whose layouts it takes, also while its numbers are edited
     if again:
         return
     own = [claim for claim in (desk.proposed.claims if desk.proposed else ()) if claim.cell == name]
@@ -269,7 +272,16 @@ def verdict_on(desk: Desk, name: str) -> Verdict:
     """What the numbers of a cell amount to."""
     if st.session_state.get(desk.widget(name, "editing")):
         return "edit"
-    return next((verdict for verdict in PLAIN if all(same(desk, name, verdict, knob.name) for knob in desk.knobs_of(name))), "edit")
+    own = layouts_of(desk, name, st.session_state[desk.widget(name, "layouts")])
+    for verdict in PLAIN:
+        if layouts_of(desk, name, verdict) == own and all(same(desk, name, verdict, knob.name) for knob in desk.knobs_of(name)):
+            return verdict
+    return "edit"
+
+
+def layouts_of(desk: Desk, name: str, verdict: Verdict) -> Any:
+    """Those of a cell by a plain yes or no; None for a family that has none."""
+    return getattr(desk.cell(name, verdict), "layouts", None)
 
 
 def same(desk: Desk, name: str, verdict: Verdict, knob: str) -> bool:
@@ -280,13 +292,12 @@ def config_of(desk: Desk) -> Config:
     """The config in the form: where a number is shown as it was or as it was proposed, it is that to the last digit; shares are made to sum
     to 1."""
     cells = {}
-    for name, old in desk.before.cells.items():
+    for name in desk.before.cells:
         knobs = [knob.name for knob in desk.knobs_of(name)]
         values: dict[str, float] = {knob: st.session_state[desk.widget(name, knob)] / 100 for knob in knobs}
         for verdict in reversed(PLAIN):
             values |= {knob: getattr(desk.cell(name, verdict), knob) for knob in knobs if same(desk, name, verdict, knob)}
-        own = desk.cell(name, "accept") if verdict_on(desk, name) == "accept" else old  # whose layouts it takes
-        cells[name] = own.model_copy(update=values)
+        cells[name] = desk.cell(name, st.session_state[desk.widget(name, "layouts")]).model_copy(update=values)
     return decided(desk.before, cells)
 
 
