@@ -87,7 +87,7 @@ def describe(session: Session) -> str:
     """``Quick session · running · 12 Jul 10:15 · GRPO · 20260712-101500-quick``: what tells it from others of its title comes first, for
     boxes that cut the end off."""
     kind = "imported" if why_not_own(session.dir) else "recorded" if session.read_only else session.state().status
-    parts = [session.title, kind, time.strftime("%-d %b %H:%M", time.localtime(session.created)), title_of(session.spec.training.method)]
+    parts = [session.title, kind, time.strftime("%d %b %H:%M", time.localtime(session.created)), title_of(session.spec.training.method)]
     return " · ".join(parts + [session.id] * (session.title != session.id))
 
 
