@@ -72,7 +72,7 @@ def start_form() -> None:
                 **KEPT,
                 format_func=name_of,
                 help="The first is the reference.",
-            )  # fmt: skip
+            )
         )
         if len(engineers) < 2:
             st.info("Choose two engineers or more.")
