@@ -11,7 +11,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -161,6 +161,9 @@ def test_headlines_and_charts_of_a_session_show_the_boards_that_they_name(folder
     for line in context.sections["failures"]:
         if "n" in line.numbers:
             assert line.numbers["valid"] == rows[rows["config_cell"] == line.cell]["valid"].mean(), "what the engineer reads is validation"
+    trained = series_of(open_page("train", session=folder.name))
+    named = [(one, y) for series, _, _, y in trained for one in get_args(SuiteName) if f"{one} " in series or f"{one}," in series]
+    assert named == [(suite, pytest.approx([valid(suite, stage) for stage in stages]))]
 
 
 def test_the_runs_table_shows_the_results_of_each_session() -> None:
