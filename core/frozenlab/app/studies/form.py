@@ -113,7 +113,7 @@ def start_form() -> None:
         spec = spec.changed(smallest_effect=matters / 100, prediction=prediction)
         if session is not None and (test := spec.session.test) is not None:
             boards = few.number_input(
-                "Test boards of each cell", 1, 10_000, test.boards_per_cell, key=f"study-test-{base}",
+                "Test boards of each cell", 1, 10_000, test.boards_per_cell, key=f"study-test-{base}", **KEPT,
                 help="No engineer sees them; results come from them. They are measured before training and after every stage.",
             )  # fmt: skip
             spec = spec.changed(session=spec.session.changed(test=test.model_copy(update={"boards_per_cell": boards})))
