@@ -212,7 +212,7 @@ def test_uneven_parts_of_a_file_stay_until_other_layouts_are_chosen(page: AppTes
     [
         ("c.json", b"", "not JSON: Expecting value at line 1, column 1"),
         ("c.toml", b"agents = ", "not TOML: Invalid value"),
-        ("c.json", b"\xff\xfe", "not a text file"),
+        ("c.json", b"\xff\xff", "not a text file"),
         ("c.toml", b"[sizes.4]\nshare = 1\nlayouts = {roms = 1}", "sizes.4.layouts.roms"),
     ],
 )
