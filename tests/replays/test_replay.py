@@ -242,9 +242,9 @@ def test_sentences_about_engineers() -> None:
     answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
     said = said_of(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
     assert said == [
-        "Furthest from policy is uniform, 9.7 points per knob away; base proposes the same.",
+        "Furthest from policy is uniform (.3/.5), 9.7 points per knob away; base proposes the same.",
         "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
-        "Asked again, the answers of policy vary most: 0.3 points per knob around their mean; always the same: uniform.",
+        "Asked again, the answers of policy vary most: 0.3 points per knob around their mean; always the same: uniform (.3/.5).",
         "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them from base: 1 of 8.",
     ]
 

@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import percent, share
+from frozenlab.engineer.engineers import name_of
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.words import Knob
 
@@ -74,7 +75,7 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
             y=1 - (i - 1) * (row + BETWEEN) / (height - HEADS - FOOT), yref="paper", yanchor="bottom",
         )  # fmt: skip
     figure.update_yaxes(
-        range=[len(arms) - 0.5, -0.5], tickvals=list(range(len(arms))), ticktext=[f"<b>{arms[0]}</b>", *arms[1:]],
+        range=[len(arms) - 0.5, -0.5], tickvals=list(range(len(arms))), ticktext=[f"<b>{name_of(arms[0])}</b>", *map(name_of, arms[1:])],
         showgrid=False, zeroline=False, ticklabelstandoff=6, automargin=True,
     )  # fmt: skip
     common_layout(figure, height=height, top=HEADS)
@@ -200,5 +201,5 @@ def in_words(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> str:
             )
             for cell, own in before.cells.items()
         )
-        sentences.append(f"{arm}: {cells}.")
+        sentences.append(f"{name_of(arm)}: {cells}.")
     return " ".join(sentences)

@@ -10,8 +10,10 @@ import pandas as pd
 
 from frozenlab.base import seeds
 from frozenlab.base.numbers import ComparisonError, Interval, counted, listed, percent
+from frozenlab.engineer.engineers import name_of
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.sections import NAMES, USUAL
+from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.replays.store import Answer
 from frozenlab.experiments.replays.task import ReplayTask
 from frozenlab.experiments.studies.arms import still_shown
@@ -123,7 +125,9 @@ def sentences(arms: pd.DataFrame, task: ReplayTask) -> list[str]:
         results += [_by_section(task, arms) or _furthest(others, task.reference), _clear(others, task.reference)]
     if arms["n"].min() > 1:
         results.append(_spread(arms))
-    return [*results, *filter(None, [still_shown(task.arms)]), *faithful_claims(arms), _unusable(arms)]
+    results += [*filter(None, [still_shown(task.arms)]), *faithful_claims(arms), _unusable(arms)]
+    titles = {name: name_of(name) for name in arms.index}
+    return [retitled(sentence, titles) for sentence in results]
 
 
 def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
