@@ -18,6 +18,7 @@ from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer
 from frozenlab.engineer.sections import USUAL
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.arms import only_one, section_arms, without_one
+from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
 from frozenlab.experiments.studies.runner import LocalWorkers
@@ -285,7 +286,9 @@ def test_the_command_line_says_first_what_a_study_can_see(
 
     monkeypatch.setattr("frozenlab.experiments.studies.store.Study.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
-    assert said == [detectable_effect(engineers_study(3)) + "\n"], "before anything runs"
+    spec = engineers_study(3)
+    first = "\n".join((detectable_effect(spec), *confounded(spec), "About "))
+    assert len(said) == 1 and said[0].startswith(first), "before anything runs"
 
 
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
