@@ -55,6 +55,7 @@ def made(page: Page, host: str) -> list[str]:
     return found.evaluate_all("all => all.map((element) => element.outerHTML)")
 
 
+@pytest.mark.slow
 def test_no_page_sends_a_request_or_makes_an_element(app: App, page: Page, trap: tuple[str, list[str]]) -> None:
     host, asked = trap
     strangers(app.sessions, marker := Marker("markdown", host))

@@ -19,6 +19,7 @@ ANDROID = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, l
 STATUS = '[data-testid="stStatusWidget"]'
 
 
+@pytest.mark.slow
 def test_a_phone_goes_to_every_page_by_its_menu(shared_app: App, visit: Callable[..., Page]) -> None:
     phone = visit(viewport=PHONE, has_touch=True, is_mobile=True, user_agent=ANDROID)
     phone.goto(shared_app.url)

@@ -110,7 +110,7 @@ def change_everything(page: Page, form: Locator) -> list[str]:
     return held(form)
 
 
-@pytest.mark.parametrize("decides", ["turn", "fork"])
+@pytest.mark.parametrize("decides", ["turn", pytest.param("fork", marks=pytest.mark.slow)])
 def test_a_decision_is_kept_while_the_evidence_is_read_and_after_a_reload(app: App, page: Page, decides: str) -> None:
     spec = small_spec(stages=2, sizes=(3, 4), boards_per_size=4, engineer="human" if decides == "turn" else "policy")
     session = build_session(app.sessions, spec, f"draft-{decides}", finished_stages=1 if decides == "turn" else None)

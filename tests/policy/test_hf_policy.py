@@ -96,6 +96,7 @@ def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None
     assert policy.tokenizer.decode(policy.prompt_ids([user("Which way?")])) == "Which way?\n\n"
 
 
+@pytest.mark.slow
 def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
     for seed in range(8):
         context, config = of_sizes(seed)
