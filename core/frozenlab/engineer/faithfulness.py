@@ -46,7 +46,7 @@ def checks(claim: Claim, record: ProposalRecord, context: Context) -> Iterator[s
     if claim.now is not None:
         yield misread(claim.now, [line for line in cited if line.cell == claim.cell], name)
     if claim.cause is not None:
-        yield misblamed(claim.cause, [faults_of(line, context) for line in cited], name)
+        yield misblamed(claim.cause, [context.faults(line) for line in cited], name)
     if claim.knob is not None and claim.after is not None:
         yield not_done(claim.knob, claim.after, claim.cell, record, name)
 
@@ -59,11 +59,6 @@ def misread(now: float, cited: Sequence[Evidence], name: str) -> str:
         return f"{name}: it reads {percent(now)} valid, and cites no line that states a valid rate."
     lines = ", ".join(f"{line} says {percent(rate)}" for line, rate in stated.items())
     return f"{name}: it reads {percent(now)} valid, but {lines}."
-
-
-def faults_of(line: Evidence, context: Context) -> dict[str, float]:
-    """The faults that a line names, and how often each came first."""
-    return {fault: rate for fault, rate in line.numbers.items() if fault in context.tasks.faults and rate > 0}
 
 
 def misblamed(cause: str, cited: Sequence[dict[str, float]], name: str) -> str:

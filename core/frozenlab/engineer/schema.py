@@ -78,6 +78,15 @@ class Context(BaseModel):
         """The section's main line on one cell (not a worked case), or None if the section is off or silent."""
         return next((line for line in self.sections.get(section, ()) if line.id[1:] == (cell or "")), None)
 
+    def rated(self, cell: str) -> Evidence | None:
+        """The line that says the valid rate of a cell: of held-out tasks, else of sampled plans, else of what worked; None if all three
+        sections are off or silent."""
+        return next((line for section in ("failures", "behaviour", "preserved") if (line := self.evidence(section, cell))), None)
+
+    def faults(self, line: Evidence | None) -> dict[str, float]:
+        """The faults that a line names, and how often each came first."""
+        return {name: rate for name, rate in line.numbers.items() if name in self.tasks.faults and rate > 0} if line else {}
+
 
 class Claim(OfCell):
     """Why one knob of one cell is changed or kept, and what should come of it."""

@@ -19,13 +19,6 @@ EXPLORED = 0.3
 
 Lines = Mapping[str, Evidence | None]
 """Cell -> the line that is read of it; None: there is none."""
-SOURCES = ("failures", "behaviour", "preserved")
-"""The sections that say a valid rate: of held-out tasks, of sampled plans, of what worked."""
-
-
-def seen(context: Context, cell: str) -> Evidence | None:
-    """The line that says the valid rate of a cell; None if every section that says one is off or silent."""
-    return next((line for section in SOURCES if (line := context.evidence(section, cell))), None)
 
 
 def sampled(context: Context) -> Lines:
@@ -133,7 +126,7 @@ class LowestEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Cells with the same rate share the boards; so do all cells if no section says a rate."""
-        lines = {name: seen(context, name) for name in context.names}
+        lines = {name: context.rated(name) for name in context.names}
         rates = numbers(lines, "valid", 1.0)
         lowest = min(rates.values())
         where = [name for name, rate in rates.items() if rate == lowest]

@@ -82,8 +82,8 @@ def read(context: Context, cell: str, own: Settings) -> Reading:
     numbers = {section: line.numbers for section, line in lines.items() if line}
     behaviour, failures = numbers.get("behaviour", {}), numbers.get("failures", {})
     statistics, history = numbers.get("statistics"), numbers.get("history", {})
-    valid = next((source["valid"] for source in (failures, behaviour, numbers.get("preserved", {})) if "valid" in source), None)
-    faults = sum(rate for name, rate in failures.items() if name in context.tasks.faults)
+    valid = rated.numbers["valid"] if (rated := context.rated(cell)) else None
+    faults = sum(context.faults(lines.get("failures")).values())
     conflicts = sum(failures.get(name, 0.0) for name in CONFLICTS)
     regretted = None
     if history.get("gain", 0.0) < -COST_OF_A_BAD_STEP:

@@ -21,8 +21,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Literal
 
-from frozenlab.base.cells import Cell, Config
-from frozenlab.engineer.engineers.curricula import seen
+from frozenlab.base.cells import Cell, Config, with_shares
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
@@ -68,39 +67,33 @@ def usual_rate(cell: Cell) -> float | None:
 
 def propose(context: Context, config: Config) -> Proposal:
     """The whole proposal; deterministic."""
-    now = {cell.name: reading(context, cell.name) for cell in context.cells}
+    lines = {cell.name: context.rated(cell.name) for cell in context.cells}
+    now = {name: line.numbers["valid"] if line else None for name, line in lines.items()}
     usual = {cell.name: usual_rate(cell) for cell in context.cells}
     fallen = {name: fall(now[name], usual[name]) for name in now}
     shares = filled([fallen[name] + UNLEARNT * unlearnt(now[name], fallen[name]) for name in now])
-    cells = {name: config.cells[name].model_copy(update={"share": share}) for name, share in zip(now, shares, strict=True)}
+    proposed = with_shares(config, dict(zip(now, shares, strict=True)))
     claims = [
         claim_on(
             cell.name,
             cell.words,
             "share",
             config.cells[cell.name].settings(),
-            cells[cell.name].settings(),
+            proposed.cells[cell.name].settings(),
             evidence=[line.id for section in context.sections if (line := context.evidence(section, cell.name))],
             now=now[cell.name],
             usual=usual[cell.name],
             cause=commonest_fault(context, cell.name),
-            **expectation(now[cell.name], fallen[cell.name], cells[cell.name].share),
+            **expectation(now[cell.name], fallen[cell.name], proposed.cells[cell.name].share),
         )
         for cell in context.cells
     ]
-    return Proposal(summary=summary_sentence(claims, (), context.words), claims=tuple(claims), config=config.with_cells(cells))
-
-
-def reading(context: Context, cell: str) -> float | None:
-    """The valid rate of a cell; None if no section that is on says it."""
-    line = seen(context, cell)
-    return line.numbers["valid"] if line else None
+    return Proposal(summary=summary_sentence(claims, (), context.words), claims=tuple(claims), config=proposed)
 
 
 def commonest_fault(context: Context, cell: str) -> str | None:
     """The fault of most held-out tasks; None if `failures` is off, or nothing failed."""
-    line = context.evidence("failures", cell)
-    faults = {name: rate for name, rate in line.numbers.items() if name in context.tasks.faults} if line else {}
+    faults = context.faults(context.evidence("failures", cell))
     return max(faults, key=faults.__getitem__, default=None)
 
 
