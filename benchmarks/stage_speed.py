@@ -122,7 +122,7 @@ def measure_speed(name: str, boards: Sequence[Instance], settings: TrainingSetti
         for kind, means in parts.items():
             run = train(kind, LabPolicy.load(policy_folder(name)), boards, settings, seed=turn)
             means.append(pd.DataFrame(run.spent[1:]).fillna(0.0).mean())
-    completions = settings.boards_per_step * settings.completions_per_board
+    completions = settings.plans_per_step
     table = pd.DataFrame({kind.__name__.lower(): pd.DataFrame(means).median() for kind, means in parts.items()})
     table.loc["the rest"] = 2 * table.loc["step"] - table.sum()
     ratio = median(plain["step"] / ours["step"] for ours, plain in zip(parts[Ours], parts[Plain], strict=True))

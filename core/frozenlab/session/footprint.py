@@ -194,7 +194,7 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
     """``again``: with gradient checkpointing."""
     language, training = spec.language, spec.training
     assert language is not None
-    plans = training.boards_per_step * training.completions_per_board // language.launcher.processes
+    plans = training.plans_per_step // language.launcher.processes
     prompt = prompt_tokens(spec)
     longest = prompt + language.max_tokens
     computed = FLOAT32 if language.dtype == "float32" else HALF

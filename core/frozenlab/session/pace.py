@@ -29,7 +29,7 @@ class Pace(NamedTuple):
         """What a session of this spec takes; one that is ``forked`` has the measurements of its base already."""
         measured = (spec.stages + (not forked)) * sum(held_out(spec))
         proposals = self.proposal * (spec.stages + spec.ask_first)
-        return self.load + measured * self.answer + spec.stages * plans_of(spec) * self.plan + proposals
+        return self.load + measured * self.answer + spec.stages * spec.training.plans_per_stage * self.plan + proposals
 
     def judged(self, seconds: float) -> str:
         """``About 3 min, judging by Quick session``."""
@@ -40,11 +40,6 @@ def held_out(spec: SessionSpec) -> tuple[int, int]:
     """The validation tasks and the test tasks."""
     validation, test = (0 if suite is None else spec.tasks.suite_size(suite, spec.initial_config) for suite in (spec.suite, spec.test))
     return validation, test
-
-
-def plans_of(spec: SessionSpec) -> int:
-    """The plans of one stage of training."""
-    return spec.training.steps * spec.training.boards_per_step * spec.training.completions_per_board
 
 
 def pace_of(session: Session) -> Pace | None:
@@ -61,7 +56,7 @@ def pace_of(session: Session) -> Pace | None:
     return Pace(
         load=max(0.0, took["baseline"][0] - validation * answer),
         answer=answer,
-        plan=median(took["step"]) * spec.training.steps / plans_of(spec),
+        plan=median(took["step"]) / spec.training.plans_per_step,
         proposal=0.0 if waits else median(took["proposed"]),
         title=session.title,
     )

@@ -146,7 +146,7 @@ class SessionSpec(Strict):
             raise ValueError('"language" is about a Hugging Face model: name it in "policy"')
         if training.boards_per_step % processes:
             raise ValueError(f"{processes} processes cannot share {training.boards_per_step} boards a step evenly")
-        plans = training.boards_per_step * training.completions_per_board
+        plans = training.plans_per_step
         if plans % (rows * processes):
             raise ValueError(
                 f"{plans} plans a step do not come out even in passes of {rows} in {processes} process{'es' if processes > 1 else ''}: "

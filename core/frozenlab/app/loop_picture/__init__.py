@@ -59,7 +59,6 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
     now = overall(after)
     was = "" if before is None else f"{overall(before).percent} \N{RIGHTWARDS ARROW} "
     metrics = session.metrics(stage)
-    plans = training.steps * training.boards_per_step * training.completions_per_board
     lines = len(context.lines) if (context := session.context(stage)) else 0
     said = record.proposal.summary if record.proposal else (record.kept_because or "")
     return {
@@ -73,7 +72,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
             card(
                 f"Train by {title_of(training.method)}",
                 _curve(metrics),
-                f"{plans:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
+                f"{training.plans_per_stage:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
             ),
             card(
                 "Validate" if session.suite == "validation" else "Validate and test",

@@ -54,6 +54,14 @@ class StageSettings(Strict):
     self_assessment: Annotated[float, Field(ge=0, le=10, exclude_if=lambda weight: weight == 0)] = 0.0
     """GRPO of a lab model: weight of a second lesson, how often its own plans for each board of a step are valid. 0: it is not taught."""
 
+    @property
+    def plans_per_step(self) -> int:
+        return self.boards_per_step * self.completions_per_board
+
+    @property
+    def plans_per_stage(self) -> int:
+        return self.steps * self.plans_per_step
+
     def scheduled(self, schedule: Schedule) -> Self:
         """The same with another schedule, and its usual warm-up unless these settings name one."""
         return self.model_validate(self.model_dump(exclude_unset=True) | {"schedule": schedule})

@@ -84,7 +84,7 @@ class GRPORun(StageRun):
     def arguments(self, folder: Path) -> dict[str, Any]:
         settings = self.settings
         return super().arguments(folder) | {
-            "per_device_train_batch_size": settings.boards_per_step * settings.completions_per_board,
+            "per_device_train_batch_size": settings.plans_per_step,
             "num_generations": settings.completions_per_board,
             # The loss dr_grpo divides by it: of what is left of a resumed stage, the longest would be another one.
             "max_completion_length": LONGEST_PLAN if settings.loss_type == "dr_grpo" else max(self.limits.values(), default=1),

@@ -65,8 +65,7 @@ class LanguageGRPORun(GRPORun):
 
     def arguments(self, folder: Path) -> dict[str, Any]:
         settings = self.policy.settings
-        plans = self.settings.boards_per_step * self.settings.completions_per_board
-        passes = plans // (settings.rows * PartialState().num_processes)
+        passes = self.settings.plans_per_step // (settings.rows * PartialState().num_processes)
         return super().arguments(folder) | {
             "per_device_train_batch_size": settings.rows,
             "gradient_accumulation_steps": passes,
