@@ -27,7 +27,7 @@ EXAMPLE_GPUS = (Gpu("an NVIDIA H100", 80 * GIB), Gpu("an A100", 80 * GIB))
 def preview(spec: SessionSpec, found: list[Session]) -> None:
     training = spec.training
     boards = training.steps * training.boards_per_step
-    plans = f"{boards * training.completions_per_board:,} sampled plans"
+    plans = f"{training.plans_per_stage:,} sampled plans"
     stages = counted(spec.stages, "stage")
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
@@ -44,7 +44,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.caption("No session on this machine shows yet how long that takes.")
     if shape is not None:
         memory_and_time(spec, shape, timed=pace is not None)
-    same = next((known for known in found if known.spec.changed(title=spec.title) == spec), None)
+    same = next((known for known in found if known.spec.model_copy(update={"title": spec.title}) == spec), None)
     if same is not None:
         st.info(f"This repeats {markup.plain(same.title)} ({same.id}) to the last bit. Another seed makes a run of its own.")
     wrong = obstacles(spec)

@@ -25,6 +25,7 @@ from frozenlab.jobs.kept import signature
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.events import event_words
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
+from frozenlab.session.pace import held_out
 from frozenlab.session.session import Session
 from frozenlab.session.state import Phase, State
 from frozenlab.session.store import OFFERED
@@ -244,14 +245,14 @@ def first_minute(session: Session, state: State, known: Sequence[Session]) -> No
 def steps(session: Session, state: State) -> list[tuple[str, str, markup.StepState, str]]:
     """Title, explanation, state and clock of each step."""
     training, spec = session.spec.training, session.spec
-    suites = [spec.tasks.suite_size(suite, spec.initial_config) for suite in (spec.suite, spec.test) if suite is not None]
+    suites = [tasks for tasks in held_out(spec) if tasks]
     planned = suites[-1] if session.validation(None) is not None else suites[0]  # one suite after the other
-    held_out, boards = " and ".join(f"{n:,}" for n in suites), training.steps * training.boards_per_step
+    measured, boards = " and ".join(f"{n:,}" for n in suites), training.steps * training.boards_per_step
     words: dict[Phase, tuple[str, str]] = {
         "starting": ("Load the model", "The worker process starts, and the model's weights are read."),
         "baseline": (
             "Validate the base",
-            f"The model before training plans {held_out} held-out boards. Every later stage is compared with that.",
+            f"The model before training plans {measured} held-out boards. Every later stage is compared with that.",
         ),
         "asking": ("Ask the engineer", "It reads where the base fails and may change the first config."),
         "generating": (
@@ -267,12 +268,12 @@ def steps(session: Session, state: State) -> list[tuple[str, str, markup.StepSta
     ]
 
 
-def clock(state: State, held_out: int) -> str:
+def clock(state: State, tasks: int) -> str:
     """How long the present step has taken, and how far it is if that is known."""
     since = state.phase_since or state.started
     taken = sessions.duration(max(0.0, time.time() - since)) if since else ""
     if state.phase == "baseline" and state.phase_done:
-        return f"{round(state.phase_done * held_out):,} of {held_out:,} boards · {taken}"
+        return f"{round(state.phase_done * tasks):,} of {tasks:,} boards · {taken}"
     return taken
 
 
