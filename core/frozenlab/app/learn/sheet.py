@@ -14,6 +14,7 @@ from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.lake.search import COSTS
 from frozenlab.app.views.lake.tracks import fault_sentence
+from frozenlab.base.files import as_html
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.cbs import search
@@ -21,7 +22,6 @@ from frozenlab.lake.solvers.cbs import search
 STYLE = text_of(__file__, "sheet.css")
 LINES = 5
 """To write on, where there is nothing to fill in."""
-POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
 CELL = (28, 42)
 """Pixels of a cell of a board, at least and at most; a board of a few cells has the largest."""
 WIDEST = 320
@@ -33,12 +33,13 @@ def page(lesson: Lesson) -> str:
     chapters = "".join(chapter_part(number, chapter) for number, chapter in enumerate(CHAPTERS, start=1))
     own = "".join(own_part(number, board) for number, board in enumerate(lesson.boards, start=1))
     of_class = f" &emsp; Class: {escape(lesson.class_name)}" if lesson.class_name else ""
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8">{POLICY}<title>MAPF, a course</title><style>{STYLE}</style>'
+    return as_html(
+        "MAPF, a course",
+        STYLE,
         f"<h1>How do many agents find their way at once?</h1><p>Name: ______________________________{of_class}</p>"
         "<p><small>A disc is where an agent starts, the square with its number is its goal, hatched cells are holes. Cell (2, 3) is in row "
         "2 and column 3; both count from 0. Write a plan as one letter a step for each agent: U, D, L, R, or W for a wait.</small></p>"
-        f"{chapters}{own}</html>"
+        f"{chapters}{own}",
     )
 
 

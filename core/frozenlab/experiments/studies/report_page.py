@@ -8,6 +8,7 @@ from math import nan
 
 import pandas as pd
 
+from frozenlab.base.files import as_html
 from frozenlab.base.numbers import MANY, UNKNOWN, interval, number, percent, percents, points, signed, typeset
 from frozenlab.experiments.studies.arms import still_shown
 from frozenlab.experiments.studies.design import arm_titles, confounded
@@ -26,8 +27,6 @@ td, th { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #cfdb
 td:first-child, th:first-child { text-align: left; } small { color: #5a6b7b; } h2 { margin-top: 2.5rem; }
 svg { width: 100%; height: auto; fill: currentColor; }
 """
-POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
-"""The page loads nothing and runs nothing, whatever the texts in it are."""
 CHANGES = {
     "main effect": "arms that show the section minus arms that do not",
     "leave-one-out": "all sections minus all but this one",
@@ -66,8 +65,7 @@ def html_page(report: StudyReport) -> str:
     if report.predictions:
         parts += ["<h2>Predictions</h2>", small(PREDICTIONS_NOTE), table(scores_table(report.predictions, "arm", "seeds"))]
     parts += [part for measure in MEASURES for part in measure_parts(report, measure)]
-    about = f'<meta charset="utf-8">{POLICY}<title>{escape(spec.title)}</title><style>{STYLE}</style>'
-    return f'<!doctype html><html lang="en">{about}{"".join(parts)}'
+    return as_html(spec.title, STYLE, "".join(parts))
 
 
 def before_results(report: StudyReport) -> list[str]:
