@@ -83,10 +83,8 @@ def by_student(measurement: Headroom, source: str) -> Figures:
     gains, names, cells = cell_gains(spec, rows).mean(axis=2), menu_names(spec), cells_of(rows)
     before = rows[rows["part"] == "before"]
     rates = (before["valid"] / before["n"]).groupby([before["student"], before["cell"]]).mean().unstack()
-    known, kinds = (
-        clustered(information_value(cell_gains(spec, rows).mean(axis=3)[:, [name != "kept" for name in names]])),
-        {cell.name: cell for cell in spec.forks.kept.described()},
-    )
+    information = clustered(information_value(cell_gains(spec, rows).mean(axis=3)[:, [name != "kept" for name in names]]))
+    kinds = {cell.name: cell for cell in spec.forks.kept.described()}
     matched, over_equal, won, most = [], [], [], []
     for student, name in enumerate(spec.students):
         weak = lost_by(name)
@@ -102,7 +100,7 @@ def by_student(measurement: Headroom, source: str) -> Figures:
     return {
         **effect(mean_of(matched), "matched", source),
         **effect(mean_of(over_equal), "matched - equal", source),
-        **named("information without the twin", known.signed, known.bounds, source),
+        **named("information without the twin", information.signed, information.bounds, source),
         "won back": (percent(float(np.mean(won))), source),
         "won back by its own boards": (percent(float(np.mean(most))), source),
         "lowest": (f"{hits} of {len(spec.students)} students", source),

@@ -30,8 +30,8 @@ from frozenlab.base.places import CHECKOUT
 
 Group = Literal["solver", "judge", "boards", "costs", "large", "layouts"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""The optimal makespan; judging plans; drawing scatter boards; the optimal sum of costs; reading answers; boards too large for an exact
-search; drawing boards of the other layouts."""
+"""The optimal makespan; judging plans; drawing scatter boards; the optimal sum of costs; boards too large for an exact search;
+drawing boards of the other layouts."""
 
 SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "large", "layouts"))
 """What two processes compile at the same time, in the order in which a newcomer needs it."""
