@@ -16,7 +16,7 @@ SESSIONS = ROOT / "sessions"
 TELL = "FROZENLAB_TELL"
 """Names the open file to which a server writes its scheme and the path that it is served below, for the process that has started it."""
 
-LESSONS, TALKS, ANSWERS, API_ANSWERS, TRACKING = BESIDE = ("lessons", "talks", "answers", "api-answers", "tracking")
+LESSONS, TALKS, ANSWERS, API_ANSWERS, TRACKING, MODELS = BESIDE = ("lessons", "talks", "answers", "api-answers", "tracking", "models")
 """Folders among the sessions that hold no jobs."""
 
 

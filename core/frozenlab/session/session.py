@@ -339,7 +339,7 @@ class Session(Job):
         """The base, then the policy after each stage with weights in the folder. The base of a language model is left out where it was in a
         folder that is not there."""
         language, base = self.spec.language, policy_folder(self.spec.policy)
-        gone = language is not None and nowhere(self.spec.policy)
+        gone = language is not None and nowhere(self.spec.policy) is not None
         found = [] if gone else [Checkpoint(label="base, before training", stage=None, path=base, language=language)]
         for stage in range(self.spec.stages):
             path = self.stage_dir(stage) / "policy"

@@ -18,7 +18,7 @@ from frozenlab.experiments.benchmark.report import Measured
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.jobs.machine import LAB_MODEL as ON_CORES
 from frozenlab.jobs.machine import Needs, language_model
-from frozenlab.models.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
+from frozenlab.models.folders import FETCHED, LAB_MODEL, STUDENT, is_lab_model, nowhere, on_hub, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import family_with_suite
@@ -39,7 +39,8 @@ class Task(Measured):
 
     temperature: float = Field(0.0, ge=0)
     policy: str
-    """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, ``smollm2`` and the name of a model on
+    the hub too."""
     language: LanguageSettings | None = None
     """Settings of a Hugging Face language model; None for a lab model."""
     server: Annotated[Server | None, Field(exclude_if=lambda server: server is None)] = None
@@ -98,8 +99,8 @@ class Evaluation(Experiment[Task]):
 
 
 def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
-    """The task for a model as people name it: ``lab-model``, ``student:ID``, a checkpoint folder, the name of a model on the hub, or
-    ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session; with a ``server``, the model that it serves.
+    """The task for a model as people name it: ``lab-model``, ``smollm2``, ``student:ID``, a checkpoint folder, the name of a model on the
+    hub, or ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session; with a ``server``, the model that it serves.
 
     Args:
         fields: other fields of :class:`Task`, such as ``temperature`` or ``title``, and of a language model ``thinking`` and
@@ -145,7 +146,9 @@ def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
     named = CHECKPOINT.fullmatch(model)
     if named and not Path(model).exists():
         return _of_session(named[1], named[2], store)
-    if HUB_NAME.fullmatch(model) and not Path(model).exists():
+    if model in FETCHED and (missing := nowhere(model)):
+        raise EvaluationError(missing)
+    if model in FETCHED or (HUB_NAME.fullmatch(model) and not Path(model).exists()):
         return {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
     return _of_folder(model)
 

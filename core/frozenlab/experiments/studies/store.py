@@ -27,7 +27,7 @@ from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
-from frozenlab.models.folders import policy_folder, weights_file
+from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -65,6 +65,8 @@ class Study(Experiment[StudySpec]):
         for student in spec.students:
             if spec.session.language is None and weights_file(policy_folder(student)) is None:
                 raise StudyError(f"there is no student {student!r}: {policy_folder(student)} holds no weights")
+            if spec.session.language is not None and (lost := nowhere(student)):
+                raise StudyError(lost)
 
     @classmethod
     def files(cls, place: Path) -> list[Path]:

@@ -28,7 +28,7 @@ from trl.generation.vllm_client import VLLMClient
 from trl.trainer.utils import ensure_master_addr_port
 
 from frozenlab.base import seeds
-from frozenlab.models.folders import on_hub
+from frozenlab.models.folders import on_hub, policy_folder
 from frozenlab.models.language.room import AWAKE_BESIDE_TRAINING, engine_share
 from frozenlab.models.language.writers import Ids, Schema, Text, Writer
 from frozenlab.models.policy import Sampling
@@ -258,7 +258,7 @@ def drawing_by(seed: int) -> Iterator[None]:
 
 def published(name: str, revision: str | None) -> str:
     """Where the engine finds the model's config, tokenizer and weights; it knows no revisions by itself."""
-    return snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES) if revision and on_hub(name) else name
+    return snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES) if revision and on_hub(name) else str(policy_folder(name))
 
 
 def share_here(model: PreTrainedModel | PeftModel, *, sleeps: bool) -> float:

@@ -21,7 +21,7 @@ from transformers.utils import is_flash_attn_2_available
 
 from frozenlab.base import seeds
 from frozenlab.base.spoken import MARK
-from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
+from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, FETCHED, WEIGHTS, nowhere, policy_folder
 from frozenlab.models.language.writers import Schema, TransformersWriter, Writer, end_tokens
 from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.models.settings import LanguageSettings
@@ -63,9 +63,10 @@ class HFPolicy(Policy):
         Raises:
             PolicyError: it cannot be loaded, or its weights are no safetensors.
         """
-        if (Path(name) / ADAPTER_CONFIG).is_file():
-            base, tokenizer = read_model(base_of(Path(name)), settings, to_train)
-            model = PeftModel.from_pretrained(base, name, is_trainable=to_train)
+        folder = policy_folder(name)
+        if (folder / ADAPTER_CONFIG).is_file():
+            base, tokenizer = read_model(base_of(folder), settings, to_train)
+            model = PeftModel.from_pretrained(base, str(folder), is_trainable=to_train)
         else:
             model, tokenizer = read_model(name, settings, to_train)
             if settings.lora is not None:
@@ -214,7 +215,9 @@ class HFPolicy(Policy):
 
     def save(self, folder: Path) -> None:
         """Save the whole model, or with LoRA only the adapters."""
-        self.model.save_pretrained(str(folder))
+        with_lora = isinstance(self.model, PeftModel)
+        how: dict[str, Any] = {"save_embedding_layers": False} if with_lora else {}  # "auto" would ask the hub each time
+        self.model.save_pretrained(str(folder), **how)
         self.tokenizer.save_pretrained(folder)
 
     def export(self, folder: Path) -> None:
@@ -232,10 +235,13 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
     """A model as it is published, with its tokenizer. Code that comes with it is never run. Raises PolicyError."""
     known = {"revision": settings.revision, "trust_remote_code": False}
     trained_whole = to_train and settings.lora is None
+    if name in FETCHED and (missing := nowhere(name)):
+        raise PolicyError(missing)
+    place = str(policy_folder(name))
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, **known)
+        tokenizer = AutoTokenizer.from_pretrained(place, **known)
         model = AutoModelForCausalLM.from_pretrained(
-            name,
+            place,
             **known,
             dtype=torch.float32 if trained_whole else getattr(torch, settings.dtype),
             use_safetensors=True,
@@ -248,6 +254,7 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
         raise PolicyError(f"{name} has a tokenizer without an end token, so it could not end an answer")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
+    model.name_or_path = name  # adapters keep it as that of their base, on whatever machine they are read
     processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
     return model.to(processes.device).eval(), tokenizer
 
