@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,14 +22,16 @@ from frozenlab.experiments.studies.arms import only_one, section_arms, without_o
 from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
+from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.runner import LocalWorkers
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.jobs.launcher import held, launch, stop
+from frozenlab.jobs.state import own_process, store_state
 from frozenlab.jobs.worker import HELD
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
-from tests.builders import short_spec
+from tests.builders import build_session, short_spec, small_spec
 from tests.running import wait_for, worker_pid
 from tests.studies.builders import events, made, run
 
@@ -289,6 +292,21 @@ def test_the_command_line_says_first_what_a_study_can_see(
     spec = engineers_study(3)
     first = "\n".join((detectable_effect(spec), *confounded(spec), "About "))
     assert len(said) == 1 and said[0].startswith(first), "before anything runs"
+
+
+def test_the_command_line_shows_no_outcome_before_the_last_session_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    spec = engineers_study(2, small_spec(stages=1, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed"))
+    study = Study.create(spec, SessionStore(tmp_path), "half")
+    for cell in study.cells[:2]:
+        build_session(study.sessions.root, spec.spec_of(cell.arm, cell.seed), cell.id)
+    assert report_of(study).valid.effects, "there would be something to look at"
+    running = study.state().model_copy(update={"status": "running", "heartbeat": time.time(), **own_process()})
+    store_state(study.dir, running)
+    assert main(["study", "half", "--background"]) == 0
+    assert capsys.readouterr().out == f"half: running, 2 of 4 sessions done, in {study.dir}\nIts results come when all sessions are done.\n"
 
 
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:

@@ -154,10 +154,13 @@ def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> d
 
 
 def print_study(study: Study, as_json: bool) -> None:
-    """Print the results so far."""
+    """Print the results; while it runs only how far it is: who starts or resumes it shall see no outcome before the last session."""
     state = study.state()
     record = about(study) | {"cells": len(study.cells), "done": sum(1 for _ in study.finished())}
     record |= {"error": state.error} if state.error else {}
+    if state.live:
+        show(as_json, record, standing(study, sessions_done(study)), "Its results come when all sessions are done.")
+        return
     try:
         report = report_of(study)
     except StudyError as error:
