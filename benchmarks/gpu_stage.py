@@ -1,7 +1,7 @@
 """The cost of a stage with a language model on this machine: tokens per second, seconds per step, memory; vLLM next to transformers.
 
     python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--mixed] [--full]
-                                   [--teaching 0.5] [--trl] [--attention sdpa] [--checkpointing off]
+                                   [--teaching 0.5] [--trl] [--attention sdpa] [--checkpointing off] [--writers vllm vllm-merged vllm-fp8]
 
 The model has the shape of the real one and random weights: nothing is downloaded. It never ends an answer, so every completion has the full
 length, and a step costs the same whoever writes. It never solves a board either, so rewards are drawn: what it learns is nothing, but the
@@ -50,7 +50,14 @@ from frozenlab.session.spec import SessionSpec
 SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True), "small": Shape(12, 256, 768, 4, 2, 64, 2048, True)}
 """``tiny`` is for the test of this benchmark, ``small`` for that of the memory told before a session."""
 CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=2, hole_ratio=0.2)
-WRITERS = ("transformers", "vllm")
+ENGINES: dict[str, dict[str, Any]] = {
+    "vllm": {},
+    "vllm-merged": {"merged": True},
+    "vllm-fp8": {"cache": "fp8"},
+    "vllm-merged-fp8": {"merged": True, "cache": "fp8"},
+}
+"""Writer -> settings of its engine."""
+WRITERS = ("transformers", *ENGINES)
 
 
 def build_model(shape: Shape, folder: Path, dtype: str) -> None:
@@ -161,7 +168,7 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
             gradient_checkpointing={"auto": None, "on": True, "off": False}[options.checkpointing],
             max_tokens=options.max_tokens,
             context=2 * options.max_tokens + 2048,
-            vllm=Vllm(memory=options.memory, sleep=cuda) if writer == "vllm" else None,
+            vllm=Vllm(memory=options.memory, sleep=cuda, **ENGINES[writer]) if writer in ENGINES else None,
         ),
         engineer=FixedEngineer(),  # nobody is asked
         stages=1,
@@ -182,7 +189,7 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
     policy = HFPolicy.load(spec.policy, language, to_train=True)
     run = (ClockedTRL if options.trl else Clocked)(policy, training, stages=1, seed=0)
     run.options, run.checkpoints = options, checkpoints(spec)
-    ratios = []
+    kls = []
     loaded = psutil.Process().memory_info().rss
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -192,7 +199,7 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
             torch.cuda.reset_peak_memory_stats()
         train_stage(
             run, boards, stage=0, folder=Path(folder), previous=None, recorded=0, stopping=lambda: False,
-            report=lambda figures, *_: ratios.append(figures.get("sampling_ratio")),
+            report=lambda figures, *_: kls.append(figures.get("sampling_kl")),
         )  # fmt: skip
         whole = now() - ready
     counted = run.steps[1:] or run.steps
@@ -207,7 +214,7 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
         "learning, s": mean["step"] - mean["writing"],
         "tokens/s written": mean["written"] / mean["writing"],
         "tokens/s learned": mean["learned"] / (mean["step"] - mean["writing"]),
-        "sampling ratio of the last step": ratios[-1],
+        "sampling KL of the last step": kls[-1],
         "main memory that the stage added, GiB": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - loaded) / GIB,
         "peak memory in use, GiB": torch.cuda.max_memory_allocated() / GIB if cuda else None,
         "peak memory of torch with its cache, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
@@ -226,7 +233,7 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=8, help="completions that pass through the network together")
     parser.add_argument("--memory", type=float, help="part of the GPU's memory for vLLM (default: what the model leaves)")
     parser.add_argument("--full", action="store_true", help="train all weights instead of LoRA's")
-    parser.add_argument("--writers", nargs="+", choices=WRITERS, default=["transformers", *(["vllm"] if find_spec("vllm") else [])])
+    parser.add_argument("--writers", nargs="+", choices=WRITERS, default=WRITERS if find_spec("vllm") else WRITERS[:1])
     parser.add_argument("--teaching", type=float, default=1.0, help="share of the boards whose plans differ in reward")
     parser.add_argument("--trl", action="store_true", help="learn by TRL's own trainer instead of the lean one")
     parser.add_argument("--attention", choices=("auto", "sdpa", "flash_attention_2"), default="auto")

@@ -87,6 +87,7 @@ def test_the_papers_model_fits_where_it_is_known_to_fit() -> None:
         ({"dtype": "bfloat16"}, {"dtype": "float32"}),
         ({"vllm": Vllm(sleep=True).model_dump()}, {"vllm": Vllm(sleep=False).model_dump()}),
         ({"vllm": Vllm(mode="server").model_dump()}, {"vllm": Vllm().model_dump()}),
+        ({"vllm": Vllm(cache="fp8", sleep=False).model_dump()}, {"vllm": Vllm(sleep=False).model_dump()}),
         ({}, {"vllm": None}),
     ],
 )
@@ -118,8 +119,9 @@ def test_the_seconds_of_a_step_are_the_sum_of_their_parts(gpu: Gpu, seconds: flo
     taken = footprint(spec, shape, gpu)
     assert taken.read == pytest.approx(256 * 8192 * (8192 / 6 + 350 / 2) * shape.cache * 2, rel=0.05)
     assert taken.step_seconds(gpu) == pytest.approx(seconds, rel=0.03)
-    merged = footprint(with_language(vllm=Vllm(mode="server").model_dump()), shape, H200)
-    assert taken.writing == 1.6 and merged.writing == 1.0
+    for merged in (Vllm(mode="server"), Vllm(merged=True)):
+        assert taken.writing == 1.6 and footprint(with_language(vllm=merged.model_dump()), shape, H200).writing == 1.0
+    assert footprint(with_language(vllm=Vllm(cache="fp8").model_dump()), shape, H200).read == taken.read / 2
 
 
 def test_a_token_that_is_waited_for_takes_time_however_small_the_model() -> None:

@@ -30,6 +30,12 @@ class Vllm(Strict):
     """colocate: the part of the GPU's memory that the engine takes; None: what the model in training leaves it."""
     sleep: bool = True
     """colocate: the engine gives its memory back while the policy learns. Only GPUs can."""
+    merged: bool = False
+    """colocate: the engine gets base plus adapters, added in float32 and rounded once, in place of adapters beside the base. It writes
+    faster, and rounds small changes of the weights away. Without adapters it always gets all weights."""
+    cache: Literal["auto", "fp8"] = "auto"
+    """colocate: number format of the engine's keys and values. fp8 takes half of the memory and of the time to read them, and its
+    probabilities are further from the trainer's."""
     largest_weight: Annotated[float, Field(ge=1, le=100)] | None = 2.0
     """Engine and trainer round differently, so they give a token slightly different probabilities. In training each token counts by their
     ratio (importance sampling), cut off here; None: each counts once."""

@@ -200,7 +200,8 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
     longest = prompt + language.max_tokens
     computed = FLOAT32 if language.dtype == "float32" else HALF
     n = shape.parameters
-    cache = shape.cache * computed
+    vllm = language.vllm
+    cache = shape.cache * (1 if vllm is not None and vllm.cache == "fp8" else computed)
     if language.lora is not None:
         trained = shape.adapters(language.lora)
         parts = {"weights": n * computed, "adapters and their optimizer": trained * 4 * FLOAT32}
@@ -218,7 +219,6 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
     parts["activations"] = language.rows * longest * kept * computed + logits
     proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
     engine = n * computed + SEQUENCES * max(longest, proposal * 2) * cache
-    vllm = language.vllm
     if vllm is None:
         parts["keys and values while it writes"] = min(plans * longest, TOKENS_TOGETHER) * cache
     elif vllm.mode == "colocate":
@@ -237,7 +237,7 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
         longest=language.max_tokens,
         cached=plans * mean * cache,
         read=plans * (language.max_tokens**2 / 6 + prompt * language.max_tokens / 2) * cache,  # the mean over lengths spread evenly
-        writing=ADAPTED if language.lora is not None and vllm is not None and vllm.mode == "colocate" else 1.0,
+        writing=ADAPTED if language.lora is not None and vllm is not None and vllm.mode == "colocate" and not vllm.merged else 1.0,
     )
 
 

@@ -2,7 +2,8 @@
 
 What writes is to be exactly what is trained. TRL merges adapters into the model's weights, sends those and takes the adapters out again:
 in bfloat16 most of a small change is lost on the way, and the weights are not quite the same afterwards (its issue 6688). Here the model
-in training is never touched: an engine in this process takes the adapters as adapters, a server gets weights that were added up in float32.
+in training is never touched: an engine in this process takes the adapters as adapters; a server, and an engine whose settings say
+``merged``, get weights that were added up in float32.
 """
 
 from __future__ import annotations
@@ -119,12 +120,14 @@ class Engine:
         from vllm import LLM
 
         assert settings.vllm is not None
-        self.weights: Weights = AsAdapters(model, folder) if isinstance(model, PeftModel) else AsWeights(model)
+        beside = isinstance(model, PeftModel) and not settings.vllm.merged
+        self.weights: Weights = AsAdapters(model, folder) if beside else AsWeights(model)
         self.sleeps = settings.vllm.sleep and torch.cuda.is_available()
         name_this_process()
         self.llm = LLM(
             model=published(model.name_or_path, settings.revision),
             dtype=settings.dtype,
+            kv_cache_dtype=settings.vllm.cache,
             gpu_memory_utilization=settings.vllm.memory or share_here(model, sleeps=self.sleeps),
             max_model_len=settings.context,
             max_num_seqs=MOST_ROWS,
