@@ -20,8 +20,9 @@ from frozenlab.engineer.sections import failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.models.language.policy import HFPolicy, adapters_in, attention, user
+from frozenlab.models.language.writers import Text
 from frozenlab.models.loading import load_policy
-from frozenlab.models.policy import PolicyError, Sampling
+from frozenlab.models.policy import GREEDY, PolicyError, Sampling
 from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import context_of, of_sizes
@@ -141,6 +142,36 @@ def test_an_engineer_may_think_first_and_still_ends_in_json(tiny_model: Path) ->
     assert "think" not in policy.reply(*asked, limit=100, thoughts=0, sampling=sampling)[0]
     with pytest.raises(PolicyError, match="leaves too few"):
         policy.reply(*asked, limit=100, thoughts=7990, sampling=sampling)
+
+
+class Script:
+    """A writer of given texts, one call after the other."""
+
+    def __init__(self, *calls: list[list[int]]) -> None:
+        self.calls = list(calls)
+        self.asked: list[tuple[list[list[int]], int]] = []
+
+    def write(self, prompts: list[list[int]], *, limit: int, sampling: Sampling) -> list[Text]:
+        self.asked.append((prompts, limit))
+        texts = self.calls.pop(0)
+        assert len(texts) == len(prompts)
+        return [Text(ids, [-1.0] * len(ids)) for ids in texts]
+
+
+def test_thoughts_that_take_too_long_are_ended_and_the_plan_is_asked_for(tiny_model: Path) -> None:
+    policy = tiny_policy(tiny_model, thinking=True, thoughts=16, max_tokens=60)
+    [opens], [closes], end = policy.tokens("<think>"), policy.tokens("</think>"), policy.ends[0]
+    word, plan = policy.tokens("UP")[0], [*policy.tokens("Agent 0: UP"), end]
+    lost, thought, direct, done = [opens, *[word] * 15], [opens, word, closes, *[word] * 13], [word] * 16, [opens, closes, *plan]
+    close = policy.tokens("\n</think>\n\n")
+    policy.writer = script = Script([lost, thought, direct, done], [plan] * 3)  # type: ignore[assignment]
+    texts = policy.write([[1], [2], [3], [4]], limit=60, sampling=GREEDY)
+    assert [text.ids for text in texts] == [[*lost, *close, *plan], [*thought, *plan], [*direct, *plan], done]
+    assert script.asked == [([[1], [2], [3], [4]], 16), ([[1, *lost, *close], [2, *thought], [3, *direct]], 60 - 16 - len(close))]
+    assert texts[0].own == [1] * 16 + [0] * len(close) + [1] * len(plan) and texts[3].own is None, "it did not write the mark"
+    assert texts[0].logprobs == [-1.0] * 16 + [None] * len(close) + [-1.0] * len(plan)
+    with pytest.raises(ValueError, match="none is left for the plan"):
+        LanguageSettings(thinking=True, thoughts=60, max_tokens=60)
 
 
 def test_where_it_is_measured_it_draws_as_its_card_asks(tiny_model: Path, policy: HFPolicy) -> None:

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.language.writers import Text
 from frozenlab.models.settings import Vllm
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.runs.lean_grpo import agreement
@@ -21,6 +22,16 @@ def run_of(tiny_model: Path, kind: str = "lora", **language: Any) -> LanguageGRP
     spec = tiny_spec(tiny_model, kind, **language)
     assert spec.language is not None
     return LanguageGRPORun(HFPolicy.load(str(tiny_model), spec.language, to_train=True), spec.training, stages=1, seed=0)
+
+
+def test_what_was_written_for_it_is_not_learnt(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of(tiny_model)
+    written = [Text([5, 6, 7], None, [1, 0, 1]), Text([5], None)]
+    monkeypatch.setattr(HFPolicy, "write", lambda *_, **__: written)
+    trainer: Any = SimpleNamespace(state=SimpleNamespace(global_step=0))
+    assert run.rollout(["a", "b"], trainer)["env_mask"] == [[1, 0, 1], [1]], "TRL's name for it"
+    written[0] = Text([5, 6, 7], None)
+    assert "env_mask" not in run.rollout(["a", "b"], trainer)
 
 
 @pytest.mark.parametrize(("dtype", "asked"), [("bfloat16", (True, False)), ("float16", (False, True)), ("float32", (False, False))])

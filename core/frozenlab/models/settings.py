@@ -85,6 +85,8 @@ class LanguageSettings(Strict):
     """Whether the chat template lets the model think before it answers."""
     max_tokens: Annotated[int, Field(ge=8, le=65_536, title="Longest answer")] = 1024
     """The longest answer to a board, in tokens, thoughts included. A longer one is cut off and counts as truncated."""
+    thoughts: Annotated[int, Field(ge=16, le=65_536)] | None = None
+    """Most tokens of its thoughts about a board: then the mark that ends them is written for it, and it answers. None: no such bound."""
     decoding: Decoding | None = None
     """How it answers where it is measured (validation, test, benchmark); None: greedily, or while it thinks as Qwen3's card asks."""
     context: Annotated[int, Field(ge=256, le=262_144)] = 16_384
@@ -102,6 +104,8 @@ class LanguageSettings(Strict):
     def _check_room(self) -> Self:
         if self.max_tokens >= self.context:
             raise ValueError(f"an answer may take {self.max_tokens} tokens, but prompt and answer together only {self.context}")
+        if self.thoughts is not None and self.thoughts >= self.max_tokens:
+            raise ValueError(f"thoughts may take {self.thoughts} tokens, and the whole answer {self.max_tokens}: none is left for the plan")
         return self
 
 

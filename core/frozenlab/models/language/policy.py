@@ -22,7 +22,7 @@ from transformers.utils import is_flash_attn_2_available
 from frozenlab.base import seeds
 from frozenlab.base.spoken import MARK
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, FETCHED, WEIGHTS, nowhere, policy_folder
-from frozenlab.models.language.writers import Schema, TransformersWriter, Writer, end_tokens
+from frozenlab.models.language.writers import Ids, Schema, Text, TransformersWriter, Writer, end_tokens
 from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import DEFAULT
@@ -114,12 +114,31 @@ class HFPolicy(Policy):
             batch = order[first : first + stride]
             repeated = [i for i in batch for _ in range(sampling.completions)]
             draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/texts", first))
-            texts = self.writer.write([asked[i] for i in repeated], limit=max(limits[i] for i in batch), sampling=draw)
+            texts = self.write([asked[i] for i in repeated], limit=max(limits[i] for i in batch), sampling=draw)
             for i, text in zip(repeated, texts, strict=True):
                 answers[i].append(self.completion(text.ids))
             if on_progress:
                 on_progress(first + len(batch))
         return answers
+
+    def write(self, asked: Sequence[Ids], *, limit: int, sampling: Sampling) -> list[Text]:
+        """Answers of up to ``limit`` tokens, with thoughts of as many tokens as the settings allow."""
+        most = self.settings.thoughts
+        if most is None or most >= limit or not (self.settings.thinking and self.thinks):
+            return self.writer.write(asked, limit=limit, sampling=sampling)
+        [opens], [closes] = self.tokens(THINK), self.tokens(THOUGHT)
+        close = self.tokens(f"\n{THOUGHT}\n\n")
+        texts = self.writer.write(asked, limit=most, sampling=sampling)
+        unfinished = [i for i, text in enumerate(texts) if text.ids[-1] not in self.ends]
+        for i in unfinished:
+            thinks = opens in [*asked[i][-2:], *texts[i].ids] and closes not in texts[i].ids
+            texts[i] = joined(texts[i], Text(close, [None] * len(close), [0] * len(close))) if thinks else texts[i]
+        draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/after-thoughts"))
+        begun = [[*asked[i], *texts[i].ids] for i in unfinished]
+        rest = self.writer.write(begun, limit=max(1, limit - most - len(close)), sampling=draw) if begun else []
+        for i, text in zip(unfinished, rest, strict=True):
+            texts[i] = joined(texts[i], text)
+        return texts
 
     # --- words ---------------------------------------------------------------------------------------------------
 
@@ -225,6 +244,13 @@ class HFPolicy(Policy):
         model = self.model.merge_and_unload() if isinstance(self.model, PeftModel) else self.model
         model.to(getattr(torch, self.settings.dtype)).save_pretrained(str(folder))
         self.tokenizer.save_pretrained(folder)
+
+
+def joined(text: Text, more: Text) -> Text:
+    """A text that goes on."""
+    own = [*(text.own or [1] * len(text.ids)), *(more.own or [1] * len(more.ids))]
+    logprobs = None if text.logprobs is None or more.logprobs is None else [*text.logprobs, *more.logprobs]
+    return Text([*text.ids, *more.ids], logprobs, own)
 
 
 def user(text: str) -> Message:

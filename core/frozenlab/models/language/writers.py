@@ -35,6 +35,8 @@ class Text(NamedTuple):
     """The end token included."""
     logprobs: list[float | None] | None = None
     """What each token's probability was where an engine of its own wrote it; None: the model's own."""
+    own: list[int] | None = None
+    """1 for each token that the model wrote, 0 for each that was written for it; None: it wrote all."""
 
 
 class Writer(Protocol):

@@ -82,11 +82,11 @@ class LanguageGRPORun(GRPORun):
         asked = [self.policy.prompt_ids([user(prompt)]) for prompt in prompts]
         draw = seeds.derive(self.seed, "training/texts", trainer.state.global_step, PartialState().process_index)
         self.policy.writer.refresh()
-        written = self.policy.writer.write(
-            asked, limit=self.policy.settings.max_tokens, sampling=Sampling(self.settings.temperature, seed=draw)
-        )
+        written = self.policy.write(asked, limit=self.policy.settings.max_tokens, sampling=Sampling(self.settings.temperature, seed=draw))
         logprobs = [text.logprobs for text in written]
-        return {"prompt_ids": asked, "completion_ids": [text.ids for text in written], "logprobs": logprobs if all(logprobs) else None}
+        given = {"env_mask": [text.own or [1] * len(text.ids) for text in written]} if any(text.own for text in written) else {}
+        ids = [text.ids for text in written]
+        return {"prompt_ids": asked, "completion_ids": ids, "logprobs": logprobs if all(logprobs) else None, **given}
 
     def penalty(self, tokens: int) -> float:
         """DAPO's soft punishment (Yu et al. 2025), as in TRL's ``get_soft_overlong_punishment``."""

@@ -59,7 +59,7 @@ class LeanGRPOTrainer(GRPOTrainer):
         sampled = self.current.get("sampling_per_token_logps")
         if sampled is None or self.current["idle"]:
             return logps, entropies, aux_loss
-        now, written = logps.detach(), self.current[COMPLETION].bool()
+        now, written = logps.detach(), (self.current[COMPLETION] * self.current.get("tool_mask", 1)).bool()
         difference = torch.where(written, now - sampled, 0.0).nan_to_num(nan=0.0)  # the engine has no number for some tokens
         for name, figure in agreement(difference[written], self.largest_weight).items():
             self._metrics["train"][f"sampling/{name}"].append(figure)
