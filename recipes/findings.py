@@ -24,7 +24,7 @@ from frozenlab.experiments.headroom.plan import cell_gains, cells_of, menu_names
 from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.studies.effects import contrast
-from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.grid import MEASURES
 from frozenlab.experiments.studies.statistics import Effect, mean_of
 from frozenlab.experiments.studies.store import outcomes
 from recipes import preset_seeds
@@ -36,6 +36,13 @@ BEGIN, END = "<!-- findings: written by python -m recipes.findings --readme -->\
 EQUAL = {"confirm": "learnability", "confirm-again": "taught-blind"}
 """The arm of each test that can be taken for equal shares at the session's ratios: without ``behaviour`` learnability shares equally, and
 so does the taught engineer in most of its answers without evidence."""
+CROSSED = "shares-and-ratios"
+CROSSED_ARMS = (
+    ("taught-2-2", "equal-2-2"), ("taught-3-5", "equal-3-5"), ("equal-3-5", "equal-2-2"), ("taught-3-5", "taught-2-2"),
+    ("taught-3-5", "equal-2-2"), ("taught-2-2", "equal-3-5"), ("lowest-3-5", "taught-3-5"), ("tutor-3-5", "taught-3-5"),
+    ("oracle-3-5", "taught-3-5"), ("oracle-3-5", "equal-3-5"),
+)  # fmt: skip
+"""The fourth test, and the arms of it that are compared."""
 Figures = dict[str, tuple[str, str]]
 """Name -> the figure as README writes it, and the table that it comes from."""
 TABLE = """\
@@ -45,15 +52,16 @@ TABLE = """\
 | 2 | [One short stage tells configs apart](docs/instrument.md#what-came): a student's best config beats its worst, and beats equal shares | {best - worst} points; {headroom} | {best - worst interval}; {headroom interval} | 10 students, noise {noise} points | Here the config matters. The best config for all is equal shares, so the second figure is also what knowing the student is worth. |
 | 3 | [What was lost comes back by its own boards](docs/instrument.md#what-came): all boards to it beat all boards to another cell | {matched} points | {matched interval} | 10 students | A fifth of the boards wins back {won back} of what was lost, half of what all of them win back. |
 | 4 | [Shown the failures, the lab model's engineer finds what was lost](docs/instrument.md#diagnosis-who-finds-the-missing-skill), as it was taught to; without evidence it guesses (chance 20 %) | {diagnosed} of answers; {guessed} | {diagnosed interval}; {guessed interval} | 10 students, 40 answers | It reads its evidence. So does one line of code: the lowest rate is what was lost in {lowest}. `rules` and `learnability` ({rules} to {learnability}) shun what looks hopeless; `learnability` cannot read failures. |
-| 5 | [Its shares beat equal shares](docs/instrument.md#shares-and-ratios-in-the-tables-of-both-tests) at the same ratios, valid plans; optimal plans | {shares} points; {shares, optimal} | {shares interval}; {shares, optimal interval} | 14 students of two tests; in the second the engineer without failures, which mostly shares equally, is the baseline | So this is what failures are worth to it, too. It wins {part of headroom} of what an oracle wins by shares ({oracle}). Optimal plans pay for it in the cells that get few boards ({elsewhere, optimal} points each). |
-| 6 | [Harder boards alone](docs/instrument.md#shares-and-ratios-in-the-tables-of-both-tests) (`uniform` has hole ratio .3, wait ratio .5) beat equal shares, too | {ratios} points; optimal {ratios, optimal} | {ratios interval}; {ratios, optimal interval} | 14 students of two tests | Ratios are worth three quarters of shares. This comparison was not planned. |
-| 7 | [Taught shares at .2/.2 against `uniform` at .3/.5](docs/instrument.md#a-second-confirmatory-test-and-a-null-study), as planned: valid; optimal | {taught - uniform} points; {taught - uniform, optimal} | {taught - uniform interval}; {taught - uniform, optimal interval} | 10 students, 240 sessions | The comparison mixes shares and ratios, so it cannot say what shares are worth. `rules` less `uniform`: {rules - uniform} points ({rules - uniform interval}; 4 students). |
+| 5 | [Its shares beat equal shares](docs/instrument.md#what-came-of-the-fourth) at the same ratios, valid plans, as registered: at hole and wait ratio .2/.2; at .3/.5 | {taught-2-2 - equal-2-2} points; {taught-3-5 - equal-3-5} | {taught-2-2 - equal-2-2 interval}; {taught-3-5 - equal-3-5 interval} | 10 students, 210 sessions | Predicted +4 and +2. Two tests before, in which this was not planned, have {shares} ({shares interval}; 14 students). So this is what failures are worth to it, too: without them it mostly shares equally. |
+| 6 | [Harder boards alone](docs/instrument.md#what-came-of-the-fourth) beat equal shares, too: .3/.5 less .2/.2; under taught shares | {equal-3-5 - equal-2-2} points; {taught-3-5 - taught-2-2} | {equal-3-5 - equal-2-2 interval}; {taught-3-5 - taught-2-2 interval} | the same | The two do not add up (interaction {interaction}, {interaction interval}); both together win {taught-3-5 - equal-2-2} ({taught-3-5 - equal-2-2 interval}). The second test compared taught shares at .2/.2 with `uniform`, equal ones at .3/.5: {taught - uniform} ({taught - uniform interval}); here {taught-2-2 - equal-3-5} ({taught-2-2 - equal-3-5 interval}). |
+| 7 | [Optimal plans](docs/instrument.md#what-came-of-the-fourth): taught less equal shares at .2/.2; at .3/.5, as registered | {taught-2-2 - equal-2-2, optimal} points; {taught-3-5 - equal-3-5, optimal} | {taught-2-2 - equal-2-2, optimal interval}; {taught-3-5 - equal-3-5, optimal interval} | the same | Undecided. The cells that get few boards pay ({elsewhere, optimal} points each in the second test), the lost one gains. |
+| 8 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | the same | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
 """  # noqa: E501
 
 
 def figures() -> Figures:
     """Every figure of README's findings, and those in the sentences below."""
-    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_sessions()}
+    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_sessions()}
 
 
 def of_gate() -> Figures:
@@ -123,8 +131,7 @@ def of_tests() -> Figures:
     boards = {test: pd.read_parquet(places.ASSETS / "studies" / test / "boards.parquet") for test in EQUAL}
     first, second = "assets/studies/confirm/boards.parquet", "assets/studies/confirm-again/boards.parquet"
     found: Figures = {}
-    measures: tuple[Measure, ...] = ("valid", "optimal")
-    for measure in measures:
+    for measure in MEASURES:
         mark = "" if measure == "valid" else ", optimal"
         of_arm = {}
         for name, arm in (("shares", "taught"), ("oracle", "oracle"), ("ratios", "uniform")):
@@ -145,6 +152,21 @@ def of_tests() -> Figures:
         table = outcomes(boards["confirm"], measure)
         for arm, than in (("rules", "uniform"), ("taught", "rules"), ("taught", "learnability"), ("rules", "learnability")):
             found |= effect(contrast(table, [arm], [than]), f"{arm} - {than}{mark}", first)
+    return found
+
+
+def of_crossed_test() -> Figures:
+    """The figures of the fourth test, which crosses shares and ratios."""
+    source = f"assets/studies/{CROSSED}/boards.parquet"
+    boards = pd.read_parquet(places.ROOT / source)
+    found: Figures = {}
+    for measure in MEASURES:
+        table, mark = outcomes(boards, measure), "" if measure == "valid" else f", {measure}"
+        for arm, than in CROSSED_ARMS:
+            found |= effect(contrast(table, [arm], [than]), f"{arm} - {than}{mark}", source)
+        at_own, at_harder = (contrast(table, [f"taught-{at}"], [f"equal-{at}"]).students for at in ("2-2", "3-5"))
+        more = [harder.mean - own.mean for own, harder in zip(at_own, at_harder, strict=True)]
+        found |= effect(mean_of(more), f"interaction{mark}", source)
     return found
 
 
