@@ -35,7 +35,7 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.rules import walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.evaluation import evaluate
-from frozenlab.models.language.policy import HFPolicy
+from frozenlab.models.language.policy import HFPolicy, user
 from frozenlab.models.settings import Decoding, LanguageSettings, WarmStart
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.warm_start import Row, as_row, learn, learnt
@@ -156,7 +156,10 @@ def lessons(policy: HFPolicy, options: argparse.Namespace) -> list[Row]:
     """
     tasks = generate(CONFIG, options.boards, seed=seeds.derive(options.seed, "record-language/boards"))
     answers = [row | {"completion_mask": [1] * len(row["input_ids"])} for row in learnt(policy, tasks)]
-    asked = [as_row(policy, request, text, thinking=False) for request, text in proposals(options.proposals, options.seed)]
+    asked = [
+        as_row(policy, policy.prompt_ids([user(request)], thinking=False), text)
+        for request, text in proposals(options.proposals, options.seed)
+    ]
     batches = [rows[first : first + BATCH] for rows in (answers, asked) for first in range(0, len(rows), BATCH)]
     order = seeds.rng(options.seed, "record-language/order").permutation(len(batches))
     return [row for i in order for row in batches[i]]

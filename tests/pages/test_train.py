@@ -129,12 +129,15 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     said = words(app)
     assert "4 billion weights" in said and "GiB" in said and "on an NVIDIA H100" in said
     trained = {"policy": "Qwen/Qwen3-8B", "rank": 0, "max_tokens": 20_000, "processes": 4, "completions_per_board": 7}
-    fill(app, **trained, thinking=False, guidance=False, writer=TRANSFORMERS)
+    fill(app, **trained, compact=True, guidance=False, writer=TRANSFORMERS)
+    assert "answers in a form without thoughts: leave thinking off" in words(app)
+    fill(app, thinking=False)
     assert "8.2 billion weights" in words(app)
     spec = begin(app, launched)
     language = spec.language
     assert spec.policy == "Qwen/Qwen3-8B" and language is not None
     assert (language.lora, language.vllm, language.thinking, language.launcher.processes) == (None, None, False, 4)
+    assert language.question == "compact"
     assert (spec.engineer.guidance, language.rows) == (False, 4), "32 boards x 7 plans, shared by four, come out even in passes of four"
     assert (language.max_tokens, language.context) == (20_000, 40_000)
 

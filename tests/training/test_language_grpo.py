@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 import torch
 
+from frozenlab.models.folders import noted_question
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.language.writers import Text
 from frozenlab.models.settings import Vllm
+from frozenlab.models.training.checkpoints import SEAL, sealed_sums
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.runs.lean_grpo import agreement
 from frozenlab.session.health.rules import BOUNDS
@@ -69,6 +71,14 @@ def test_answers_that_are_too_long_are_counted_masked_or_penalised(
     run.settings = run.settings.model_copy(update={"overlong": overlong})
     assert run.arguments(tmp_path)["mask_truncated_completions"] == masks
     assert [run.penalty(tokens) for tokens in (1, 32, 34, 36, 40)] == lost
+
+
+def test_a_checkpoint_says_which_question_it_was_taught(tiny_model: Path, tmp_path: Path) -> None:
+    (checkpoint := tmp_path / "checkpoint-3").mkdir()
+    (checkpoint / "model.safetensors").touch()
+    run: Any = run_of(tiny_model, question="compact")
+    run.on_save(SimpleNamespace(output_dir=tmp_path), SimpleNamespace(global_step=3), None)
+    assert noted_question(str(checkpoint)) == "compact" and "question.json" in sealed_sums(checkpoint / SEAL)
 
 
 @pytest.mark.parametrize(

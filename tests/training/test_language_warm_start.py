@@ -10,15 +10,25 @@ from typing import Any
 import pytest
 import torch
 
+from frozenlab.experiments.benchmark.task import checkpoint_of
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.words import compact
 from frozenlab.lake.words.answers import reasoning
+from frozenlab.models.loading import load_policy
+from frozenlab.models.policy import PolicyError
 from frozenlab.models.settings import Lora, WarmStart
 from frozenlab.models.training.warm_start import WarmStartError, learnt, warm_start
 from frozenlab.session.loop import warmed_up
+from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
+from frozenlab.tasks.countdown.drawing import CountdownConfig
+from frozenlab.tasks.countdown.family import COUNTDOWN
+from frozenlab.tasks.family import NoQuestionError
 from frozenlab.tasks.lake.family import LAKE
-from tests.language_sessions import tiny_policy, tiny_spec
+from frozenlab.tasks.mixed.family import MIXED
+from tests.language_sessions import tiny_policy, tiny_settings, tiny_spec
 
 CONFIG = EnvironmentConfig.uniform((3,), agents=2, hole_ratio=0.2, wait_ratio=0.3)
 
@@ -54,6 +64,39 @@ def test_the_question_is_read_and_the_answer_alone_is_learnt(tiny_model: Path, t
     assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
 
 
+def test_a_model_that_was_taught_the_compact_question_is_asked_it_from_then_on(tiny_model: Path, tmp_path: Path) -> None:
+    policy = policy_of(tiny_model, question="compact")
+    [task] = generate(CONFIG, 1, seed=0)
+    [row] = learnt(policy, [task])
+    written = [token for token, own in zip(row["input_ids"], row["completion_mask"], strict=True) if own]
+    read = policy.tokenizer.decode(row["input_ids"][: -len(written)])
+    assert compact.SYSTEM in read and compact.question(task.board) in read and "hole" not in read, "no rules"
+    completion = policy.completion(written)
+    assert completion.text == compact.worked_answer(task.board, task.solution.plan or ())
+    assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
+
+    policy.save(tmp_path / "taught")
+    with pytest.raises(PolicyError, match=r'taught was taught the question "compact", and the settings ask it the question "full": set'):
+        policy_of(tmp_path / "taught")
+    for left in (tmp_path / "taught", tmp_path / "whole"):
+        language = checkpoint_of(str(left), SessionStore(tmp_path))["language"]
+        assert language.question == "compact"
+        policy.export(tmp_path / "whole")
+    assert checkpoint_of(str(tiny_model), SessionStore(tmp_path))["language"].question == "full"
+
+
+def test_what_cannot_be_asked_the_compact_question_says_so(tiny_model: Path) -> None:
+    with pytest.raises(ValueError, match="answers in a form without thoughts"):
+        tiny_settings(question="compact", thinking=True)
+    for family in (COUNTDOWN, MIXED):
+        with pytest.raises(NoQuestionError, match=f'the family {family.name} has no compact question: take "question": "full"'):
+            load_policy(str(tiny_model), tiny_settings(question="compact"), family=family)
+    spec = tiny_spec(tiny_model, "full", question="compact").model_dump()
+    mixed = {"initial_config": MIXED.config_type(), "suite": MIXED.suite_type()}
+    with pytest.raises(ValueError, match="the family mixed has no compact question"):
+        SessionSpec.model_validate(spec | mixed)
+
+
 def test_numbers_that_are_not_finite_end_it_with_a_sentence(tiny_model: Path) -> None:
     policy = policy_of(tiny_model)
     next(policy.model.parameters()).data[:] = float("nan")
@@ -80,9 +123,6 @@ def test_an_answer_that_is_too_long_for_the_session_is_refused(tiny_model: Path)
 
 
 def test_a_family_without_worked_answers_is_refused(tiny_model: Path) -> None:
-    from frozenlab.tasks.countdown.drawing import CountdownConfig
-    from frozenlab.tasks.countdown.family import COUNTDOWN
-
     policy = replace(policy_of(tiny_model), family=COUNTDOWN)
     with pytest.raises(WarmStartError, match="no worked answers"):
         warm_start(policy, COUNTDOWN.draw(CountdownConfig(), 2, 0), WarmStart(), 0)

@@ -34,7 +34,7 @@ from frozenlab.jobs.launcher import counted
 from frozenlab.jobs.machine import language_model
 from frozenlab.models import fetching
 from frozenlab.models.folders import on_hub
-from frozenlab.models.settings import WarmStart
+from frozenlab.models.settings import LanguageSettings, WarmStart
 from frozenlab.session.footprint import shortfalls
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
@@ -76,6 +76,7 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="a new folder for the checkpoint")
     add_fields(parser, WarmStart, *WarmStart.model_fields)
     add_fields(parser, SessionSpec, "seed", defaults=False)
+    add_fields(parser, LanguageSettings, "question", defaults=False)
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
@@ -152,6 +153,8 @@ def run_warm_start(options: argparse.Namespace) -> None:
     spec = spec_of(options.spec, options.preset).changed(**given(options, "seed"))
     if spec.language is None:
         raise InputError("a warm start is for language models; the lab model has had its own")
+    with refusing():
+        spec = spec.changed(language=spec.language.model_dump() | given(options, "question"))
     out = new_path(options.out)
     if lacking := [reason for reason in shortfalls(spec) if "vLLM" not in reason]:
         raise InputError(f"this cannot run here: {'; '.join(lacking)}")

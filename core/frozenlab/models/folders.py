@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from frozenlab.base.files import read_json
+from frozenlab.base.files import read_json, write_text
 from frozenlab.base.places import ASSETS, MODELS, sessions_folder
 from frozenlab.tasks.vocabulary import WORDS
 
@@ -17,6 +18,8 @@ FETCHED = ("smollm2",)
 WEIGHTS = "model.safetensors"
 ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARDS = "model.safetensors.index.json"
+QUESTION = "question.json"
+"""Beside the weights of a language model that was taught the compact question."""
 OLDEST_WORDS = 342
 """Words of the first lab models."""
 
@@ -72,3 +75,26 @@ def in_lab_words(words: Sequence[str]) -> bool:
 def weights_file(folder: Path) -> Path | None:
     """The file that makes a folder a checkpoint: its weights, their index where there are many, or those of its adapters."""
     return next((folder / name for name in (WEIGHTS, ADAPTER, SHARDS) if (folder / name).is_file()), None)
+
+
+def note_question(folder: Path, question: str) -> None:
+    """Notes beside a language model's weights how it was taught to be asked, unless it is asked as all are."""
+    if question != "full":
+        write_text(folder / QUESTION, json.dumps({"question": question}))
+
+
+def noted_question(name: str) -> str | None:
+    """How the language model in the folder ``name`` was taught to be asked; None where nothing is noted: as it is published, it can be
+    asked in any way."""
+    try:
+        return str(read_json(policy_folder(name) / QUESTION)["question"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def asked_otherwise(name: str, question: str) -> str | None:
+    """Why a language model must not be asked a question, in a sentence: it was taught another."""
+    taught = noted_question(name)
+    if taught in (None, question):
+        return None
+    return f'{name} was taught the question "{taught}", and the settings ask it the question "{question}": set "question" to "{taught}"'

@@ -11,7 +11,7 @@ from frozenlab.base.files import read_json
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.jobs.machine import SPEEDS, Gpu, gpus, memory
-from frozenlab.models.folders import ADAPTER_CONFIG, nowhere, policy_folder
+from frozenlab.models.folders import ADAPTER_CONFIG, asked_otherwise, nowhere, policy_folder
 from frozenlab.models.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
 from frozenlab.models.settings import Lora
 from frozenlab.session.spec import SessionSpec
@@ -255,14 +255,14 @@ def checkpoints(spec: SessionSpec) -> bool:
 
 def prompt_tokens(spec: SessionSpec) -> int:
     """About how many tokens the session's longest prompt about a task has."""
-    return about_tokens(spec.tasks.longest_prompt(spec.initial_config))
+    return about_tokens(spec.tasks.longest_prompt(spec.initial_config, spec.language.question if spec.language else "full"))
 
 
 def shortfalls(spec: SessionSpec) -> list[str]:
     """What this machine lacks for a language model's session, as far as is known before the start; empty if nothing."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
-    lacking = []
+    lacking = list(filter(None, [asked_otherwise(spec.policy, language.question)]))
     if language.vllm is not None and find_spec("vllm") is None:
         lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
     if lost := nowhere(spec.policy):

@@ -134,6 +134,7 @@ class SessionSpec(Strict):
     def _check_language(self) -> Self:
         if self.language is None:
             return self
+        self.tasks.asked(self.language.question)
         training, rows, processes = self.training, self.language.rows, self.language.launcher.processes
         author = self.engineer.author
         if isinstance(author, ModelEngineer) and author.asks_itself:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class NoQuestionError(LabError, ValueError):
+    """A family cannot be asked in the way of a language model's setting ``question``; the message says which way it can."""
+
+
 class Drawn(BaseModel):
     """What was really drawn for one cell."""
 
@@ -69,6 +73,8 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     """Names of what a cell may be mixed of besides its knobs, as the layouts of the lake."""
     plain: Dialect[TaskT, AnswerT]
     """For language models."""
+    compact: Dialect[TaskT, AnswerT] | None = None
+    """For language models that had a warm start, which know the rules; None: they are asked as all language models."""
     lab: LabDialect[TaskT, AnswerT] | None = None
     """For the lab model; None: it does not know these tasks."""
     teacher: Teacher[TaskT] | None = None
@@ -163,9 +169,17 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
         """What a table of judged answers holds that the family cannot have written; None: nothing."""
         return None
 
-    def longest_prompt(self, config: Any) -> str:
+    def asked(self, question: str) -> Dialect[TaskT, AnswerT]:
+        """The dialect for a language model's setting ``question``. Raises NoQuestionError if the family has none."""
+        if question == "full":
+            return self.plain
+        if self.compact is None:
+            raise NoQuestionError(f'the family {self.name} has no compact question: take "question": "full"')
+        return self.compact
+
+    def longest_prompt(self, config: Any, question: str = "full") -> str:
         """About the longest prompt, in plain text, about a task of the config: language models need memory for it."""
-        return max((self.plain.prompt(task) for task in self.draw(config, 100, seed=0)), key=len)
+        return max((self.asked(question).prompt(task) for task in self.draw(config, 100, seed=0)), key=len)
 
     @property
     def faults(self) -> tuple[str, ...]:

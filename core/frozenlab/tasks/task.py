@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,11 +30,15 @@ class Demonstration(NamedTuple):
     """A right answer, and how one comes to it."""
 
     reasoning: str
+    """Empty where the answer holds it."""
     answer: str
 
 
 class Dialect(ABC, Generic[TaskT, AnswerT]):
     """How a kind of model is asked about a task, and how its answer is read."""
+
+    system: ClassVar[str] = ""
+    """What a language model reads before each prompt, as the turn of the system; empty: nothing."""
 
     @abstractmethod
     def prompt(self, task: TaskT) -> str:

@@ -230,7 +230,7 @@ def plans(
         DialectError, BoardError: the dialect has no words for the board.
     """
     task = Instance.unsolved(board)
-    dialect = LAKE.plain if language else LAKE.lab
+    dialect = LAKE.asked(language.question) if language else LAKE.lab
     limit = language.max_tokens if language else LAKE.lab.limit(task)
     answers = []
     for written in planner.answer(checkpoint, dialect.prompt(task), limit, sampling, language=language):

@@ -13,6 +13,7 @@ from frozenlab.app.ui import api_form, markup
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields
 from frozenlab.base.cells import Config
+from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import one_line
 from frozenlab.engineer import engineers
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of
@@ -104,6 +105,7 @@ def language_values(spec: SessionSpec) -> dict[str, Any]:
         "rank": language.lora.rank if language.lora else 0,
         "max_tokens": language.max_tokens,
         "thinking": language.thinking,
+        "compact": language.question == "compact",
         "guidance": getattr(spec.engineer, "guidance", False),
         "processes": language.launcher.processes,
         "writer": next(name for name, vllm in WRITERS.items() if (vllm and vllm.mode) == mode),
@@ -125,6 +127,10 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
     )
     max_tokens = field(LanguageSettings, "max_tokens", key="form_max_tokens", place=longest)
     processes = field(Launcher, "processes", key="form_processes", place=gpus)
+    compact = choices.toggle(
+        "Compact question", key="form_compact", **KEPT,
+        help=f"{field_docs(LanguageSettings)['question']} `frozenlab warm-start --question compact` teaches it.",
+    )  # fmt: skip
     thinks = field(LanguageSettings, "thinking", key="form_thinking", place=choices)
     lessons = field(PolicyEngineer, "guidance", key="form_guidance", place=choices)
     vllm = WRITERS[writer]
@@ -134,6 +140,7 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
             "max_tokens": max_tokens,
             "context": max(begun.context, 2 * max_tokens),
             "thinking": thinks,
+            "question": "compact" if compact else "full",
             "launcher": begun.launcher.model_copy(update={"processes": processes}),
             "vllm": begun.vllm if vllm and begun.vllm and vllm.mode == begun.vllm.mode else vllm,
         }
@@ -142,9 +149,11 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
 
 
 def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
-    """The same settings with the most rows, but no more than before, that divide the ``plans`` of a step evenly."""
+    """The same settings with the most rows, but no more than before, that divide the ``plans`` of a step evenly. Raises pydantic's
+    ValidationError if they are not valid."""
     own = max(1, plans // language.launcher.processes)
-    return language.model_copy(update={"rows": max(rows for rows in range(1, language.rows + 1) if own % rows == 0)})
+    rows = max(rows for rows in range(1, language.rows + 1) if own % rows == 0)
+    return LanguageSettings.model_validate(language.model_dump() | {"rows": rows})  # and it is checked
 
 
 def preset_and_method() -> None:

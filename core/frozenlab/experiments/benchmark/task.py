@@ -18,7 +18,17 @@ from frozenlab.experiments.benchmark.report import Measured
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.jobs.machine import LAB_MODEL as ON_CORES
 from frozenlab.jobs.machine import Needs, language_model
-from frozenlab.models.folders import FETCHED, LAB_MODEL, STUDENT, is_lab_model, nowhere, on_hub, policy_folder, weights_file
+from frozenlab.models.folders import (
+    FETCHED,
+    LAB_MODEL,
+    STUDENT,
+    is_lab_model,
+    noted_question,
+    nowhere,
+    on_hub,
+    policy_folder,
+    weights_file,
+)
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import family_with_suite
@@ -164,7 +174,8 @@ def _of_folder(model: str) -> dict[str, Any]:
     if weights_file(folder) is None:
         raise EvaluationError(f"{model!r} is no checkpoint: neither lab-model, nor a folder with a model.safetensors, nor SESSION:STAGE")
     name = "lab model" if folder == LAB_MODEL else folder.name
-    language = None if is_lab_model(folder) else AS_PUBLISHED
+    taught = {"question": noted_question(model) or AS_PUBLISHED.question}
+    language = None if is_lab_model(folder) else AS_PUBLISHED.model_copy(update=taught)
     return {"title": name, "model": name, "policy": "lab-model" if folder == LAB_MODEL else str(folder), "language": language}
 
 

@@ -21,13 +21,22 @@ from transformers.utils import is_flash_attn_2_available
 
 from frozenlab.base import seeds
 from frozenlab.base.spoken import MARK
-from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, FETCHED, WEIGHTS, nowhere, policy_folder
+from frozenlab.models.folders import (
+    ADAPTER,
+    ADAPTER_CONFIG,
+    FETCHED,
+    WEIGHTS,
+    asked_otherwise,
+    note_question,
+    nowhere,
+    policy_folder,
+)
 from frozenlab.models.language.writers import Ids, Schema, Text, TransformersWriter, Writer, end_tokens
 from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import DEFAULT
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.task import Task
+from frozenlab.tasks.task import Dialect, Task
 
 Message = dict[str, str]
 Adapters = dict[str, torch.Tensor]
@@ -61,8 +70,12 @@ class HFPolicy(Policy):
             to_train: whether training follows. A model that is only asked takes half of the memory where all its weights could be trained.
 
         Raises:
-            PolicyError: it cannot be loaded, or its weights are no safetensors.
+            PolicyError: it cannot be loaded, its weights are no safetensors, or it was taught another question.
+            NoQuestionError: the family has no such question.
         """
+        family.asked(settings.question)
+        if otherwise := asked_otherwise(name, settings.question):
+            raise PolicyError(otherwise)
         folder = policy_folder(name)
         if (folder / ADAPTER_CONFIG).is_file():
             base, tokenizer = read_model(base_of(folder), settings, to_train)
@@ -83,8 +96,18 @@ class HFPolicy(Policy):
 
     # --- tasks ---------------------------------------------------------------------------------------------------
 
+    @property
+    def dialect(self) -> Dialect[Any, Any]:
+        """How it is asked about tasks."""
+        return self.family.asked(self.settings.question)
+
     def prompt(self, task: Task) -> str:
-        return self.family.plain.prompt(task)
+        return self.dialect.prompt(task)
+
+    def asked_ids(self, prompt: str) -> list[int]:
+        """The tokens of a prompt about a task, up to where the answer begins."""
+        system = self.dialect.system
+        return self.prompt_ids([*([{"role": "system", "content": system}] if system else []), user(prompt)])
 
     def limit(self, task: Task) -> int:
         return self.settings.max_tokens
@@ -99,13 +122,13 @@ class HFPolicy(Policy):
         return Completion(text.strip(), len(ids), finished)
 
     def read(self, task: Task, completion: Completion) -> Any:
-        return self.family.plain.read(task, completion.text, completion.finished)
+        return self.dialect.read(task, completion.text, completion.finished)
 
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
     ) -> list[list[Completion]]:
         """Answers each prompt ``sampling.completions`` times. The draws depend on the seed, on the prompts and on the batch size."""
-        asked = [self.prompt_ids([user(prompt)]) for prompt in prompts]
+        asked = list(map(self.asked_ids, prompts))
         order = sorted(range(len(asked)), key=lambda i: len(asked[i]))  # so that little of a batch is padding
         answers: list[list[Completion]] = [[] for _ in asked]
         stride = max(1, (sampling.batch_size or self.writer.together(self.settings.max_tokens)) // sampling.completions)
@@ -233,16 +256,18 @@ class HFPolicy(Policy):
             raise PolicyError(f"{folder} holds no weights of this model: {error}") from None
 
     def save(self, folder: Path) -> None:
-        """Save the whole model, or with LoRA only the adapters."""
+        """Save the whole model, or with LoRA only the adapters, and how it is asked."""
         with_lora = isinstance(self.model, PeftModel)
         how: dict[str, Any] = {"save_embedding_layers": False} if with_lora else {}  # "auto" would ask the hub each time
         self.model.save_pretrained(str(folder), **how)
+        note_question(folder, self.settings.question)
         self.tokenizer.save_pretrained(folder)
 
     def export(self, folder: Path) -> None:
         """Export one model with the adapters merged into it, for use elsewhere. This policy cannot be used afterwards."""
         model = self.model.merge_and_unload() if isinstance(self.model, PeftModel) else self.model
         model.to(getattr(torch, self.settings.dtype)).save_pretrained(str(folder))
+        note_question(folder, self.settings.question)
         self.tokenizer.save_pretrained(folder)
 
 

@@ -18,7 +18,7 @@ from trl import SFTConfig, SFTTrainer
 
 from frozenlab.base import seeds
 from frozenlab.base.errors import LabError
-from frozenlab.models.language.policy import THINK, THOUGHT, HFPolicy, user
+from frozenlab.models.language.policy import THINK, THOUGHT, HFPolicy
 from frozenlab.models.policy import not_finite
 from frozenlab.models.settings import WarmStart
 from frozenlab.models.training.optimizers import MuonAndAdamW
@@ -37,16 +37,15 @@ class WarmStartError(LabError, ValueError):
 def learnt(policy: HFPolicy, tasks: Sequence[Task]) -> Iterator[Row]:
     """Each task with its worked answer. Raises WarmStartError if the family shows none."""
     for task in tasks:
-        shown = policy.family.plain.demonstrate(task)
+        shown = policy.dialect.demonstrate(task)
         if shown is None:
             raise WarmStartError(f"the family {policy.family.name} has no worked answers to learn from")
         thought = f"{THINK}\n{shown.reasoning}\n{THOUGHT}" if policy.settings.thinking else shown.reasoning
-        yield as_row(policy, policy.prompt(task), f"{thought}\n\n{shown.answer}")
+        yield as_row(policy, policy.asked_ids(policy.prompt(task)), "\n\n".join(filter(None, [thought, shown.answer])))
 
 
-def as_row(policy: HFPolicy, prompt: str, answer: str, thinking: bool | None = None) -> Row:
-    """A question as the model is asked it, and what it should write, of which alone it learns."""
-    asked = policy.prompt_ids([user(prompt)], thinking)
+def as_row(policy: HFPolicy, asked: list[int], answer: str) -> Row:
+    """The tokens of a question as the model is asked it, and what it should write, of which alone it learns."""
     written = [*policy.tokens(answer), policy.ends[0]]
     return {"input_ids": asked + written, "completion_mask": [0] * len(asked) + [1] * len(written)}
 

@@ -20,7 +20,7 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
-from frozenlab.lake.words import answers
+from frozenlab.lake.words import answers, compact
 from frozenlab.lake.words.answers import reasoning
 from frozenlab.lake.words.reading import Answer, parse_answer
 from frozenlab.tasks.task import Demonstration, Dialect, LabDialect
@@ -138,3 +138,19 @@ class BoardsInPlainText(Dialect[Instance, Answer]):
     def demonstrate(self, task: Instance) -> Demonstration | None:
         plan = task.solution.plan
         return None if plan is None else Demonstration(reasoning(task.board, plan), answers.write_answer(plan))
+
+
+class BoardsInCompactText(Dialect[Instance, Answer]):
+    """The question without rules, for models that have learnt them; answers are read in one form only."""
+
+    system = compact.SYSTEM
+
+    def prompt(self, task: Instance) -> str:
+        return compact.question(task.board)
+
+    def read(self, task: Instance, text: str, finished: bool) -> Answer:
+        return compact.read_answer(task.board, text, finished)
+
+    def demonstrate(self, task: Instance) -> Demonstration | None:
+        plan = task.solution.plan
+        return None if plan is None else Demonstration("", compact.worked_answer(task.board, plan))

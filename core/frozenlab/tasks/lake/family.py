@@ -21,12 +21,11 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
 from frozenlab.lake.reward import earned
 from frozenlab.lake.suites import PREFIX, SUITES, SuiteSpec, build_suite, check_suite, held_out, open_suite
-from frozenlab.lake.words.answers import prompt
 from frozenlab.lake.words.reading import Answer, judge_answer
 from frozenlab.tasks.family import Suite, TaskFamily
 from frozenlab.tasks.lake import answer as answers
 from frozenlab.tasks.lake import words
-from frozenlab.tasks.lake.dialects import BoardsInLabWords, BoardsInPlainText
+from frozenlab.tasks.lake.dialects import BoardsInCompactText, BoardsInLabWords, BoardsInPlainText
 from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
 from frozenlab.tasks.task import Judged
@@ -53,6 +52,7 @@ class Lake(TaskFamily[Instance, Answer]):
     suite_columns = ("agents", "size")
     parts = LAYOUTS
     plain: BoardsInPlainText = BoardsInPlainText()
+    compact: BoardsInCompactText = BoardsInCompactText()
     lab: BoardsInLabWords = BoardsInLabWords()
     teacher: Solver = Solver()
 
@@ -132,12 +132,12 @@ class Lake(TaskFamily[Instance, Answer]):
     def part_help(self, part: str) -> str:
         return words.LAYOUT_WORDS[part]
 
-    def longest_prompt(self, config: EnvironmentConfig) -> str:
+    def longest_prompt(self, config: EnvironmentConfig, question: str = "full") -> str:
         size = max(config.sizes)
         corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(max(config.teams), size)))
         furnished = any(recipe.furnish for recipe in RECIPES if any(recipe.name in cell.drawn_layouts for cell in config.cells.values()))
         middle = ("F" * size, ("^v<>0" if furnished else "").ljust(size, "F")[:size], *("F" * size,) * (size - 2))
-        return prompt(Board(middle, corners))
+        return self.asked(question).prompt(Instance.unsolved(Board(middle, corners)))
 
     def judge(self, task: Instance, answer: Answer) -> Judged:
         optimum = task.solution.makespan

@@ -226,8 +226,8 @@ class Mixed(TaskFamily[MixedTask, Any]):
         except (TypeError, ValueError):
             return "a row lacks what its family writes"
 
-    def longest_prompt(self, config: MixedConfig) -> str:
-        return max((family.longest_prompt(part) for family, part in config.owned()), key=len)
+    def longest_prompt(self, config: MixedConfig, question: str = "full") -> str:
+        return max((family.longest_prompt(part, question) for family, part in config.owned()), key=len)
 
     # --- engineers --------------------------------------------------------------------------------------------------------
 

@@ -10,10 +10,12 @@ import pandas as pd
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
+from transformers import TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
 from frozenlab.base import seeds
-from frozenlab.models.language.policy import HFPolicy, user
+from frozenlab.models.folders import note_question
+from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.policy import Sampling
 from frozenlab.models.training.runs.grpo import GRPORun, group_figures
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
@@ -79,7 +81,7 @@ class LanguageGRPORun(GRPORun):
         }
 
     def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
-        asked = [self.policy.prompt_ids([user(prompt)]) for prompt in prompts]
+        asked = list(map(self.policy.asked_ids, prompts))
         draw = seeds.derive(self.seed, "training/texts", trainer.state.global_step, PartialState().process_index)
         self.policy.writer.refresh()
         written = self.policy.write(asked, limit=self.policy.settings.max_tokens, sampling=Sampling(self.settings.temperature, seed=draw))
@@ -87,6 +89,11 @@ class LanguageGRPORun(GRPORun):
         given = {"env_mask": [text.own or [1] * len(text.ids) for text in written]} if any(text.own for text in written) else {}
         ids = [text.ids for text in written]
         return {"prompt_ids": asked, "completion_ids": ids, "logprobs": logprobs if all(logprobs) else None, **given}
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if PartialState().is_main_process:
+            note_question(Path(str(args.output_dir)) / f"checkpoint-{state.global_step}", self.policy.settings.question)
+        super().on_save(args, state, control)
 
     def penalty(self, tokens: int) -> float:
         """DAPO's soft punishment (Yu et al. 2025), as in TRL's ``get_soft_overlong_punishment``."""
