@@ -14,13 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.dialects.plain import LanguageEngineer, answer_schema, parse_answer, render_request, without_bounds
+from frozenlab.engineer.dialects.plain import (
+    CHARACTERS_A_TOKEN,
+    Bounds,
+    LanguageEngineer,
+    answer_schema,
+    least_budget,
+    parse_answer,
+    render_request,
+    without_bounds,
+)
 from frozenlab.engineer.engineers import PolicyEngineer
 from frozenlab.engineer.schema import Attempt, Written
 from frozenlab.engineer.sections import USUAL, behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.models.settings import LanguageSettings
+from frozenlab.session.presets import preset_spec
+from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import MIXED, answer_to, context_of, mixed_cell, of_sizes
 
 CONTEXT, CONFIG = of_sizes(4)
@@ -153,7 +164,7 @@ def test_the_schema_allows_the_example_and_bounds_everything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "max_tokens", "least", "longest"), [(3, 4096, 1, 2000), (3, 900, 1, 600), (2, 4096, 0, 2000), (2, 900, 0, 2000)]
+    ("version", "max_tokens", "least", "longest"), [(3, 4096, 1, 666), (3, 750, 1, 500), (2, 4096, 0, 2000), (2, 750, 0, 2000)]
 )
 def test_no_cell_gets_a_share_of_0_and_a_short_answer_has_a_short_rationale_in_new_sessions(
     version: int, max_tokens: int, least: int, longest: int
@@ -165,6 +176,28 @@ def test_no_cell_gets_a_share_of_0_and_a_short_answer_has_a_short_rationale_in_n
     for cell in schema["cells"]["properties"].values():
         assert (cell["properties"]["share_percent"]["minimum"], cell["properties"]["hole_percent"]["minimum"]) == (least, 0)
     assert schema["rationale"]["maxLength"] == longest
+
+
+@pytest.mark.parametrize("sizes", [(4,), (4, 5, 6), (3, 4, 5, 6, 7, 8, 9, 10)])
+def test_the_least_budget_has_room_for_the_longest_answer_of_the_schema(sizes: tuple[int, ...]) -> None:
+    """The longest answer, written out: as many claims as there may be, each with four worked cases."""
+    config = EnvironmentConfig.uniform(sizes, agents=2)
+    names = list(config.cells)
+    longest = max(names, key=len)
+    claim = {"cell": longest, "knob": "hole_ratio", "evidence": [f"F{longest}a"] * 4, "expected_valid_percent": 100}
+    cell = {"share_percent": 100, "hole_percent": 100, "wait_percent": 100}
+    budget = least_budget(config, LAKE)
+    rationale = "r" * Bounds.within(budget).rationale
+    answer = {"rationale": rationale, "claims": [claim] * 2 * len(names), "preserved": [longest] * len(names)}
+    written = json.dumps(answer | {"cells": dict.fromkeys(names, cell)})
+    assert 0.93 < len(written) / CHARACTERS_A_TOKEN / budget <= 1
+    spec = preset_spec("qwen3-0.6b").changed(initial_config=config)
+    assert spec.changed(engineer=PolicyEngineer(max_tokens=budget)).engineer.author
+    with pytest.raises(
+        ValueError, match=rf"about {len(names)} cells? may take {budget} tokens: the engineer's max_tokens of {budget - 1} is"
+    ):
+        spec.changed(engineer=PolicyEngineer(max_tokens=budget - 1))
+    assert spec.changed(engineer=PolicyEngineer(max_tokens=64), schema_version=2), "one that began before goes on"
 
 
 def test_the_request_names_the_teams_and_the_cells() -> None:

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from frozenlab.base.numbers import counted
 from frozenlab.base.schemas import Strict, not_older
+from frozenlab.engineer.dialects.plain import least_budget
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.engineer.guard import GuardSettings
@@ -36,8 +38,8 @@ class SessionSpec(Strict):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
     schema_version: Annotated[Literal[2, 3], BeforeValidator(not_older)] = 3
-    """From 3 on the first step learns with every schedule, and a language model cannot give a cell a share of 0. One of version 2 goes on
-    as it began."""
+    """From 3 on the first step learns with every schedule, a language model cannot give a cell a share of 0, and its rationale is
+    bounded, so that the answer ends within its budget. One of version 2 goes on as it began."""
     title: Annotated[str, Field(max_length=120)] = ""
     """The name that people see."""
     policy: str = "lab-model"
@@ -77,6 +79,12 @@ class SessionSpec(Strict):
         return family_of(self.initial_config.family)
 
     @property
+    def held_out(self) -> tuple[int, int]:
+        """The validation tasks and the test tasks."""
+        validation, test = (0 if suite is None else self.tasks.suite_size(suite, self.initial_config) for suite in (self.suite, self.test))
+        return validation, test
+
+    @property
     def heavy(self) -> bool:
         """Whether what training needs to go on from a stage is too large to be kept for forks: all weights of a language model."""
         return self.language is not None and self.language.lora is None
@@ -88,8 +96,10 @@ class SessionSpec(Strict):
 
     @property
     def needs(self) -> Needs:
-        """What its worker takes of a machine."""
-        return language_model(self.processes) if self.language else LAB_MODEL
+        """What its worker takes of a machine; the memory of a processor beside (:func:`frozenlab.session.footprint.needs`)."""
+        if self.language is None:
+            return LAB_MODEL
+        return language_model(0 if self.language.device == "cpu" else self.processes)
 
     @property
     def processes(self) -> int:
@@ -141,6 +151,13 @@ class SessionSpec(Strict):
             raise ValueError('"asks_itself" is for a lab model, which has words to say what it believes; a language model has not')
         if isinstance(author, ModelEngineer) and author.max_tokens >= self.language.context:
             raise ValueError(f"a proposal may take {author.max_tokens} tokens, but prompt and answer together only {self.language.context}")
+        if isinstance(author, ModelEngineer) and self.schema_version > 2:
+            least = least_budget(self.initial_config, self.tasks, self.layouts)
+            if author.max_tokens < least:
+                cells = counted(len(self.initial_config.cells), "cell")
+                raise ValueError(
+                    f"a proposal about {cells} may take {least} tokens: the engineer's max_tokens of {author.max_tokens} is too low"
+                )
         if not BY_NAME[training.method].language:
             raise ValueError(f"a language model trains by GRPO; {title_of(training.method)} needs the lab model")
         if self.policy == "lab-model":

@@ -7,6 +7,7 @@ are whole per cents: under a schema every number has to have an end.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +21,7 @@ from frozenlab.base.files import json_values
 from frozenlab.base.schemas import Strict
 from frozenlab.base.spoken import after_thinking
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal, Written
+from frozenlab.engineer.schema import Attempt, Claim, Context, Evidence, Proposal, Written
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on
 from frozenlab.models.language.room import about_tokens
@@ -28,6 +29,8 @@ from frozenlab.tasks.family import Family
 
 LONGEST_RATIONALE = 2000
 """Characters."""
+CHARACTERS_A_TOKEN = 2
+"""Of JSON, whose marks and figures are short tokens."""
 MOST_SHOWN = 4_000
 """Tokens of boards and plans below the evidence, about; later cases have only their line."""
 
@@ -124,9 +127,8 @@ class Bounds:
 
     @classmethod
     def within(cls, max_tokens: int) -> Bounds:
-        """Those of an answer of so many tokens: the rationale may take a third of them at two characters a token, and leaves the rest for
-        claims and config."""
-        return cls(rationale=min(LONGEST_RATIONALE, 2 * max_tokens // 3))
+        """Those of an answer of so many tokens: the rationale takes at most a third of them, and has room for some hundred words."""
+        return cls(rationale=min(LONGEST_RATIONALE, CHARACTERS_A_TOKEN * max_tokens) // 3)
 
 
 UNTIL_VERSION_2 = Bounds(least_share=0)
@@ -152,6 +154,37 @@ def answer_schema(context: Context, bounds: Bounds = Bounds()) -> dict[str, Any]
             "cells": closed({own.name: cell if "layout" in own.place else mixing for own in context.cells}),
         }
     )
+
+
+def least_budget(config: Config, family: Family, layouts: tuple[str, ...] = ()) -> int:
+    """The fewest tokens in which a language model can write the longest proposal that the schema allows for the cells of ``config``."""
+    cells = tuple(config.described())
+    longest = max((cell.name for cell in cells), key=len)
+    cited = [Evidence(id=f"F{longest}a", section="failures", cell=longest, text="")]
+    context = Context(stage=0, family=family.name, cells=cells, layouts=layouts, sections={"failures": tuple(cited)})
+    besides = math.ceil(most_characters(answer_schema(context, Bounds(rationale=0))) / CHARACTERS_A_TOKEN)
+    return besides + min(math.ceil(besides / 2), LONGEST_RATIONALE // 3 // CHARACTERS_A_TOKEN)  # the rationale: Bounds.within
+
+
+def most_characters(schema: dict[str, Any]) -> int:
+    """Of the longest JSON text under a schema, its separators as short as Python writes them.
+
+    Example:
+        >>> most_characters(closed({"share": {"type": "integer", "minimum": 1, "maximum": 100}})), len('{"share": 100}')
+        (14, 14)
+    """
+    if "enum" in schema:
+        return max(len(json.dumps(value)) for value in schema["enum"])
+    match schema["type"]:
+        case "object":
+            inner = [len(json.dumps(name)) + 2 + most_characters(value) for name, value in schema["properties"].items()]
+        case "array":
+            inner = [most_characters(schema["items"])] * schema["maxItems"]
+        case "string":
+            return 2 + int(schema["maxLength"])
+        case _:
+            return len(str(schema["maximum"]))
+    return 2 + sum(inner) + 2 * max(0, len(inner) - 1)
 
 
 def one_of(names: list[str]) -> dict[str, Any]:
