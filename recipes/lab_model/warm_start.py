@@ -24,8 +24,9 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from frozenlab.base import seeds
+from frozenlab.jobs.machine import fast_bfloat16
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
-from frozenlab.models.training.optimizers import MuonAndAdamW, fast_bfloat16
+from frozenlab.models.training.optimizers import MuonAndAdamW
 from frozenlab.models.training.runs.sft import Example
 from frozenlab.tasks.vocabulary import WORDS
 from recipes.lab_model.auxiliary import IGNORED, InsightHead

@@ -45,7 +45,7 @@ def test_evaluate_gives_the_same_every_time(capsys: pytest.CaptureFixture[str], 
         ((), "give either a spec file or --preset"),
         (("--preset", "quick"), "a warm start is for language models"),
         (("--preset", "nonsense"), "there is no preset 'nonsense'"),
-        (("--preset", "qwen3-0.6b"), "it needs a GPU"),
+        (("--preset", "paper"), "it needs a GPU"),
     ],
 )
 def test_a_warm_start_that_makes_no_sense_is_refused(

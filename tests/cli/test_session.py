@@ -57,6 +57,20 @@ def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.
     assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]
 
 
+def test_what_depends_on_the_machine_can_be_given_for_a_language_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = []
+    monkeypatch.setattr("frozenlab.cli.session.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json, track: made.append(session.spec.language))
+    options = ["--device", "cpu", "--dtype", "float32", "--rows", "2", "--out", str(tmp_path / "made")]
+    main(["run", "--preset", "smollm2", *options])
+    assert made == [preset_spec("smollm2").language.model_copy(update={"device": "cpu", "dtype": "float32", "rows": 2})]  # type: ignore[union-attr]
+    assert "--device is about language models" in reason(capsys, "run", "--preset", "quick", "--device", "cpu")
+    assert '"rows" has to divide 32' in reason(capsys, "run", "--preset", "smollm2", "--rows", "5")
+    assert "'auto', 'bfloat16', 'float16' or 'float32'" in reason(capsys, "run", "--preset", "smollm2", "--dtype", "int8")
+
+
 @pytest.mark.parametrize(
     "event",
     [

@@ -11,7 +11,7 @@ from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.queue.db import QueuedJob
 from frozenlab.jobs.queue.schedule import decide
 
-MACHINE = Needs(cores=2, gpus=1)
+MACHINE = Needs(cores=2, gpus=1, memory=16)
 ONE, GPU = Needs(cores=1), Needs(cores=1, gpus=1)
 
 
@@ -49,6 +49,16 @@ def test_no_job_overtakes_one_that_waits_for_the_same_thing() -> None:
 
 def test_a_job_that_needs_more_than_the_machine_has_gets_all_of_it() -> None:
     assert begun(waits("a", Needs(cores=64, gpus=8)), waits("b")) == "a"
+
+
+def test_two_models_that_do_not_fit_into_the_memory_together_run_one_after_the_other() -> None:
+    large, small = Needs(cores=1, memory=9), Needs(cores=1, memory=7)
+    assert begun(runs("x", large), waits("a", large), waits("b")) == "b", "a lab model needs little"
+    assert begun(runs("x", large), waits("a", small)) == "a"
+    assert (begun(runs("x", large), waits("u", large, urgent=True)), moved(runs("x", large), waits("u", large, urgent=True))) == (
+        "",
+        ["xu"],
+    )
 
 
 def test_an_urgent_job_begins_at_once_and_the_newest_makes_room() -> None:

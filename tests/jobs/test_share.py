@@ -91,3 +91,24 @@ def test_groups_of_the_first_version_limit_cores_and_memory(group: Path, monkeyp
     (machine.CGROUPS / "cpu/cpu.cfs_quota_us").write_text("-1")
     machine.cores.cache_clear()
     assert machine.cores() == 12
+
+
+@pytest.mark.parametrize(
+    ("flags", "fast"),
+    [
+        ("fpu avx2 avx512f avx512_bf16 amx_tile", True),
+        ("fpu avx2 amx_bf16 amx_tile", True),
+        ("fpu avx2 avx512f avx512vl", False),
+        ("asimd bf16", False),
+    ],
+)
+def test_bfloat16_is_fast_where_the_processor_has_instructions_for_it(
+    flags: str, fast: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(machine, "CPUINFO", tmp_path / "cpuinfo")
+    assert machine.fast_bfloat16.__wrapped__() is fast
+
+
+def test_a_core_computes_billions_of_operations_a_second() -> None:
+    assert 5e8 < machine.core_speed() < 1e12

@@ -17,10 +17,23 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from benchmarks import gpu_stage
-from frozenlab.jobs.machine import Gpu, gpus
+from frozenlab.jobs.machine import Gpu, Memory, gpus
+from frozenlab.models.language import room
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.session import footprint as module
-from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint, shape_of, shortfalls
+from frozenlab.session.footprint import (
+    COMMON,
+    GIB,
+    QWEN3,
+    Shape,
+    checkpoints,
+    footprint,
+    footprint_on_processor,
+    needs,
+    processor_seconds,
+    shape_of,
+    shortfalls,
+)
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 
@@ -216,6 +229,21 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A folder with the config of a model of SmolLM2's shape."""
+    network(COMMON["smollm2"]).config.save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def of_machine(monkeypatch: pytest.MonkeyPatch, total: float, free: float) -> None:
+    """A machine with so many GiB, whose processor has no instructions for bfloat16."""
+    found = Memory(int(total * GIB), int(free * GIB))
+    for where in (module, room):
+        monkeypatch.setattr(where, "memory", lambda: found)
+    monkeypatch.setattr(room, "fast_bfloat16", lambda: False)
+
+
 def put(machine: Path, *lines: str) -> None:
     (machine / "nvidia-smi").write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
     (machine / "nvidia-smi").chmod(0o755)
@@ -226,27 +254,94 @@ def test_gpus_are_those_that_the_driver_lists(machine: Path) -> None:
     assert gpus() == (Gpu("NVIDIA H200", 143771 * 2**20), Gpu("NVIDIA GeForce RTX 3090", 24 * GIB))
 
 
-def test_without_a_driver_there_are_no_gpus_and_the_need_is_named(machine: Path) -> None:
+def test_without_a_driver_there_are_no_gpus(machine: Path) -> None:
     assert gpus() == ()
-    [reason] = shortfalls(with_language())
-    assert "it needs a GPU with at least" in reason and "there is none" in reason
-    assert shortfalls(with_language(device="cpu")) == []
 
 
 @pytest.mark.parametrize(
-    ("layers", "gib", "reason"),
-    [(30, 16, None), (30, 2, "it needs 7 GiB of memory, and this machine has 2"), (90, 64, "it needs a GPU with")],
-)
-def test_a_small_model_needs_no_gpu_but_memory(
-    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layers: int, gib: int, reason: str | None
+    ("preset", "total", "free", "reason"),
+    [
+        ("smollm2", 16, 12, None),
+        ("smollm2", 4, 3, None),
+        ("smollm2", 16, 1, "it needs 2.8 GiB of memory, and of this machine's 16.0 GiB only 1.0 GiB are free"),
+        ("smollm2", 1, 1, "it needs a GPU with at least 2 GiB of memory, or 1.9 GiB of main memory; this machine has 1.0 GiB"),
+        ("paper", 16, 16, "it needs a GPU with at least 25 GiB of memory, or 50.6 GiB of main memory; this machine has 16.0 GiB"),
+        ("paper", 64, 64, "it needs a GPU: on this processor it would take about"),
+    ],
+)  # fmt: skip
+def test_a_processor_is_judged_by_its_memory_and_by_days(
+    machine: Path, model: Path, monkeypatch: pytest.MonkeyPatch, preset: str, total: int, free: int, reason: str | None
 ) -> None:
-    network(Shape(layers, 576, 1536, 9, 3, 64, 49_152, True)).config.save_pretrained(tmp_path / "model")
-    monkeypatch.setattr(module, "memory", lambda: SimpleNamespace(total=gib * GIB))
-    small = with_language(
-        rows=4, max_tokens=256, thinking=False, vllm=None, lora={"rank": 16}, dtype="float32", gradient_checkpointing=False
-    )
-    found = shortfalls(small.model_copy(update={"policy": str(tmp_path / "model")}))
+    of_machine(monkeypatch, total, free)
+    spec = preset_spec(preset)
+    spec = spec.changed(policy=str(model)) if preset == "smollm2" else spec
+    found = shortfalls(spec)
     assert found == [] if reason is None else found[0].startswith(reason)
+    assert needs(spec).memory >= 2 and needs(preset_spec("quick")).memory == 0
+    on_it = spec.changed(language=spec.language.model_dump() | {"device": "cpu"})  # type: ignore[union-attr]
+    if reason is None or "processor" in reason:
+        assert shortfalls(on_it) == [], "its device says that it may take its time"
+    else:
+        assert shortfalls(on_it)[0].startswith("it needs ") and "GPU" not in shortfalls(on_it)[0]
+
+
+@pytest.mark.parametrize("free", [1.5, 2, 2.5, 3, 4, 5, 6, 8, 12])
+def test_what_fits_is_started_in_the_faster_way_that_fits(machine: Path, model: Path, monkeypatch: pytest.MonkeyPatch, free: float) -> None:
+    of_machine(monkeypatch, 16, free)
+    spec = preset_spec("smollm2").changed(policy=str(model))
+    shape = shape_of(spec.policy)
+    assert shape is not None and shape.parameters == pytest.approx(COMMON["smollm2"].parameters, rel=1e-3)
+    taken = footprint_on_processor(spec, shape).total
+    assert (shortfalls(spec) == []) == (taken <= free * GIB)
+    sizes = [module._footprint(spec, shape, again, processor=True).total for again in (True, False)]
+    assert taken == sizes[0 if checkpoints(spec) else 1] and checkpoints(spec) == (1.2 * sizes[1] > free * GIB)
+
+
+def test_fewer_rows_are_written_together_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = COMMON["smollm2"].cache * 4
+    rows = []
+    for total in (1, 4, 16, 256):
+        monkeypatch.setattr(room, "memory", lambda total=total: SimpleNamespace(total=total * GIB, available=0))
+        rows.append(room.rows_together(240, cache, processor=True))
+        assert rows[-1] == 1 or rows[-1] * (240 + 1024) * cache <= total * GIB / 4
+    assert rows == [4, 18, 64, 64] and room.rows_together(4096, cache, processor=False) == 16
+
+
+def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SmolLM2 on one core that reads 300 tokens a second: 6.5 CPU s a worked answer of 494 tokens."""
+    monkeypatch.setattr(module, "core_speed", lambda: 300 * 2 * 134.5e6 / module.READING)
+    shape, spec = COMMON["smollm2"], preset_spec("smollm2")
+    tokens = module.prompt_tokens(spec) + 120
+    assert processor_seconds(spec, shape, 100) * 494 / tokens / 100 == pytest.approx(6.5, rel=0.2)
+    one, two = (
+        processor_seconds(spec.changed(training=spec.training.model_dump() | {"steps": steps, "boards_per_step": 2}), shape)
+        for steps in (1, 2)
+    )
+    assert 110 < (two - one) / 3 < 160, "110 if they write 170 tokens, and these may write 240"
+    large = processor_seconds(preset_spec("smollm2"), QWEN3["Qwen/Qwen3-0.6B"]) / processor_seconds(spec, shape)
+    assert large == pytest.approx(QWEN3["Qwen/Qwen3-0.6B"].parameters / shape.parameters, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("card", "fast", "device", "found"),
+    [
+        ("NVIDIA H200", True, "auto", "bfloat16"),
+        ("Tesla T4", True, "auto", "float16"),
+        ("NVIDIA GeForce RTX 2080 Ti", True, "auto", "float16"),
+        ("NVIDIA RTX A6000", True, "auto", "bfloat16"),
+        (None, True, "auto", "bfloat16"),
+        (None, False, "auto", "float32"),
+        ("NVIDIA H200", False, "cpu", "float32"),
+    ],
+)
+def test_the_number_format_is_what_the_machine_computes_in(
+    monkeypatch: pytest.MonkeyPatch, card: str | None, fast: bool, device: str, found: str
+) -> None:
+    monkeypatch.setattr(room, "gpus", lambda: (Gpu(card, 16 * GIB),) if card else ())
+    monkeypatch.setattr(room, "fast_bfloat16", lambda: fast)
+    settings = LanguageSettings.model_validate({"device": device})
+    assert room.number_format(settings) == found
+    assert room.number_format(settings.model_copy(update={"dtype": "float16"})) == "float16", "what a spec says is done"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,9 @@ def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: st
 @pytest.mark.parametrize("name", [name for name in PRESETS if name not in LAB])
 def test_a_preset_of_a_language_model_trains_by_grpo_alone(name: str) -> None:
     spec = preset_spec(name)
-    assert spec.language is not None and spec.policy.startswith("Qwen/")
+    assert spec.language is not None and (spec.policy.startswith("Qwen/") or spec.policy == "smollm2")
+    assert spec.engineer.kind == ("rules" if name == "smollm2" else "policy"), "as its own engineer so small a model is noise"
+    assert preset_spec(name, engineer="policy").engineer.kind == "policy"
     assert (spec.training.scale_rewards, spec.training.credit) == ("none", "nearer"), "a group that solves nothing weighs little"
     assert SessionSpec.model_validate_json(spec.model_dump_json()) == spec
     with pytest.raises(ValueError, match=f"the preset {name} trains by GRPO"):
@@ -57,7 +59,7 @@ def test_a_spec_that_cannot_work_is_refused(changes: dict[str, Any], message: st
         SessionSpec.model_validate(spec)
 
 
-@pytest.mark.parametrize(("name", "boards_per_cell"), [("quick", 100), ("qwen3-0.6b", 20)])
+@pytest.mark.parametrize(("name", "boards_per_cell"), [("quick", 100), ("qwen3-0.6b", 20), ("smollm2", 50)])
 def test_test_boards_of_a_preset_are_held_out_from_everything_and_from_its_engineer(name: str, boards_per_cell: int) -> None:
     spec = preset_spec(name)
     suite, test = ([instance.board for instance in boards] for boards in suites_of(spec))

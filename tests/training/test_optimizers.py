@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from frozenlab.models.training.optimizers import Muon, MuonAndAdamW, fast_bfloat16, orthogonal
+from frozenlab.models.training.optimizers import Muon, MuonAndAdamW, orthogonal
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 MUON = {"lr": 0.01, "weight_decay": 0.1, "adjust_lr_fn": "match_rms_adamw"}
@@ -70,19 +70,3 @@ def test_a_checkpoint_of_the_optimizer_goes_on_where_it_was() -> None:
     again.load_state_dict(kept)
     step(again, grads[1])
     assert all(torch.equal(tensor, straight[name]) for name, tensor in model.state_dict().items())
-
-
-@pytest.mark.parametrize(
-    ("has", "fast"),
-    [
-        ({"avx512_bf16": True, "amx_bf16": False}, True),
-        ({"avx512_bf16": False, "amx_bf16": True}, True),
-        ({"avx2": True, "avx512_f": True, "avx512_bf16": False, "amx_bf16": False}, False),
-        ({"neon": True, "bf16": True}, False),
-    ],
-)
-def test_bfloat16_is_fast_where_the_processor_has_instructions_for_it(
-    has: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
-    assert fast_bfloat16() is fast

@@ -11,8 +11,20 @@ from typing import Any
 
 from frozenlab.base import places
 from frozenlab.cli.common import show
-from frozenlab.jobs.machine import Gpu, cores, gpus, memory, open_files
-from frozenlab.session.footprint import GIB, footprint, shape_of, shortfalls
+from frozenlab.jobs.machine import Gpu, cores, fast_bfloat16, gpus, memory, open_files
+from frozenlab.session.footprint import (
+    COMMON,
+    GIB,
+    LEARNT,
+    Shape,
+    footprint,
+    footprint_on_processor,
+    processor_seconds,
+    seconds_to_read,
+    shape_of,
+    shape_on_processor,
+    shortfalls,
+)
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
 
@@ -25,8 +37,9 @@ FILES_NEEDED = 4096
 
 def examine() -> dict[str, Any]:
     """Check the machine. Returns ``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool},
-    "presets": {name: None or the reason why it cannot run here}, "cards": [...]}``, as :func:`on_cards` gives them; ``advice`` is empty if
-    nothing has to be done."""
+    "presets": {name: None or the reason why it cannot run here}, "cards": [...], "processor": {name: {"GiB", "CPU hours"}}}``; ``cards``
+    as :func:`on_cards` gives them, ``processor`` of the language models' presets that run there; ``advice`` is empty if nothing has to be
+    done."""
     python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
@@ -43,7 +56,8 @@ def examine() -> dict[str, Any]:
         check("bfloat16", True, bfloat16(), ""),
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
         check("open files", files >= FILES_NEEDED, f"{files:,} at most", f"many visitors of a server need {FILES_NEEDED:,}: ulimit -Hn"),
-        check("GPU", bool(gpu), gpu or "none", "only language models of more than 0.27 billion weights need one"),
+        check("language models on the processor", True, learning_speed(), ""),
+        check("GPU", bool(gpu), gpu or "none", "only large language models need one: those that a processor would train for weeks"),
         check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
         check(
             "Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"
@@ -54,7 +68,13 @@ def examine() -> dict[str, Any]:
         "lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")),
         "gpu": ready["GPU"] and ready["vLLM"],
     }
-    return {"checks": checks, "can": can, "presets": {name: why_not(name, can["lab-model"]) for name in PRESETS}, "cards": on_cards()}
+    presets = {name: why_not(name, can["lab-model"]) for name in PRESETS}
+    here = {
+        name: on_this_processor(spec, shape)
+        for name, spec in of_language_models().items()
+        if presets[name] is None and (shape := shape_on_processor(spec))
+    }
+    return {"checks": checks, "can": can, "presets": presets, "cards": on_cards(), "processor": here}
 
 
 def run_doctor(options: argparse.Namespace) -> None:
@@ -64,7 +84,11 @@ def run_doctor(options: argparse.Namespace) -> None:
         for check in report["checks"]
     ]
     lines += ["", "sessions that are ready to run (frozenlab run --preset NAME):"]
-    lines += [f"{' no' if reason else 'yes'}  {name}" + (f": {reason}" if reason else "") for name, reason in report["presets"].items()]
+    takes = {name: f"about {needs['GiB']:g} GiB and {needs['CPU hours']:g} CPU hours" for name, needs in report["processor"].items()}
+    said = {name: reason or takes.get(name) for name, reason in report["presets"].items()}
+    lines += [
+        f"{' no' if reason else 'yes'}  {name}" + (f": {said[name]}" if said[name] else "") for name, reason in report["presets"].items()
+    ]
     for card in report["cards"]:
         lines += ["", f"{card['gpu']}, {card['GiB']} GiB (estimates; hours are right to a factor of two or three):"]
         for name, needs in card["presets"].items():
@@ -85,11 +109,31 @@ def why_not(preset: str, lab_model: bool) -> str | None:
 def on_cards() -> list[dict[str, Any]]:
     """What the presets with a language model would take on each kind of GPU here: ``gpu``, ``GiB``, and by preset the ``GiB`` needed and
     the ``hours`` of training, None where the GPU's speed is not known."""
-    specs = {name: spec for name in PRESETS if (spec := preset_spec(name)).language is not None}
     return [
-        {"gpu": gpu.name, "GiB": round(gpu.memory / GIB), "presets": {name: on_card(spec, gpu) for name, spec in specs.items()}}
+        {
+            "gpu": gpu.name,
+            "GiB": round(gpu.memory / GIB),
+            "presets": {name: on_card(spec, gpu) for name, spec in of_language_models().items()},
+        }
         for gpu in dict.fromkeys(gpus())
     ]
+
+
+def of_language_models() -> dict[str, SessionSpec]:
+    """The presets with a language model."""
+    return {name: spec for name in PRESETS if (spec := preset_spec(name)).language is not None}
+
+
+def on_this_processor(spec: SessionSpec, shape: Shape) -> dict[str, float]:
+    taken = footprint_on_processor(spec, shape).total * spec.processes
+    return {"GiB": round(taken / GIB, 1), "CPU hours": round(processor_seconds(spec, shape) / 3600, 1)}
+
+
+def learning_speed() -> str:
+    """How fast a core of this processor teaches a small language model."""
+    small = COMMON["smollm2"]
+    learnt = 1 / (LEARNT * seconds_to_read(small))
+    return f"one of {small.parameters / 1e9:.2f} billion weights learns about {learnt:.0f} tokens a second on a core"
 
 
 def on_card(spec: SessionSpec, gpu: Gpu) -> dict[str, float | None]:
@@ -103,10 +147,6 @@ def on_card(spec: SessionSpec, gpu: Gpu) -> dict[str, float | None]:
 
 def bfloat16() -> str:
     """How the processor computes matrix products in 16 bits."""
-    try:
-        from frozenlab.models.training.optimizers import fast_bfloat16
-    except ImportError:  # without torch, which is missing among the packages
-        return "unknown"
     return "the processor has instructions for it" if fast_bfloat16() else "the processor has no instructions for it, so float32 is used"
 
 

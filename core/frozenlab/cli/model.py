@@ -23,7 +23,7 @@ from frozenlab.cli.common import (
     refusing,
     show,
 )
-from frozenlab.cli.session import add_spec, spec_of
+from frozenlab.cli.session import add_language, add_spec, language_of, spec_of
 from frozenlab.engineer import hosts
 from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.benchmark.results import results_folder, save_result
@@ -35,7 +35,7 @@ from frozenlab.jobs.machine import language_model
 from frozenlab.models import fetching
 from frozenlab.models.folders import on_hub
 from frozenlab.models.settings import LanguageSettings, WarmStart
-from frozenlab.session.footprint import shortfalls
+from frozenlab.session.footprint import shortfalls, takes_of_processor
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import FAMILIES
@@ -75,8 +75,9 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
     add_spec(parser)
     parser.add_argument("--out", type=Path, required=True, help="a new folder for the checkpoint")
     add_fields(parser, WarmStart, *WarmStart.model_fields)
-    add_fields(parser, SessionSpec, "seed", defaults=False)
+    add_fields(parser, SessionSpec, "policy", "seed", defaults=False)
     add_fields(parser, LanguageSettings, "question", defaults=False)
+    add_language(parser)
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
@@ -150,16 +151,20 @@ def run_fetch_model(options: argparse.Namespace) -> None:
 
 
 def run_warm_start(options: argparse.Namespace) -> None:
-    spec = spec_of(options.spec, options.preset).changed(**given(options, "seed"))
+    spec = spec_of(options.spec, options.preset)
+    with refusing(options.spec or options.preset):
+        spec = spec.changed(**given(options, "policy", "seed"), **language_of(spec, options))
     if spec.language is None:
         raise InputError("a warm start is for language models; the lab model has had its own")
     with refusing():
         spec = spec.changed(language=spec.language.model_dump() | given(options, "question"))
     out = new_path(options.out)
-    if lacking := [reason for reason in shortfalls(spec) if "vLLM" not in reason]:
-        raise InputError(f"this cannot run here: {'; '.join(lacking)}")
-    os.environ.update(worker_environment(spec.online))
     settings = WarmStart(**given(options, *WarmStart.model_fields))
+    if lacking := [reason for reason in shortfalls(spec, settings.examples) if "vLLM" not in reason]:
+        raise InputError(f"this cannot run here: {'; '.join(lacking)}")
+    if about := takes_of_processor(spec, settings.examples):
+        print(about, file=sys.stderr)
+    os.environ.update(worker_environment(spec.online))
     with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", language_model()), progress() as note:
         from frozenlab.session.loop import warmed_up
 

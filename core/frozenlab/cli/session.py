@@ -20,10 +20,11 @@ from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import release
 from frozenlab.jobs.worker import work_on
 from frozenlab.models.folders import STUDENT, policy_folder, weights_file
+from frozenlab.models.settings import LanguageSettings
 from frozenlab.models.training.methods import title_of
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.events import event_words, rate_words
-from frozenlab.session.footprint import shortfalls
+from frozenlab.session.footprint import shortfalls, takes_of_processor
 from frozenlab.session.health.alerts import alerts
 from frozenlab.session.launch import resume, start
 from frozenlab.session.pace import pace_for
@@ -32,6 +33,9 @@ from frozenlab.session.reproduce import Comparison, compare, spec_to_reproduce
 from frozenlab.session.session import Session, problems_of
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED, SessionStore
+
+OF_MACHINE = ("device", "dtype", "rows")
+"""Settings of a language model that depend on the machine."""
 
 
 def add_engineer(parser: argparse._ActionsContainer) -> None:
@@ -58,6 +62,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     instead = parser.add_argument_group("in place of what the spec says")
     add_fields(instead, TrainingSettings, "method", "schedule", defaults=False)
     add_fields(instead, SessionSpec, "policy", "seed", defaults=False)
+    add_language(instead)
     add_engineer(instead)
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_track(parser)
@@ -68,6 +73,21 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
     """Add what :func:`spec_of` reads."""
     parser.add_argument("spec", nargs="?", type=Path, help="a session spec, a JSON file")
     parser.add_argument("--preset", metavar="NAME", help=f"a preset instead of a spec file: {listed(PRESETS, 'or')}")
+
+
+def add_language(parser: argparse._ActionsContainer) -> None:
+    """Add the settings of a language model that depend on the machine."""
+    add_fields(parser, LanguageSettings, *OF_MACHINE, defaults=False)
+
+
+def language_of(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
+    """The change of the spec that the options of :func:`add_language` make."""
+    changes = given(options, *OF_MACHINE)
+    if not changes:
+        return {}
+    if spec.language is None:
+        raise InputError(f"--{next(iter(changes))} is about language models, and {spec.policy} is none")
+    return {"language": spec.language.model_dump() | changes}
 
 
 def add_track(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +118,7 @@ def run_run(options: argparse.Namespace) -> int:
     if "method" in options and options.preset is None:
         raise InputError("--method is for presets; a spec file names its own method")
     spec = spec_of(options.spec, options.preset, **given(options, "method"))
-    changes = given(options, "policy", "seed", "engineer")
+    changes = given(options, "policy", "seed", "engineer") | language_of(spec, options)
     if "schedule" in options:
         changes["training"] = spec.training.scheduled(options.schedule)
     with refusing(options.spec or options.preset):
@@ -161,8 +181,8 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     else:
         if not as_json:
             pace = pace_for(session.spec, SessionStore().sessions(OFFERED)) if not session.events() else None
-            about = f". {pace.judged(pace.seconds(session.spec))}" if pace else ""
-            print(f"session {session.id} in {session.dir}{about}", flush=True)
+            about = pace.judged(pace.seconds(session.spec)) if pace else takes_of_processor(session.spec)
+            print(f"session {session.id} in {session.dir}{f'. {about}' if about else ''}", flush=True)
         signal.signal(signal.SIGINT, lambda *_: (session.dir / STOP_FILE).touch())
         status = work_on(session, on_event=None if as_json else print_event)
     release(session, places.sessions_folder())

@@ -69,9 +69,11 @@ class LanguageSettings(Strict):
 
     revision: Annotated[str, Field(max_length=100)] | None = None
     """Branch, tag or commit of the model on its hub."""
-    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
-    """Number format of the computation. float16 is for GPUs before Ampere (T4, V100, RTX 20). Trained weights are always float32."""
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    """Number format of the computation; auto: bfloat16 on GPUs and on processors with instructions for it, float16 on GPUs before Ampere
+    (T4, V100, RTX 20), else float32. Trained weights are always float32."""
     device: Literal["auto", "cpu"] = "auto"
+    """Where it runs; auto: on the GPU if there is one, else on the processor."""
     lora: Lora | None = Lora()
     """None trains every weight."""
     attention: Literal["auto", "sdpa", "flash_attention_2"] = "auto"
@@ -79,7 +81,7 @@ class LanguageSettings(Strict):
     gradient_checkpointing: bool | None = None
     """Gradient checkpointing: keep less of the forward pass in memory and compute it again, a third more work; None: where it would not fit
     otherwise."""
-    rows: Annotated[int, Field(ge=1, le=1024)] = 8
+    rows: Annotated[int, Field(ge=1, le=1024, title="Rows")] = 8
     """Completions that pass through the network together in training, in each process."""
     question: Literal["full", "compact"] = "full"
     """How it is asked about a task. compact: without the rules, in a quarter of the tokens, for a model that a warm start has taught it;
@@ -120,6 +122,6 @@ class WarmStart(Strict):
     examples: Annotated[int, Field(ge=1, le=1_000_000)] = 8000
     """Solved tasks to learn from, each seen once. 8,000 take 20 to 30 minutes for Qwen3-1.7B on one card of 24 GB, by estimate."""
     batch: Annotated[int, Field(ge=1, le=1024)] = 32
-    """Examples of one optimizer step."""
+    """Examples of one optimizer step. Few for a small model on a processor: there the number of steps is what is missing."""
     learning_rate: Annotated[float, Field(gt=0, le=1e-1)] = 2e-4
     """The learning rate at its highest. It rises over the first twentieth and falls along a cosine."""

@@ -1,7 +1,10 @@
-"""The shape of a language model: its parameters and cache, computed before anything is loaded."""
+"""What a language model's session takes, computed from the model's shape before anything is loaded: memory, and time.
+
+On a GPU or on the processor of this machine, each judged by its own memory."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,9 +13,9 @@ from typing import Any
 from frozenlab.base.files import read_json
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
-from frozenlab.jobs.machine import SPEEDS, Gpu, gpus, memory
+from frozenlab.jobs.machine import SPEEDS, THREADS, Gpu, Needs, core_speed, gpus, memory
 from frozenlab.models.folders import ADAPTER_CONFIG, asked_otherwise, nowhere, policy_folder
-from frozenlab.models.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
+from frozenlab.models.language.room import LIBRARIES, about_tokens, engine_share, number_format, on_processor, rows_together
 from frozenlab.models.settings import Lora
 from frozenlab.session.spec import SessionSpec
 
@@ -120,8 +123,8 @@ def shape_of(policy: str, revision: str | None = None) -> Shape | None:
 
 
 GIB = 2**30
-LARGEST_WITHOUT_GPU = GIB
-"""Bytes of the weights, in float32, of the largest model that is reasonable to train on a processor: 0.27 billion weights."""
+LONGEST_ON_PROCESSOR = 7
+"""Days of a session, above which a processor is no place for it, unless its ``device`` says so."""
 HALF, FLOAT32 = 2, 4
 """Bytes of a number."""
 LOGIT_TOKENS = 1024
@@ -137,13 +140,21 @@ FLOOR = 0.01
 """Seconds of a token that many plans wait for together, however little is read."""
 HELD = 1.2
 """Memory that torch holds is up to so much larger than what it was asked for: measured on an H200 without checkpointing."""
+BESIDE_MODEL = 3 * GIB // 4
+"""Bytes of Python and the libraries of training in a process on a processor."""
+READING = 0.85
+"""Part of a processor's speed in matrix products (:func:`frozenlab.jobs.machine.core_speed`) at which a model reads."""
+LEARNT, ROW, PASS = 3.5, 2.6, 20.0
+"""What other work costs on a processor, in tokens that are read: a token that is learnt, one that is written in a row, and one position of
+all rows that are written together. Measured with SmolLM2 of 134 million weights on one core that reads 300 tokens a second: it learns 80,
+adapters or all weights, and writes 13 alone, 65 in 8 rows and 94 in 32."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes on each GPU, by purpose, and the work of a step on it."""
+    """Bytes on each GPU, or in each process on a processor, by purpose, and the work of a step on it."""
 
     parts: dict[str, int]
     step_operations: float
@@ -191,14 +202,33 @@ def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footpr
     return whole if gpu is not None and HELD * whole.total + LIBRARIES < gpu.memory else _footprint(spec, shape, again=True)
 
 
-def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
+def footprint_on_processor(spec: SessionSpec, shape: Shape) -> Footprint:
+    """The footprint in each of its processes on the processor of this machine, with the faster way that fits into what is free."""
+    language = spec.language
+    assert language is not None, "a lab model runs on any machine"
+    again = language.gradient_checkpointing
+    if again is None:
+        whole = _footprint(spec, shape, again=False, processor=True)
+        again = HELD * whole.total * spec.processes > memory().available
+    return _footprint(spec, shape, again, processor=True)
+
+
+def footprint_here(spec: SessionSpec, shape: Shape) -> Footprint:
+    """The footprint on this machine: on its smallest GPU, or on its processor."""
+    assert spec.language is not None, "a lab model runs on any machine"
+    if on_processor(spec.language):
+        return footprint_on_processor(spec, shape)
+    return footprint(spec, shape, min(gpus(), key=lambda gpu: gpu.memory))
+
+
+def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool = False) -> Footprint:
     """``again``: with gradient checkpointing."""
     language, training = spec.language, spec.training
     assert language is not None
     plans = training.plans_per_step // language.launcher.processes
     prompt = prompt_tokens(spec)
     longest = prompt + language.max_tokens
-    computed = FLOAT32 if language.dtype == "float32" else HALF
+    computed = FLOAT32 if (number_format(language) if processor else language.dtype) == "float32" else HALF
     n = shape.parameters
     vllm = language.vllm
     cache = shape.cache * (1 if vllm is not None and vllm.cache == "fp8" else computed)
@@ -220,10 +250,15 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
     proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
     engine = n * computed + SEQUENCES * max(longest, proposal * 2) * cache
     if vllm is None:
-        parts["keys and values while it writes"] = min(plans * longest, TOKENS_TOGETHER) * cache
+        rows = min(max(plans, *spec.held_out), rows_together(language.max_tokens, cache, processor=processor))
+        kept_to_write = rows * longest * cache
+        # A processor gets back the room of the activations.
+        parts["keys and values while it writes"] = max(0, kept_to_write - parts["activations"]) if processor else kept_to_write
     elif vllm.mode == "colocate":
         # Asleep, it shares the room of the activations: the two are never wanted at once.
         parts["vLLM engine"] = max(0, engine - parts["activations"]) if vllm.sleep else engine
+    if processor:
+        parts["libraries"] = BESIDE_MODEL
     passes = (3 if trained == n else 2) + again  # with frozen weights, no gradients of theirs
     mean = prompt + language.max_tokens / 2  # answers of all lengths, each cut to about its own (LeanGRPOTrainer)
     squares = prompt**2 + prompt * language.max_tokens + language.max_tokens**2 / 3
@@ -247,10 +282,12 @@ def checkpoints(spec: SessionSpec) -> bool:
     assert language is not None, "a lab model runs on any machine"
     if language.gradient_checkpointing is not None:
         return language.gradient_checkpointing
-    shape, here = shape_of(spec.policy, language.revision), gpus()
-    if shape is None or not here or language.device == "cpu":
-        return shape is None or shape.parameters * FLOAT32 > LARGEST_WITHOUT_GPU
-    return HELD * _footprint(spec, shape, again=False).total + LIBRARIES >= min(gpu.memory for gpu in here)
+    shape = shape_of(spec.policy, language.revision)
+    if shape is None:
+        return True
+    if on_processor(language):
+        return HELD * spec.processes * _footprint(spec, shape, again=False, processor=True).total > memory().available
+    return HELD * _footprint(spec, shape, again=False).total + LIBRARIES >= min(gpu.memory for gpu in gpus())
 
 
 def prompt_tokens(spec: SessionSpec) -> int:
@@ -258,8 +295,57 @@ def prompt_tokens(spec: SessionSpec) -> int:
     return about_tokens(spec.tasks.longest_prompt(spec.initial_config, spec.language.question if spec.language else "full"))
 
 
-def shortfalls(spec: SessionSpec) -> list[str]:
-    """What this machine lacks for a language model's session, as far as is known before the start; empty if nothing."""
+def shape_on_processor(spec: SessionSpec) -> Shape | None:
+    """The shape of a language model that runs on the processor of this machine; None for others, and where it is not known yet."""
+    language = spec.language
+    return shape_of(spec.policy, language.revision) if language and on_processor(language) else None
+
+
+def needs(spec: SessionSpec) -> Needs:
+    """What its worker takes of this machine: with a language model on a processor its memory too, as far as the model is known."""
+    shape = shape_on_processor(spec)
+    if shape is None:
+        return spec.needs
+    return spec.needs._replace(memory=math.ceil(footprint_on_processor(spec, shape).total * spec.processes / GIB))
+
+
+def processor_seconds(spec: SessionSpec, shape: Shape, examples: int | None = None) -> float:
+    """CPU seconds of a session on the processor of this machine, measuring before and after each stage included, or of a warm start with so
+    many examples: right to a factor of two or three. Answers are taken to have half of the longest length, and of those that are written
+    together one all of it."""
+    language, training = spec.language, spec.training
+    assert language is not None, "a lab model runs on any machine"
+    prompt, longest = prompt_tokens(spec), language.max_tokens
+    rows = rows_together(longest, shape.cache * FLOAT32, processor=True)
+    if examples is not None:
+        return LEARNT * examples * (prompt + longest / 2) * seconds_to_read(shape)
+
+    def written(answers: int) -> float:
+        return answers * prompt + longest * (PASS * math.ceil(answers / rows) + ROW * answers)
+
+    step = written(training.plans_per_step) + LEARNT * training.plans_per_step * (prompt + longest / 2)
+    tokens = spec.stages * training.steps * step + (spec.stages + 1) * sum(map(written, spec.held_out))
+    return tokens * seconds_to_read(shape)
+
+
+def seconds_to_read(shape: Shape) -> float:
+    """CPU seconds of a token that the model reads on the processor of this machine."""
+    return 2 * shape.parameters / (READING * core_speed())
+
+
+def takes_of_processor(spec: SessionSpec, examples: int | None = None) -> str:
+    """What a session, or a warm start with so many examples, takes of the processor, in words; empty for others, and where its model is not
+    known yet."""
+    shape = shape_on_processor(spec)
+    if shape is None:
+        return ""
+    taken, hours = footprint_on_processor(spec, shape).total * spec.processes, processor_seconds(spec, shape, examples) / 3600
+    return f"About {gib(taken)} of memory and {hours:.1f} CPU hours on this processor"
+
+
+def shortfalls(spec: SessionSpec, examples: int | None = None) -> list[str]:
+    """What this machine lacks for a language model's session, or for its warm start with so many examples, as far as is known before the
+    start; empty if nothing."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
     lacking = list(filter(None, [asked_otherwise(spec.policy, language.question)]))
@@ -267,18 +353,37 @@ def shortfalls(spec: SessionSpec) -> list[str]:
         lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
     if lost := nowhere(spec.policy):
         lacking.append(lost)
-    if language.device == "cpu":
-        return lacking
     shape = shape_of(spec.policy, language.revision)
-    needed = footprint(spec, shape).total if shape else 0
-    processes, here = language.launcher.processes, gpus()
-    if not here and shape and shape.parameters * FLOAT32 > LARGEST_WITHOUT_GPU:
-        anyway = '; "device": "cpu" in its "language" lets it run on the processor, for a very long time'
-        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory, and there is none{anyway}")
-    elif not here and needed > (room := memory().total):
-        lacking.append(f"it needs {needed / GIB:.0f} GiB of memory, and this machine has {room / GIB:.0f}")
-    elif here and len(here) < processes:
+    if shape is None:
+        return lacking
+    if on_processor(language):
+        return [*lacking, *of_processor(spec, shape, examples)]
+    needed, processes, here = footprint(spec, shape).total, language.launcher.processes, gpus()
+    if len(here) < processes:
         lacking.append(f"its {processes} processes need a GPU each, and there {'is one' if len(here) == 1 else f'are {len(here)}'}")
-    elif here and needed > min(gpu.memory for gpu in here):
+    elif needed > min(gpu.memory for gpu in here):
         lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory; {here[0].name} has {here[0].memory / GIB:.0f}")
     return lacking
+
+
+def of_processor(spec: SessionSpec, shape: Shape, examples: int | None) -> list[str]:
+    """What the processor of this machine lacks."""
+    assert spec.language is not None, "a lab model runs on any machine"
+    needed, room = footprint_on_processor(spec, shape).total * spec.processes / GIB, memory()
+    only_here = spec.language.device == "cpu"
+    if needed > room.total / GIB and not only_here:
+        card = footprint(spec, shape).total / GIB
+        return [
+            f"it needs a GPU with at least {card:.0f} GiB of memory, or {needed:.1f} GiB of main memory; this machine has {gib(room.total)}"
+        ]
+    if needed > room.available / GIB:
+        return [f"it needs {needed:.1f} GiB of memory, and of this machine's {gib(room.total)} only {gib(room.available)} are free"]
+    days = processor_seconds(spec, shape, examples) / THREADS / 86_400
+    if days > LONGEST_ON_PROCESSOR and not only_here:
+        anyway = '"device": "cpu" in its "language" lets it run all the same'
+        return [f"it needs a GPU: on this processor it would take about {days:.0f} days; {anyway}"]
+    return []
+
+
+def gib(size: float) -> str:
+    return f"{size / GIB:.1f} GiB"

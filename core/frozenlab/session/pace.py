@@ -27,19 +27,13 @@ class Pace(NamedTuple):
 
     def seconds(self, spec: SessionSpec, *, forked: bool = False) -> float:
         """What a session of this spec takes; one that is ``forked`` has the measurements of its base already."""
-        measured = (spec.stages + (not forked)) * sum(held_out(spec))
+        measured = (spec.stages + (not forked)) * sum(spec.held_out)
         proposals = self.proposal * (spec.stages + spec.ask_first)
         return self.load + measured * self.answer + spec.stages * spec.training.plans_per_stage * self.plan + proposals
 
     def judged(self, seconds: float) -> str:
         """``About 3 min, judging by Quick session``."""
         return f"About {duration(seconds)}, judging by {self.title}"
-
-
-def held_out(spec: SessionSpec) -> tuple[int, int]:
-    """The validation tasks and the test tasks."""
-    validation, test = (0 if suite is None else spec.tasks.suite_size(suite, spec.initial_config) for suite in (spec.suite, spec.test))
-    return validation, test
 
 
 def pace_of(session: Session) -> Pace | None:
@@ -50,7 +44,7 @@ def pace_of(session: Session) -> Pace | None:
         took.setdefault(str(event["kind"]), []).append(float(event["time"]) - float(earlier["time"]))
     if spec.parent is not None or {"resumed", "damaged"} & took.keys() or not {"baseline", "validated", "step"} <= took.keys():
         return None
-    validation, test = held_out(spec)
+    validation, test = spec.held_out
     answer = median(took["tested"]) / test if test and "tested" in took else median(took["validated"]) / validation
     waits = "person" in spec.engineer.needs or "proposed" not in took
     return Pace(

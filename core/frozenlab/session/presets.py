@@ -44,9 +44,10 @@ class Preset:
     """Fields of the suite that are others for the validation boards."""
     policy: str = "lab-model"
     language: dict[str, Any] | None = None
-    """``LanguageSettings`` of a Hugging Face model; such a preset needs a GPU."""
+    """``LanguageSettings`` of a Hugging Face model; most such presets need a GPU."""
     proposal_tokens: int | None = None
     """The longest proposal of such a model as engineer; None: the usual one."""
+    engineer: str = "policy"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -160,14 +161,28 @@ PRESETS: dict[str, Preset] = {
         language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 512, "context": 8192, "rows": 8},
         proposal_tokens=2048,
     ),
+    # A pretrained model that is small enough for a processor. As its own engineer it is noise, so rules write its configs.
+    "smollm2": Preset(
+        title="SmolLM2 session",
+        words="a real pretrained language model on a processor: three stages on the smallest boards, in hours",
+        stages=3,
+        suite="train-shape",
+        test_boards=50,
+        config={"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
+        validation={"sizes": (3, 4), "boards_per_cell": 20, "seed": 1},
+        training={"grpo": {"steps": 20, "boards_per_step": 4, "learning_rate": 1e-4, "temperature": 1.0} | WEAK},
+        policy="smollm2",
+        language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 240, "context": 8192, "rows": 4, "vllm": None},
+        engineer="rules",
+    ),
 }
 
 
-def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec = "policy", seed: int = 0) -> SessionSpec:
+def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec | None = None, seed: int = 0) -> SessionSpec:
     """The spec of a preset.
 
     Args:
-        engineer: its name for the usual settings, or an engineer with its settings.
+        engineer: its name for the usual settings, or an engineer with its settings; None: that of the preset.
 
     Raises:
         KeyError: a name that is not in PRESETS.
@@ -185,6 +200,7 @@ def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec
     preset = PRESETS[name]
     if method not in preset.methods:
         raise PresetError(f"the preset {name} trains by {' or '.join(title_of(offered) for offered in preset.methods)}")
+    engineer = preset.engineer if engineer is None else engineer
     chosen = engineer_of(engineer) if isinstance(engineer, str) else engineer
     if isinstance(engineer, str) and isinstance(chosen, ModelEngineer) and preset.proposal_tokens:
         chosen = chosen.model_copy(update={"max_tokens": preset.proposal_tokens})

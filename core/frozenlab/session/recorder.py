@@ -18,7 +18,6 @@ from frozenlab.jobs.queue.notify import notify_alarm
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Alarm, Status, own_process
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
-from frozenlab.session.pace import held_out
 from frozenlab.session.reading import columns_of
 from frozenlab.session.session import Session, SuiteName
 from frozenlab.session.spec import SessionSpec
@@ -34,7 +33,7 @@ LANGUAGE_PLAN = 3.0
 def parts_of(spec: SessionSpec) -> tuple[float, float, dict[Phase, tuple[float, float]]]:
     """For the progress bar: which part of the session the measurements before training are, which part of these is validation, and begin
     and end of each phase as parts of a stage. Counted in answers, so that a long test after little training takes its part."""
-    validation, test = held_out(spec)
+    validation, test = spec.held_out
     plans = spec.training.plans_per_stage * (LANGUAGE_PLAN if spec.language else 1.0)
     work: dict[Phase, float] = {
         "generating": 0.02 * plans, "training": plans, "validating": validation, "testing": test, "proposing": 0.01 * plans,

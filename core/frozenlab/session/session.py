@@ -23,6 +23,7 @@ from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.models.training.checkpoints import damage
 from frozenlab.session.catalog import LABELS_FILE, RECORDED, Labels
+from frozenlab.session.footprint import needs
 from frozenlab.session.reading import FolderReader, model_at, table_of
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State, ValidRate
@@ -159,7 +160,7 @@ class Session(Job):
 
     @property
     def needs(self) -> Needs:
-        return self.spec.needs
+        return needs(self.spec)
 
     @property
     def online(self) -> bool:

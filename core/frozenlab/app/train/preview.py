@@ -7,12 +7,22 @@ import streamlit as st
 from frozenlab.app.ui import api_form, markup, refusals, sessions
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import who_is
-from frozenlab.jobs.machine import Gpu, gpus
+from frozenlab.jobs.machine import THREADS, Gpu, gpus, memory
 from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
+from frozenlab.models.language.room import on_processor
 from frozenlab.models.training.methods import title_of
-from frozenlab.session.footprint import GIB, Shape, footprint, shape_of, shortfalls
-from frozenlab.session.pace import held_out, pace_for
+from frozenlab.session.footprint import (
+    GIB,
+    Shape,
+    footprint,
+    footprint_here,
+    needs,
+    processor_seconds,
+    shape_of,
+    shortfalls,
+)
+from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Session
@@ -22,6 +32,7 @@ NEW = "train_new"
 """Session-state entry: the form is open."""
 EXAMPLE_GPUS = (Gpu("an NVIDIA H100", 80 * GIB), Gpu("an A100", 80 * GIB))
 """Examples for estimates on a machine without a GPU."""
+A_DAY = 86_400
 
 
 def preview(spec: SessionSpec, found: list[Session]) -> None:
@@ -38,7 +49,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     pace = pace_for(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
     if pace is not None:
-        parts = f"loading, {sum(held_out(spec)):,} held-out boards before training and after every stage, training and asking"
+        parts = f"loading, {sum(spec.held_out):,} held-out boards before training and after every stage, training and asking"
         st.caption(f"{markup.plain(pace.judged(pace.seconds(spec)))}: {parts}.")
     elif shape is None:
         st.caption("No session on this machine shows yet how long that takes.")
@@ -69,17 +80,33 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
 
 def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:
     """What a language model's session takes, before anything is loaded; no word on time where a session has been ``timed``."""
-    taken = footprint(spec, shape, min(gpus(), key=lambda gpu: gpu.memory, default=None))
+    assert spec.language is not None, "the lab model has no such shape"
+    taken, processor = footprint_here(spec, shape), on_processor(spec.language)
+    seconds = processor_seconds(spec, shape) if processor else 0.0
+    weights, size = f"**{shape.parameters / 1e9:.2g} billion weights**", taken.total / GIB
+    if processor:
+        free = f"{memory().available / GIB:.0f} of this machine's {memory().total / GIB:.0f} GiB are free"
+        st.markdown(f"{weights}; on the processor about **{size * spec.processes:.1f} GiB** of memory; {free}.")
+    else:
+        st.markdown(f"{weights}; on each GPU at least **{size:.0f} GiB** of memory.")
+    if processor and not timed:
+        wall = f"{rough(seconds / THREADS)} on the {counted(THREADS, 'core')} that it takes here"
+        st.markdown(f"About **{rough(seconds)} of CPU time**, measuring included: {wall}.")
     parts = ", ".join(f"{what} {size / GIB:.1f}" for what, size in taken.parts.items())
-    st.markdown(f"**{shape.parameters / 1e9:.2g} billion weights**; on each GPU at least **{taken.total / GIB:.0f} GiB** of memory.")
-    st.caption(f"GiB: {parts}. Estimated from the model's shape; memory of the libraries comes on top.")
-    if not timed:
-        here = gpus()[:1] or EXAMPLE_GPUS
+    st.caption(
+        f"GiB: {parts}. Estimated from the model's shape"
+        + (
+            " and this processor's speed: the time is right to a factor of two or three."
+            if processor
+            else "; memory of the libraries comes on top."
+        )
+    )
+    if not timed and (not processor or seconds / THREADS > A_DAY):
         steps = spec.training.steps * spec.stages
         times = [
-            f"{rough(seconds * steps)} on {gpu.name}"
-            for gpu in here
-            if (seconds := footprint(spec, shape, gpu).step_seconds(gpu)) is not None
+            f"{rough(a_step * steps)} on {gpu.name}"
+            for gpu in gpus()[:1] or EXAMPLE_GPUS
+            if (a_step := footprint(spec, shape, gpu).step_seconds(gpu)) is not None
         ]
         if times:
             st.caption(f"Training about {' or '.join(times)}, by published speeds: right to a factor of two or three.")
@@ -96,7 +123,7 @@ def rough(seconds: float) -> str:
 def choose_turn(spec: SessionSpec) -> bool:
     """Says what runs before, if the machine has no room now, and lets the reader choose to begin at once. Returns that choice."""
     found = look(sessions.store().root)
-    if found.has_room(spec.needs):
+    if found.has_room(needs(spec)):
         return False
     st.info(f"This machine is at work: {found.summary}. This session will be {found.in_line()}.", icon=":material/hourglass_top:")
     return st.checkbox(

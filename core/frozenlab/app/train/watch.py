@@ -25,7 +25,6 @@ from frozenlab.jobs.kept import signature
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.events import event_words
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
-from frozenlab.session.pace import held_out
 from frozenlab.session.session import Session
 from frozenlab.session.state import Phase, State
 from frozenlab.session.store import OFFERED
@@ -245,7 +244,7 @@ def first_minute(session: Session, state: State, known: Sequence[Session]) -> No
 def steps(session: Session, state: State) -> list[tuple[str, str, markup.StepState, str]]:
     """Title, explanation, state and clock of each step."""
     training, spec = session.spec.training, session.spec
-    suites = [tasks for tasks in held_out(spec) if tasks]
+    suites = [tasks for tasks in spec.held_out if tasks]
     planned = suites[-1] if session.validation(None) is not None else suites[0]  # one suite after the other
     measured, boards = " and ".join(f"{n:,}" for n in suites), training.steps * training.boards_per_step
     words: dict[Phase, tuple[str, str]] = {

@@ -23,7 +23,7 @@ from frozenlab.base.errors import LabError
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.state import Alarm, AnyState, stored_state
 
-VERSION = 2
+VERSION = 3
 WAIT = 30.0
 """Seconds to wait for another process that writes into the file."""
 KEPT = 2000
@@ -58,6 +58,8 @@ class QueuedJob:
     """Unix seconds when it entered the queue. Jobs of the same priority begin in this order."""
     cores: int = 0
     gpus: int = 0
+    memory: int = 0
+    """GiB."""
     parent: str = ""
     """The folder of the study or contest that runs it; empty if a person does."""
     in_terminal: bool = False

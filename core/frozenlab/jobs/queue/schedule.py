@@ -3,10 +3,10 @@
 The rules:
 
 1. Urgent jobs begin first, then the others; among each, first come, first served.
-2. A job begins if the cores and GPUs that it needs are free. If some are not, the free ones are kept for it: later jobs that need them too
-   do not overtake.
+2. A job begins if the cores, GPUs and memory that it needs are free. If some are not, the free ones are kept for it: later jobs that
+   need them too do not overtake.
 3. An urgent job does not wait for cores, unless urgent jobs have them all. Running jobs that are not urgent make room for it, the newest
-   first: they are asked to stop at their next step, and it begins at once. For GPUs it waits until they have stopped.
+   first: they are asked to stop at their next step, and it begins at once. For GPUs and memory it waits until they have stopped.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from frozenlab.jobs.machine import Needs, cores, gpus
+from frozenlab.jobs.machine import Needs, cores, gpus, memory
 from frozenlab.jobs.queue.db import QueuedJob
 
 
 def machine() -> Needs:
-    """The cores and GPUs that jobs may use."""
-    return Needs(cores(), len(visible_cards()))
+    """The cores, GPUs and GiB that jobs may use."""
+    return Needs(cores(), len(visible_cards()), memory().total // 2**30)
 
 
 def free_cards(jobs: Iterable[QueuedJob], wanted: int) -> str:

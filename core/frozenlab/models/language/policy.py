@@ -21,6 +21,7 @@ from transformers.utils import is_flash_attn_2_available
 
 from frozenlab.base import seeds
 from frozenlab.base.spoken import MARK
+from frozenlab.jobs.machine import return_freed_memory
 from frozenlab.models.folders import (
     ADAPTER,
     ADAPTER_CONFIG,
@@ -31,6 +32,7 @@ from frozenlab.models.folders import (
     nowhere,
     policy_folder,
 )
+from frozenlab.models.language.room import number_format, on_processor
 from frozenlab.models.language.writers import Ids, Schema, Text, TransformersWriter, Writer, end_tokens
 from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.models.settings import LanguageSettings
@@ -76,7 +78,7 @@ class HFPolicy(Policy):
         family.asked(settings.question)
         if otherwise := asked_otherwise(name, settings.question):
             raise PolicyError(otherwise)
-        folder = policy_folder(name)
+        settings, folder = settings.model_copy(update={"dtype": number_format(settings)}), policy_folder(name)
         if (folder / ADAPTER_CONFIG).is_file():
             base, tokenizer = read_model(base_of(folder), settings, to_train)
             model = PeftModel.from_pretrained(base, str(folder), is_trainable=to_train)
@@ -284,6 +286,8 @@ def user(text: str) -> Message:
 
 def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model as it is published, with its tokenizer. Code that comes with it is never run. Raises PolicyError."""
+    if on_processor(settings):
+        return_freed_memory()
     known = {"revision": settings.revision, "trust_remote_code": False}
     trained_whole = to_train and settings.lora is None
     if name in FETCHED and (missing := nowhere(name)):

@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import re
 
-TOKENS_TOGETHER = 65_536
-"""That transformers keeps the keys and values of at a time: 10 GB for a model of the size of Qwen3-4B."""
+from frozenlab.jobs.machine import fast_bfloat16, gpus, memory
+from frozenlab.models.settings import LanguageSettings
+
+TOKENS_TOGETHER, ROWS_TOGETHER = 65_536, 64
+"""Of answers that transformers writes at a time: 10 GB of keys and values for a model of the size of Qwen3-4B."""
+BESIDE_ANSWERS = 1024
+"""Tokens of a prompt, where the limit of main memory is reckoned."""
 LIBRARIES = 3 * 2**30
 """Bytes of CUDA, its libraries and what torch keeps at hand; an estimate."""
 AWAKE_BESIDE_TRAINING = 0.3
@@ -24,6 +29,29 @@ def about_tokens(text: str) -> int:
         9
     """
     return len(re.findall(r"\w+|[^\w\s]|\n", text))
+
+
+def on_processor(settings: LanguageSettings) -> bool:
+    """Whether a model runs on the processor of this machine."""
+    return settings.device == "cpu" or not gpus()
+
+
+def number_format(settings: LanguageSettings) -> str:
+    """The number format in which a model computes on this machine: ``bfloat16``, ``float16`` or ``float32``."""
+    if settings.dtype != "auto":
+        return settings.dtype
+    if on_processor(settings):
+        return "bfloat16" if fast_bfloat16() else "float32"
+    return "bfloat16" if all(gpu.bfloat16 for gpu in gpus()) else "float16"
+
+
+def rows_together(limit: int, cache: int, *, processor: bool) -> int:
+    """How many texts of up to ``limit`` tokens the transformers library writes at a time. On a processor their keys and values, ``cache``
+    bytes a token, take at most a quarter of its memory: of all of it, so that a session goes on with the same draws."""
+    most = min(ROWS_TOGETHER, TOKENS_TOGETHER // limit)
+    if processor:
+        most = min(most, memory().total // 4 // (cache * (limit + BESIDE_ANSWERS)))
+    return max(1, most)
 
 
 def engine_share(card: int, resident: int, *, sleeps: bool) -> float:

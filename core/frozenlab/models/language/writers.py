@@ -21,7 +21,7 @@ from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, Pre
 
 from frozenlab.base import seeds
 from frozenlab.base.files import append_line, read_lines
-from frozenlab.models.language.room import TOKENS_TOGETHER
+from frozenlab.models.language.room import rows_together
 from frozenlab.models.policy import PolicyError, Sampling
 
 Ids = Sequence[int]
@@ -74,7 +74,11 @@ class TransformersWriter:
         """It writes with the model itself."""
 
     def together(self, limit: int) -> int:
-        return max(1, min(64, TOKENS_TOGETHER // limit))
+        config = self.model.config.get_text_config()
+        pairs = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        cache = 2 * config.num_hidden_layers * pairs * head * self.model.dtype.itemsize
+        return rows_together(limit, cache, processor=self.model.device.type == "cpu")
 
     def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
         stride = sampling.batch_size or self.together(limit)

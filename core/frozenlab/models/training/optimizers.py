@@ -9,11 +9,6 @@ import torch
 from torch import nn
 
 
-def fast_bfloat16() -> bool:
-    """Whether this processor has instructions for products of bfloat16 matrices; without them float32 is up to 20 times as fast."""
-    return any(torch.cpu.get_capabilities().get(name) for name in ("avx512_bf16", "amx_bf16"))
-
-
 class Muon(torch.optim.Muon):
     """Muon (Jordan et al. 2024) that orthogonalises in float32, on every processor alike.
 
