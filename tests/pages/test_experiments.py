@@ -171,7 +171,8 @@ TWINS: list[tuple[str, dict[str, Any]]] = [
         {}, {"method": "imitation"}, {"engineer": "rules", "seed": 5}, {"engineer": "api", "api_model": "some/model"}, {"steps": 7},
         {"test_boards": 20},
         {"preset": "demo", "schedule": "constant", "title": "it's mine"}, {"preset": "qwen3-0.6b"},
-        {"preset": "qwen3-0.6b", "engineer": "base"}, {"student": "student:never-saw-4"},
+        {"preset": "qwen3-0.6b", "engineer": "base"}, {"student": "student:never-saw-4"}, {"student": "smollm2"},
+        {"preset": "smollm2", "engineer": "policy", "rows": 2, "dtype": "float32", "device": "cpu"},
     )),
     *(("studies", {"kind": kind}) for kind in STUDIES if kind not in ("guidance", "leave-one-out", "one-at-a-time")),
     *(("studies", changed) for changed in (

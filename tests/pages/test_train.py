@@ -27,6 +27,7 @@ from frozenlab.jobs.queue.db import QueueDB, QueuedJob
 from frozenlab.jobs.state import Status, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
+from frozenlab.models import fetching
 from frozenlab.models.training.methods import title_of
 from frozenlab.session import launch
 from frozenlab.session.presets import preset_spec
@@ -140,6 +141,51 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     assert language.question == "compact"
     assert (spec.engineer.guidance, language.rows) == (False, 4), "32 boards x 7 plans, shared by four, come out even in passes of four"
     assert (language.max_tokens, language.context) == (20_000, 40_000)
+
+
+def test_the_model_is_chosen_from_the_beginning(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.train.preview.on_processor", lambda settings: True)
+    app = open_page("train")
+    assert app.selectbox(key="form_student").value == "lab-model"
+    fill(app, student="smollm2")
+    assert (app.selectbox(key="form_preset").value, app.selectbox(key="form_engineer").value) == ("smollm2", "rules")
+    said = words(app)
+    assert "0.13 billion weights" in said and "GiB** of memory" in said and "of CPU time" in said and "that it takes here" in said
+    assert "Fetch SmolLM2-135M-Instruct · 93 MB, Apache-2.0" in [button.label for button in app.button]
+    fill(app, student="other")
+    assert "Which model? Name a folder on this machine, or a model on the hub" in app.info[0].value
+    fill(app, policy="Qwen/Qwen3-0.6B", rows=2, dtype="float32", device="cpu")
+    assert "0.6 billion weights" in words(app)
+    spec = begin(app, launched)
+    plain = preset_spec("smollm2")
+    assert plain.language is not None and spec.policy == "Qwen/Qwen3-0.6B"
+    assert spec.language == plain.language.model_copy(update={"rows": 2, "dtype": "float32", "device": "cpu"})
+    assert (spec.training, spec.engineer) == (plain.training, plain.engineer)
+
+
+@pytest.mark.parametrize(("first", "then"), [("smollm2", "lab-model"), ("other", "lab-model"), ("other", "smollm2")])
+def test_another_model_brings_the_preset_that_it_needs(
+    first: str, then: str, launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: [])
+    spec = begin(fill(fill(open_page("train"), student=first), student=then), launched)
+    assert spec == preset_spec("smollm2" if then == "smollm2" else "quick")
+
+
+def test_smollm2_is_fetched_from_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(fetching, "begin", begun.append)
+    monkeypatch.setattr(
+        fetching,
+        "progress",
+        lambda name: fetching.Progress("fetching", "20 of 93 MB", 0.2) if begun else fetching.Progress("failed", "no network"),
+    )
+    app = fill(open_page("train"), student="smollm2")
+    assert "no network" in [error.value for error in app.error]
+    app.button(key="form_fetch").click().run()
+    assert begun == ["smollm2"] and "form_fetch" not in [button.key for button in app.button]
+    assert "Fetching SmolLM2-135M-Instruct: 20 of 93 MB" in [bar.proto.text for bar in app.get("progress")]
 
 
 def test_shortfalls_of_this_machine_are_shown_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

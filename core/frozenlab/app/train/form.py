@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.app.train.preview import chosen_name, chosen_preset, preview
-from frozenlab.app.train.student import pick_config, pick_student
+from frozenlab.app.train.student import KEY, OTHER, pick_config, pick_model
 from frozenlab.app.ui import api_form, markup
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields
@@ -20,6 +20,7 @@ from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of
 from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
+from frozenlab.models.fetching import SOURCES
 from frozenlab.models.settings import LanguageSettings, Launcher, Lora, Vllm
 from frozenlab.models.training.methods import titled
 from frozenlab.models.training.settings import TrainingSettings
@@ -33,6 +34,8 @@ from frozenlab.tasks.family import Family
 SCHEDULE_WORDS: dict[Schedule, str] = {"linear": "over the session", "per-stage": "in every stage", "constant": "not at all"}
 VLLM_HERE, VLLM_SERVER, TRANSFORMERS = "vLLM, in the training process", "vLLM, a server on other GPUs", "transformers, slow"
 WRITERS: dict[str, Vllm | None] = {VLLM_HERE: Vllm(), VLLM_SERVER: Vllm(mode="server"), TRANSFORMERS: None}
+CHOICES = {"device": "Device", "dtype": "Number format"}
+"""Settings of a language model that depend on the machine, and are one of a few words."""
 
 LOOP = ("stages", "seed")
 SUITE = ("boards_per_cell",)
@@ -51,6 +54,8 @@ def fill_form() -> None:
     values["stop_if"] = list(spec.stop_if)
     values |= {name: getattr(spec.training, name) for name in (*TRAINING, "schedule")}
     values |= language_values(spec)
+    if st.session_state.get("form_engineer") == st.session_state.get("form_suggested_engineer"):
+        values["engineer"] = values["suggested_engineer"] = spec.engineer.kind
     st.session_state.update({f"form_{name}": value for name, value in values.items()})
 
 
@@ -64,7 +69,7 @@ def new_session_form(found: list[Session]) -> None:
         preset_and_method()
     begun = chosen_preset()
     with first:
-        student = pick_student(begun)
+        student = pick_model(begun, chosen_name(), fill_form)
     with details:
         language = None
         if begun.language:
@@ -85,6 +90,11 @@ def new_session_form(found: list[Session]) -> None:
         if chosen.unnamed:
             st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
+        if language is not None and not language["policy"]:
+            st.info(
+                "Which model? Name a folder on this machine, or a model on the hub, such as Qwen/Qwen3-0.6B, under *The language model*."
+            )
+            return
         try:
             policy = language["policy"] if language else begun.policy
             spec = spec_of(title, student.name if student else policy, begun, config, language, chosen, numbers)
@@ -101,8 +111,10 @@ def language_values(spec: SessionSpec) -> dict[str, Any]:
         return {}
     mode = language.vllm and language.vllm.mode
     return {
+        "student": spec.policy if spec.policy in SOURCES else OTHER,
         "policy": spec.policy,
         "rank": language.lora.rank if language.lora else 0,
+        **{name: getattr(language, name) for name in ("rows", *CHOICES)},
         "max_tokens": language.max_tokens,
         "thinking": language.thinking,
         "compact": language.question == "compact",
@@ -116,11 +128,20 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
     """The language model and how it is trained: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. Everything
     else is as in the preset."""
     st.caption("The preset's numbers are starting points: they are not tuned at this size yet.")
-    which, writes = st.columns([1.4, 1])
-    policy = which.text_input(
-        "Model", key="form_policy", **KEPT, max_chars=300, help="Its name on the Hugging Face hub, or a folder on this machine.",
-    )  # fmt: skip
+    policy = st.session_state[KEY]
+    if policy == OTHER:
+        policy = st.text_input(
+            "Folder or name", key="form_policy", **KEPT, max_chars=300,
+            help="A folder on this machine, or its name on the Hugging Face hub, such as Qwen/Qwen3-0.6B.",
+        )  # fmt: skip
+    writes, together, *places = st.columns([1.6, 1, 1, 1], vertical_alignment="bottom")
     writer = writes.selectbox("Plans are written by", list(WRITERS), key="form_writer", **KEPT)
+    rows = field(LanguageSettings, "rows", key="form_rows", place=together)
+    docs = field_docs(LanguageSettings)
+    chosen = {
+        name: place.selectbox(label, get_args(LanguageSettings.model_fields[name].annotation), key=f"form_{name}", **KEPT, help=docs[name])
+        for place, (name, label) in zip(places, CHOICES.items(), strict=True)
+    }
     rank, longest, gpus, choices = st.columns(4, vertical_alignment="bottom")
     lora = field(
         Lora, "rank", key="form_rank", place=rank, min_value=0, help="Size of the adapters that are trained; 0 trains all weights."
@@ -137,6 +158,8 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
     language = begun.model_copy(
         update={
             "lora": (begun.lora or Lora()).model_copy(update={"rank": lora, "alpha": 2 * lora}) if lora else None,
+            **chosen,
+            "rows": rows,
             "max_tokens": max_tokens,
             "context": max(begun.context, 2 * max_tokens),
             "thinking": thinks,

