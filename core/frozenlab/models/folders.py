@@ -53,7 +53,7 @@ def nowhere(name: str) -> str | None:
     """Why a model cannot be found: it was not fetched, or is neither in a folder of this name nor named as models on the hub are. None if
     it may be there."""
     if name in FETCHED:
-        return None if weights_file(policy_folder(name)) else f"{name} is not on this machine yet: frozenlab fetch-model {name}"
+        return None if weights_file(policy_folder(name)) else f"the model {name} is not on this machine yet: frozenlab fetch-model {name}"
     lost = on_hub(name) and name.count("/") != 1
     return f"there is no folder {name}, and models on the hub are named like Qwen/Qwen3-4B" if lost else None
 
