@@ -63,9 +63,10 @@ def test_what_depends_on_the_machine_can_be_given_for_a_language_model(
     made = []
     monkeypatch.setattr("frozenlab.cli.session.shortfalls", lambda spec: [])
     monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json, track: made.append(session.spec.language))
-    options = ["--device", "cpu", "--dtype", "float32", "--rows", "2", "--out", str(tmp_path / "made")]
+    options = ["--question", "compact", "--device", "cpu", "--dtype", "float32", "--rows", "2", "--out", str(tmp_path / "made")]
+    asked = {"question": "compact", "device": "cpu", "dtype": "float32", "rows": 2}
     main(["run", "--preset", "smollm2", *options])
-    assert made == [preset_spec("smollm2").language.model_copy(update={"device": "cpu", "dtype": "float32", "rows": 2})]  # type: ignore[union-attr]
+    assert made == [preset_spec("smollm2").language.model_copy(update=asked)]  # type: ignore[union-attr]
     assert "--device is about language models" in reason(capsys, "run", "--preset", "quick", "--device", "cpu")
     assert '"rows" has to divide 32' in reason(capsys, "run", "--preset", "smollm2", "--rows", "5")
     assert "'auto', 'bfloat16', 'float16' or 'float32'" in reason(capsys, "run", "--preset", "smollm2", "--dtype", "int8")

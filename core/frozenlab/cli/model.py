@@ -34,7 +34,7 @@ from frozenlab.jobs.launcher import counted
 from frozenlab.jobs.machine import language_model
 from frozenlab.models import fetching
 from frozenlab.models.folders import on_hub
-from frozenlab.models.settings import LanguageSettings, WarmStart
+from frozenlab.models.settings import WarmStart
 from frozenlab.session.footprint import shortfalls, takes_of_processor
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
@@ -76,7 +76,6 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="a new folder for the checkpoint")
     add_fields(parser, WarmStart, *WarmStart.model_fields)
     add_fields(parser, SessionSpec, "policy", "seed", defaults=False)
-    add_fields(parser, LanguageSettings, "question", defaults=False)
     add_language(parser)
 
 
@@ -156,8 +155,6 @@ def run_warm_start(options: argparse.Namespace) -> None:
         spec = spec.changed(**given(options, "policy", "seed"), **language_of(spec, options))
     if spec.language is None:
         raise InputError("a warm start is for language models; the lab model has had its own")
-    with refusing():
-        spec = spec.changed(language=spec.language.model_dump() | given(options, "question"))
     out = new_path(options.out)
     settings = WarmStart(**given(options, *WarmStart.model_fields))
     if lacking := [reason for reason in shortfalls(spec, settings.examples) if "vLLM" not in reason]:

@@ -34,8 +34,8 @@ from frozenlab.session.session import Session, problems_of
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED, SessionStore
 
-OF_MACHINE = ("device", "dtype", "rows")
-"""Settings of a language model that depend on the machine."""
+OF_LANGUAGE = ("question", "device", "dtype", "rows")
+"""Settings of a language model that are options."""
 
 
 def add_engineer(parser: argparse._ActionsContainer) -> None:
@@ -76,13 +76,13 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
 
 
 def add_language(parser: argparse._ActionsContainer) -> None:
-    """Add the settings of a language model that depend on the machine."""
-    add_fields(parser, LanguageSettings, *OF_MACHINE, defaults=False)
+    """Add settings of a language model: how it is asked, and those that depend on the machine."""
+    add_fields(parser, LanguageSettings, *OF_LANGUAGE, defaults=False)
 
 
 def language_of(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
     """The change of the spec that the options of :func:`add_language` make."""
-    changes = given(options, *OF_MACHINE)
+    changes = given(options, *OF_LANGUAGE)
     if not changes:
         return {}
     if spec.language is None:
