@@ -44,11 +44,16 @@ from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import train_stage
-from frozenlab.session.footprint import GIB, QWEN3, Shape, checkpoints, footprint
+from frozenlab.session.footprint import COMMON, GIB, Shape, checkpoints, footprint
 from frozenlab.session.spec import SessionSpec
 
-SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True), "small": Shape(12, 256, 768, 4, 2, 64, 2048, True)}
-"""``tiny`` is for the test of this benchmark, ``small`` for that of the memory told before a session."""
+SHAPES = COMMON | {
+    "smollm2-fifth": Shape(6, 576, 1536, 9, 3, 64, 9_830, True),
+    "tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True),
+    "small": Shape(12, 256, 768, 4, 2, 64, 2048, True),
+}
+"""``smollm2-fifth`` has a fifth of the layers and words, so that parts keep their shares; ``tiny`` is for tests of benchmarks, ``small``
+for that of the memory told before a session."""
 CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=2, hole_ratio=0.2)
 ENGINES: dict[str, dict[str, Any]] = {
     "vllm": {},

@@ -112,7 +112,7 @@ def run(which: str, made: Made, folder: Path) -> Side:
     kind = LeanGRPOTrainer if which == "lean" else GRPOTrainer
     trainer: GRPOTrainer = kind(
         model=side.model, processing_class=tokenizer, args=config, rollout_func=rollout,
-        train_dataset=Dataset.from_dict({"prompt": [PROMPT] * (made.boards * made.steps)}),
+        train_dataset=Dataset.from_dict({"prompt": [PROMPT + " Now?" * (board % 3) for board in range(made.boards * made.steps)]}),
         reward_funcs=lambda prompts, **_: made.rewards(trainer.state.global_step),
     )  # fmt: skip
     if isinstance(trainer, LeanGRPOTrainer):

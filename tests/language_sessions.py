@@ -43,11 +43,11 @@ def adapted(model: Path, size: float = 0.3, *, to_train: bool = False, **fields:
 
 
 def tiny_spec(model: Path, kind: str, engineer: str = "policy", **language: Any) -> SessionSpec:
-    """Two stages of STEPS steps, on the CPU; ``kind`` is one of LORA."""
+    """Two stages of STEPS steps, on the CPU; ``kind`` is one of LORA, or ``bfloat16``: all weights, in that format."""
     return SessionSpec(
         title="tiny",
         policy=str(model),
-        language=tiny_settings(**{"lora": LORA[kind]} | language),
+        language=tiny_settings(**{"lora": LORA.get(kind), "dtype": "bfloat16" if kind == "bfloat16" else "float32"} | language),
         engineer=engineer_of(engineer, PolicyEngineer(max_tokens=3000)),
         stages=2,
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2),

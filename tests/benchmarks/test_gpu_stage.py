@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import processor_speed
 from benchmarks.gpu_stage import SHAPES, build_model, main, options_of, run_stage, spec_of
 from frozenlab.models.training.runs.grpo import Batch, teaches
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
@@ -51,3 +52,10 @@ def noting(compute_loss: Callable[..., Any], taught: list[int]) -> Callable[...,
         return compute_loss(trainer, model, inputs)
 
     return noted
+
+
+def test_the_speed_on_a_processor_is_told_for_each_saving(capsys: pytest.CaptureFixture[str]) -> None:
+    processor_speed.main(["--shape", "tiny", "--examples", "4", "--boards", "2", "--plans", "4", "--max-tokens", "16", "--rows", "4"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if " x, this " in line]
+    assert len(rows) == 2 + len(processor_speed.WARM_START) + len(processor_speed.GRPO)
+    assert all(float(row.split(" s ")[0].split()[-1]) >= 0 for row in rows)

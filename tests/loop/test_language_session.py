@@ -78,7 +78,7 @@ def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callab
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", LORA)
+@pytest.mark.parametrize("kind", [*LORA, "bfloat16"])
 @pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
     kind: str, stage: int, step: int, finished: Callable[[str], Session], tiny_model: Path, tmp_path: Path

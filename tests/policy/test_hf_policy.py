@@ -19,6 +19,7 @@ from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.sections import failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
+from frozenlab.models.language import writers
 from frozenlab.models.language.policy import HFPolicy, adapters_in, attention, user
 from frozenlab.models.language.writers import Text
 from frozenlab.models.loading import load_policy
@@ -65,6 +66,22 @@ def test_greedy_plans_do_not_depend_on_the_batch(policy: HFPolicy) -> None:
     done: list[int] = []
     assert policy.answer(TASKS, Sampling(batch_size=2), done.append) == policy.answer(TASKS)
     assert done == [2, 4, 6]
+
+
+def test_texts_that_share_prompts_and_leave_when_they_end_are_those_of_the_transformers_library(
+    policy: HFPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [policy.prompt(TASKS[0]), "Which way?", "Agent 0:", "S . H", "Why? " * 20, "WAIT WAIT WAIT"]
+    prompts = [policy.prompt_ids([user(text)]) for text in asked for _ in range(3)]
+
+    def written(shares: bool, stretch: int = writers.STRETCH) -> list[list[int]]:
+        monkeypatch.setattr(writers, "shares_prompts", lambda model: shares)
+        monkeypatch.setattr(writers, "STRETCH", stretch)
+        return [text.ids for text in policy.writer.write(prompts, limit=40, sampling=Sampling())]
+
+    theirs = written(shares=False)
+    assert len({len(ids) for ids in theirs}) > 1
+    assert written(shares=True) == written(shares=True, stretch=3) == theirs
 
 
 def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
@@ -223,12 +240,17 @@ def test_the_base_of_a_session_that_goes_on_from_adapters_has_those_adapters(tin
     assert engineer.answer(context, 1, None) == first
 
 
-def test_only_what_is_trained_takes_float32(tiny_model: Path) -> None:
+def test_only_what_is_trained_takes_float32(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = False
+    monkeypatch.setattr("frozenlab.models.language.policy.fast_bfloat16", lambda: fast)
+
     def dtype(to_train: bool, **fields: object) -> torch.dtype:
         return next(tiny_policy(tiny_model, to_train=to_train, dtype="bfloat16", **fields).model.parameters()).dtype
 
     assert dtype(to_train=True) == torch.float32, "all its weights are trained"
     assert dtype(to_train=False) == torch.bfloat16, "half of the memory for a measurement"
+    fast = True
+    assert dtype(to_train=True) == torch.bfloat16, "the optimizer has them in float32"
     assert dtype(to_train=True, lora=Lora(rank=4)) == torch.bfloat16, "the base of adapters is not trained"
 
 

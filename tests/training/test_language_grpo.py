@@ -37,7 +37,10 @@ def test_what_was_written_for_it_is_not_learnt(tiny_model: Path, tmp_path: Path,
 
 
 @pytest.mark.parametrize(("dtype", "asked"), [("bfloat16", (True, False)), ("float16", (False, True)), ("float32", (False, False))])
-def test_the_number_format_reaches_the_trainer(tiny_model: Path, tmp_path: Path, dtype: str, asked: tuple[bool, bool]) -> None:
+def test_the_number_format_reaches_the_trainer(
+    tiny_model: Path, tmp_path: Path, dtype: str, asked: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frozenlab.models.language.policy.fast_bfloat16", lambda: False)
     run = run_of(tiny_model, dtype=dtype)
     arguments = run.arguments(tmp_path)
     assert (arguments["bf16"], arguments["fp16"]) == asked
@@ -88,7 +91,8 @@ def test_the_largest_weight_of_a_token_reaches_the_trainer(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vllm: Vllm | None, weight: float | None
 ) -> None:
     run = run_of(tiny_model, vllm=vllm)
-    trainer = SimpleNamespace(args=SimpleNamespace(device=torch.device("cpu")))
+    made = SimpleNamespace(param_groups=[])
+    trainer = SimpleNamespace(args=SimpleNamespace(device=torch.device("cpu")), create_optimizer=lambda: made)
     monkeypatch.setattr(run, "TRAINER", lambda **_: trainer)
     for name, stand_in in (("task", lambda folder: {}), ("attach", lambda made: made), ("dataset", list)):
         monkeypatch.setattr(run, name, stand_in)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
+from trl import SFTTrainer
 
 from frozenlab.experiments.benchmark.task import checkpoint_of
 from frozenlab.lake.board import Board
@@ -16,9 +18,11 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words import compact
 from frozenlab.lake.words.answers import reasoning
+from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError
 from frozenlab.models.settings import Lora, WarmStart
+from frozenlab.models.training import warm_start as trainers
 from frozenlab.models.training.warm_start import WarmStartError, learnt, warm_start
 from frozenlab.session.loop import warmed_up
 from frozenlab.session.spec import SessionSpec
@@ -115,6 +119,33 @@ def test_it_learns_them(tiny_model: Path, lora: Lora | None, rate: float) -> Non
     warm_start(again, tasks, WarmStart(examples=96, batch=8, learning_rate=rate), 0)
     pairs = zip(policy.model.parameters(), again.model.parameters(), strict=True)
     assert all(torch.equal(one, other) for one, other in pairs), "the same seed, the same weights"
+
+
+@pytest.mark.slow
+def test_it_learns_what_trls_trainer_learns(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the plain gradient, as in :mod:`benchmarks.lean_trainer`; TRL's takes the rows of a step in any order."""
+    monkeypatch.setattr(trainers, "MuonAndAdamW", lambda model, rate: torch.optim.SGD(model.parameters(), rate))
+
+    def learnt_by(rows: int) -> HFPolicy:
+        policy = policy_of(tiny_model, rows=rows)
+        warm_start(policy, generate(CONFIG, 16, seed=1), WarmStart(examples=16, batch=8, learning_rate=0.1), 0)
+        return policy
+
+    ours = learnt_by(2)
+    monkeypatch.setattr(trainers, "LeanSFTTrainer", SFTTrainer)
+    monkeypatch.setattr(trainers, "by_length", lambda rows, step: rows)
+    theirs, untaught = learnt_by(4), policy_of(tiny_model)
+    one, other, start = (nn.utils.parameters_to_vector(policy.model.parameters()) for policy in (ours, theirs, untaught))
+    assert (one - other).abs().max() < 1e-6 < 1e-3 < (one - start).abs().max()
+
+
+@pytest.mark.slow
+def test_on_a_processor_with_instructions_for_it_weights_are_held_in_bfloat16(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.models.language.policy.fast_bfloat16", lambda: True)
+    policy, losses = policy_of(tiny_model, dtype="bfloat16"), []
+    settings = WarmStart(examples=96, batch=8, learning_rate=5e-3)
+    warm_start(policy, generate(CONFIG, 96, seed=1), settings, 0, lambda done, of, loss: losses.append(loss))
+    assert losses[-1] < 0.8 * losses[0] and {weight.dtype for weight in policy.model.parameters()} == {torch.bfloat16}
 
 
 def test_an_answer_that_is_too_long_for_the_session_is_refused(tiny_model: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from frozenlab.models.training.optimizers import Muon, MuonAndAdamW, orthogonal
+from frozenlab.models.training.optimizers import Muon, MuonAndAdamW, orthogonal, step_in_float32
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 MUON = {"lr": 0.01, "weight_decay": 0.1, "adjust_lr_fn": "match_rms_adamw"}
@@ -70,3 +70,28 @@ def test_a_checkpoint_of_the_optimizer_goes_on_where_it_was() -> None:
     again.load_state_dict(kept)
     step(again, grads[1])
     assert all(torch.equal(tensor, straight[name]) for name, tensor in model.state_dict().items())
+
+
+def test_weights_in_bfloat16_are_stepped_in_float32_and_go_on_from_a_checkpoint_to_the_same_bits() -> None:
+    torch.manual_seed(0)
+    start, grads = torch.randn(16, 16).bfloat16(), torch.randn(6, 16, 16).bfloat16()
+
+    def stepped(weight: nn.Parameter, optimizer: torch.optim.Optimizer, some: torch.Tensor) -> torch.Tensor:
+        for grad in some:
+            weight.grad = grad.to(weight.dtype)
+            optimizer.step()
+        return weight.detach().clone()
+
+    def begun(weight: torch.Tensor) -> tuple[nn.Parameter, torch.optim.Optimizer]:
+        parameter = nn.Parameter(weight.clone())
+        optimizer = torch.optim.AdamW([parameter], 1e-4, weight_decay=0.0, fused=True)
+        step_in_float32(optimizer)
+        return parameter, optimizer
+
+    half, whole = begun(start), begun(start.float())
+    middle = stepped(*half, grads[:3]), deepcopy(half[1].state_dict())
+    assert torch.equal(stepped(*half, grads[3:]), stepped(*whole, grads).bfloat16())
+    assert not torch.equal(half[0], start), "steps that are lost one by one add up"
+    again = begun(middle[0])
+    again[1].load_state_dict(middle[1])
+    assert torch.equal(stepped(*again, grads[3:]), half[0])

@@ -21,7 +21,7 @@ from transformers.utils import is_flash_attn_2_available
 
 from frozenlab.base import seeds
 from frozenlab.base.spoken import MARK
-from frozenlab.jobs.machine import return_freed_memory
+from frozenlab.jobs.machine import fast_bfloat16, return_freed_memory
 from frozenlab.models.folders import (
     ADAPTER,
     ADAPTER_CONFIG,
@@ -243,6 +243,12 @@ class HFPolicy(Policy):
         finally:
             set_peft_model_state_dict(self.model, trained)
 
+    @property
+    def autocast(self) -> dict[str, bool]:
+        """TRL's arguments for the number format of the computation, where the trained weights have another."""
+        half = self.settings.dtype == "bfloat16" and not learns_in_bfloat16(self.settings, self.model.device)
+        return {"bf16": half, "fp16": self.settings.dtype == "float16"}
+
     # --- weights -------------------------------------------------------------------------------------------------
 
     def take_weights(self, folder: Path) -> None:
@@ -289,16 +295,17 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
     if on_processor(settings):
         return_freed_memory()
     known = {"revision": settings.revision, "trust_remote_code": False}
-    trained_whole = to_train and settings.lora is None
     if name in FETCHED and (missing := nowhere(name)):
         raise PolicyError(missing)
     place = str(policy_folder(name))
+    processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
+    in_float32 = to_train and settings.lora is None and not learns_in_bfloat16(settings, processes.device)
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, **known)
         model = AutoModelForCausalLM.from_pretrained(
             place,
             **known,
-            dtype=torch.float32 if trained_whole else getattr(torch, settings.dtype),
+            dtype=torch.float32 if in_float32 else getattr(torch, settings.dtype),
             use_safetensors=True,
             attn_implementation=attention(settings),
         )
@@ -310,8 +317,13 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.name_or_path = name  # adapters keep it as that of their base, on whatever machine they are read
-    processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
     return model.to(processes.device).eval(), tokenizer
+
+
+def learns_in_bfloat16(settings: LanguageSettings, device: torch.device) -> bool:
+    """Whether all weights are held in bfloat16 while they are trained: on processors with instructions for it, where autocast loses by
+    conversions what it wins in products. Steps are made in float32 (:func:`~frozenlab.models.training.optimizers.step_in_float32`)."""
+    return settings.dtype == "bfloat16" and device.type == "cpu" and fast_bfloat16()
 
 
 def positions(config: Any) -> int | None:

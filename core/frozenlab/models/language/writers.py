@@ -17,7 +17,7 @@ import torch
 from llguidance import LLMatcher, LLTokenizer
 from llguidance.hf import from_tokenizer
 from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
-from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import Cache, GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
 from frozenlab.base import seeds
 from frozenlab.base.files import append_line, read_lines
@@ -26,6 +26,8 @@ from frozenlab.models.policy import PolicyError, Sampling
 
 Ids = Sequence[int]
 Schema = dict[str, Any]
+STRETCH = 32
+"""Tokens after which texts that have ended leave the batch."""
 
 
 class Text(NamedTuple):
@@ -60,7 +62,7 @@ class Writer(Protocol):
 
 
 class TransformersWriter:
-    """``model.generate``: everywhere, slowly."""
+    """``model.generate``: everywhere, slowly. On processors texts share their prompts and leave when they have ended."""
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ends: Ids) -> None:
         """``ends`` are the tokens that end an answer."""
@@ -98,18 +100,59 @@ class TransformersWriter:
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
         draw = {"do_sample": True, "temperature": sampling.temperature, "top_k": sampling.top_k, "top_p": sampling.top_p}
+        shares = shares_prompts(self.model) and width > 1 and not schema
+        kept: dict[str, Any] = {"past_key_values": read_once(self.model, ids[:, :-1], mask[:, :-1])} if shares else {}
+        stretch = STRETCH if shares else limit
+        written: list[list[int]] = [[] for _ in prompts]
+        rows = list(range(len(prompts)))
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), finite_or_said():
             torch.manual_seed(seeds.derive(sampling.seed, "policy/text", first))
-            written = self.model.generate(
-                input_ids=ids,
-                attention_mask=mask,
-                generation_config=GenerationConfig(
-                    max_new_tokens=limit, pad_token_id=pad, eos_token_id=ends, **(draw if sampling.temperature > 0 else {})
-                ),
-                logits_processor=[UnderSchema(self.tokens, schema, width, self.ends)] if schema else None,
-            )[:, width:].tolist()
+            for done in range(0, limit, stretch):
+                ids = self.model.generate(
+                    input_ids=ids,
+                    attention_mask=mask,
+                    **kept,
+                    generation_config=GenerationConfig(
+                        max_new_tokens=min(stretch, limit - done),
+                        pad_token_id=pad,
+                        eos_token_id=ends,
+                        **(draw if sampling.temperature > 0 else {}),
+                    ),
+                    logits_processor=[UnderSchema(self.tokens, schema, width, self.ends)] if schema else None,
+                )
+                for row, tokens in zip(rows, ids[:, width + done :].tolist(), strict=True):
+                    written[row] += tokens
+                left = [place for place, row in enumerate(rows) if not set(ends) & set(written[row])]
+                if not left:
+                    break
+                rows = [rows[place] for place in left]
+                ids = ids[left]
+                mask = torch.nn.functional.pad(mask[left], (0, ids.shape[1] - mask.shape[1]), value=1)
+                if shares:
+                    kept["past_key_values"].batch_select_indices(torch.tensor(left, device=device))
         self.model.train(was_training)
         return [Text(row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))]) for row in written]
+
+
+def shares_prompts(model: PreTrainedModel) -> bool:
+    """Whether prompts that are alike are read once: on processors, for networks whose layers all keep keys and values."""
+    kinds = getattr(model.config.get_text_config(), "layer_types", None) or ()
+    return model.device.type == "cpu" and {"full_attention", "sliding_attention"}.issuperset(kinds)
+
+
+def read_once(model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor) -> Cache:
+    """The keys and values of prompts, padded on the left, (rows, tokens), with their gradient; rows that are alike are read once."""
+    prompts, of = torch.where(mask == 1, ids, -1).unique(dim=0, return_inverse=True)
+    seen = (prompts >= 0).long()
+    read = {"input_ids": prompts.clamp(min=0), "attention_mask": seen, "position_ids": positions(seen)}
+    cache: Cache = model(**read, use_cache=True, logits_to_keep=1).past_key_values
+    cache.batch_select_indices(of)
+    return cache
+
+
+def positions(mask: torch.Tensor) -> torch.Tensor:
+    """Where each token is in its text; 0 for padding before it."""
+    return (mask.cumsum(1) - 1).clamp(min=0)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The optimizer that teaches the lab model from given plans."""
+"""The optimizer that teaches the lab model from given plans, and float32 steps of weights that are held in bfloat16."""
 
 from __future__ import annotations
 
@@ -69,3 +69,39 @@ class MuonAndAdamW(torch.optim.Optimizer):
         for part, state in zip(self.parts, state_dict["parts"], strict=True):
             part.load_state_dict(state)
         self.share_groups()
+
+
+def step_in_float32(optimizer: torch.optim.Optimizer) -> None:
+    """Lets a new optimizer step float32 copies of the weights that are held in bfloat16; the weights become the copies, rounded.
+
+    bfloat16 has 8 significant bits: most of a small step would be lost. The copies are part of the optimizer's checkpoint, so training that
+    is resumed goes on to the same bits.
+    """
+    pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for group in optimizer.param_groups:
+        for place, weight in enumerate(group["params"]):
+            if weight.dtype == torch.bfloat16:
+                group["params"][place] = weight.detach().float()
+                pairs.append((weight, group["params"][place]))
+
+    def give_gradients(*_: Any) -> None:
+        for weight, copy in pairs:
+            copy.grad = None if weight.grad is None else weight.grad.float()
+
+    def take_weights(*_: Any) -> None:
+        for weight, copy in pairs:
+            weight.data.copy_(copy)
+            copy.grad = None
+
+    def save(_: Any, state: dict[str, Any]) -> None:
+        state["float32"] = [copy for _, copy in pairs]
+
+    def load(_: Any, state: dict[str, Any]) -> None:
+        for (_, copy), kept in zip(pairs, state.pop("float32"), strict=True):
+            copy.copy_(kept)
+
+    if pairs:
+        optimizer.register_step_pre_hook(give_gradients)
+        optimizer.register_step_post_hook(take_weights)
+        optimizer.register_state_dict_post_hook(save)
+        optimizer.register_load_state_dict_pre_hook(load)

@@ -84,8 +84,8 @@ class StageRun(TrainerCallback, ABC):
 
     def room(self) -> int:
         """Bytes of disk that a stage takes: two checkpoints while the second is written, and what is recorded."""
-        learnt = sum(weight.nbytes for weight in self.policy.model.parameters() if weight.requires_grad)
-        return 2 * (3 * learnt) + RECORDS  # the optimizer keeps two numbers for each
+        learnt = sum(4 * weight.numel() for weight in self.policy.model.parameters() if weight.requires_grad)
+        return 2 * (3 * learnt) + RECORDS  # the optimizer keeps two numbers for each, and where they are in bfloat16 a copy in float32
 
     @abstractmethod
     def trainer(self, folder: Path) -> Trainer:

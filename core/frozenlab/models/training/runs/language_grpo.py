@@ -17,6 +17,7 @@ from frozenlab.base import seeds
 from frozenlab.models.folders import note_question
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.policy import Sampling
+from frozenlab.models.training.optimizers import step_in_float32
 from frozenlab.models.training.runs.grpo import GRPORun, group_figures
 from frozenlab.models.training.runs.lean_grpo import LeanGRPOTrainer
 from frozenlab.models.training.stage_run import CHECKPOINT_EVERY, Stage
@@ -62,6 +63,7 @@ class LanguageGRPORun(GRPORun):
             self.kept.largest_weight = vllm.largest_weight if (vllm := self.policy.settings.vllm) else None
             if self.kept.args.device.type == "cpu":  # of several processes each calls it cpu:0, to which torch can load no optimizer
                 vars(self.kept.args)["_setup_devices"] = torch.device("cpu")
+                step_in_float32(self.kept.create_optimizer())
         self.kept.train_dataset, self.kept.args.output_dir = self.dataset(), str(folder)
         return self.kept
 
@@ -74,8 +76,7 @@ class LanguageGRPORun(GRPORun):
             "steps_per_generation": passes,
             "max_completion_length": settings.max_tokens,
             "save_steps": 1 if settings.lora else CHECKPOINT_EVERY,  # adapters are small, and a step may take minutes
-            "bf16": settings.dtype == "bfloat16",
-            "fp16": settings.dtype == "float16",
+            **self.policy.autocast,
             "gradient_checkpointing": self.checkpoints,
             "mask_truncated_completions": self.settings.overlong == "masked",
         }

@@ -10,7 +10,9 @@ import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
+from frozenlab.models.language.writers import shares_prompts
 from frozenlab.models.training.runs.grpo import Batch, chosen_rows, loss_of_part, teaches
+from frozenlab.models.training.scoring import score
 
 PROMPT, COMPLETION = "prompt_mask", "completion_mask"
 
@@ -24,6 +26,8 @@ class LeanGRPOTrainer(GRPOTrainer):
        bonus; :class:`~frozenlab.models.training.runs.grpo.GRPORun` has neither.)
     3. **One pass instead of two.** TRL reads everything once more before it learns, for the probabilities by the policy that wrote.
        On-policy they are those of the learning pass itself.
+    4. **On processors, each prompt once a pass**, and logits of completions only (:func:`~frozenlab.models.training.scoring.score`).
+       The completions of a prompt pass together.
 
     **Sampling correction.** An engine does not give a token quite the probability that the network gives it: it rounds in other places.
     Each token's gradient is weighted by the ratio of the two (importance sampling), cut at :attr:`largest_weight`. TRL's usual way weights
@@ -36,11 +40,16 @@ class LeanGRPOTrainer(GRPOTrainer):
     """The completions that pass through the network now."""
     _buffered_inputs: list[Batch] | None
 
+    @property
+    def shares(self) -> bool:
+        """Whether completions share their prompt: gradient checkpointing keeps no keys and values."""
+        return shares_prompts(self.model) and not self.args.gradient_checkpointing
+
     def _prepare_inputs(self, generation_batch: Any) -> Batch:
         """The next pass of a step; its completions are written before the first."""
         passes = self.args.steps_per_generation
         if self._step % passes == 0 or self._buffered_inputs is None:
-            self._buffered_inputs = list(in_passes(self._generate_and_score_completions(generation_batch), passes))
+            self._buffered_inputs = list(in_passes(self._generate_and_score_completions(generation_batch), passes, self.shares))
         return self._buffered_inputs[self._step % passes]
 
     def _compute_loss(self, model: Any, inputs: Batch) -> torch.Tensor:
@@ -55,7 +64,10 @@ class LeanGRPOTrainer(GRPOTrainer):
         self, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
         """As TRL's; the gradient of each log-probability is weighted by its token's ratio."""
-        logps, entropies, aux_loss = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        if self.shares:
+            logps, entropies, aux_loss = *score(self.temperature, *args[:4]), None
+        else:
+            logps, entropies, aux_loss = super()._get_per_token_logps_and_entropies(*args, **kwargs)
         sampled = self.current.get("sampling_per_token_logps")
         if sampled is None or self.current["idle"]:
             return logps, entropies, aux_loss
@@ -84,9 +96,9 @@ def agreement(difference: torch.Tensor, largest_weight: float | None) -> dict[st
     }
 
 
-def in_passes(step: Batch, passes: int) -> Iterator[Batch]:
-    """The completions of a step in ``passes`` passes: first those that teach, short ones together, each cut to the longest of its pass.
-    The passes that are left are idle, of one token after one.
+def in_passes(step: Batch, passes: int, by_prompt: bool = False) -> Iterator[Batch]:
+    """The completions of a step in ``passes`` passes: first those that teach, short ones together (``by_prompt``: those of a prompt), each
+    cut to the longest of its pass. The passes that are left are idle, of one token after one.
 
     Processes that learn together pass the same number of rows each time: one that has fewer which teach adds others. Where nothing teaches,
     one completion passes for the figures.
@@ -100,9 +112,10 @@ def in_passes(step: Batch, passes: int) -> Iterator[Batch]:
     lengths = torch.where(lengths > 0, lengths, 1 + lengths.max())  # those that are masked come last
     needed = max(1, *gather_object([int(teaching.sum())]))
     first_those = torch.argsort(lengths - teaching * (1 + lengths.max()), stable=True)[:needed]
-    by_length = first_those[torch.argsort(lengths[first_those], stable=True)]
+    order = first_those if by_prompt else lengths[first_those]
+    in_order = first_those[torch.argsort(order, stable=True)]
     busy = math.ceil(needed / rows)
-    for chosen in torch.tensor_split(by_length, busy):
+    for chosen in torch.tensor_split(in_order, busy):
         yield cut(step, chosen, rows)
     idle = narrowed(cut(step, lengths.argmin()[None], rows), 1, 1) | {"idle": True}
     yield from [idle] * (passes - busy)
