@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,7 +16,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from benchmarks import gpu_stage
-from frozenlab.jobs.machine import Gpu, Memory, gpus
+from frozenlab.jobs.machine import Gpu, Memory, fast_bfloat16, gpus
 from frozenlab.models.language import room
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.session import footprint as module
@@ -171,18 +170,49 @@ def test_what_a_layer_keeps_of_a_token_is_what_torch_saves(lora: bool, dtype: st
     assert SMALL.kept(lora=lora, half=dtype == "bfloat16") == pytest.approx(layer, rel=0.05)
 
 
+MEASURE = """
+import ctypes, gc, json, sys
+from benchmarks import gpu_stage
+
+peaks = []
+for asked, dtype in json.loads(sys.argv[2]):
+    spec = gpu_stage.spec_of(options := gpu_stage.options_of(asked), sys.argv[1], "transformers")
+    spec = spec.changed(language=spec.language.model_dump() | {"dtype": dtype})
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    open("/proc/self/clear_refs", "w").write("5")  # the most that it had is what it has now
+    gpu_stage.run_stage(spec, options)
+    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    peaks.append(1024 * int(status["VmHWM"].split()[0]))
+print(json.dumps(peaks))
+"""
+"""Stages one after the other in one process, whose libraries are loaded once."""
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of a process cannot be set back")
 def test_a_step_takes_the_memory_that_was_told_before(tmp_path: Path) -> None:
-    """The most that the process ever had (ru_maxrss) less what it had with the model loaded, 0.5 GiB of libraries among it."""
-    asked = ["--shape", "small", "--steps", "1", "--boards", "2", "--rows", "16", "--max-tokens", "128", "--checkpointing", "off"]
-    options, shape = gpu_stage.options_of(asked), gpu_stage.SHAPES["small"]
+    """The most that the process ever had, to a quarter: LoRA and all weights, in both number formats, and with gradient checkpointing."""
+    few = ["--shape", "small", "--boards", "2", "--plans", "4", "--rows", "8", "--max-tokens", "64"]
+    once, twice = ["--steps", "1"], ["--steps", "2"]  # an optimizer has its memory from the second step on
+    asked = [
+        ([*few, *once, "--checkpointing", "off"], "float32"),
+        ([*few, *twice, "--checkpointing", "off", "--full"], "float32"),
+        ([*few, *once, "--checkpointing", "on"], "float32"),
+    ]
+    if fast_bfloat16():  # where it is slow, nobody takes it
+        asked += [([*few, *once, "--checkpointing", "off"], "bfloat16"), ([*few, *twice, "--checkpointing", "off", "--full"], "bfloat16")]
+    shape = gpu_stage.SHAPES["small"]
     gpu_stage.build_model(shape, tmp_path, "float32")
-    command = [sys.executable, "-m", "benchmarks.gpu_stage", *asked, "--writers", "transformers", "--model", str(tmp_path)]
-    returned = os.environ | {"MALLOC_MMAP_THRESHOLD_": str(2**20)}  # else glibc keeps freed tensors: 3.9 GiB where 2.4 are in use
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=returned)
-    taken = json.loads(done.stdout.splitlines()[-1])["main memory that the stage added, GiB"]
-    parts = footprint(gpu_stage.spec_of(options, str(tmp_path), "transformers"), shape).parts
-    assert 0.8 < taken * GIB / (sum(parts.values()) - parts["weights"]) < 1.4
+    command = [sys.executable, "-c", MEASURE, str(tmp_path), json.dumps(asked)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    told = []
+    for options, dtype in asked:
+        spec = gpu_stage.spec_of(gpu_stage.options_of(options), str(tmp_path), "transformers")
+        assert spec.language is not None
+        told.append(footprint_on_processor(spec.changed(language=spec.language.model_dump() | {"dtype": dtype}), shape).total)
+    measured = json.loads(done.stdout.splitlines()[-1])
+    assert [one / other for one, other in zip(measured, told, strict=True)] == pytest.approx([1.0] * len(asked), abs=0.25)
 
 
 def test_attention_costs_more_than_in_proportion_to_the_length() -> None:
@@ -262,9 +292,9 @@ def test_without_a_driver_there_are_no_gpus(machine: Path) -> None:
     ("preset", "total", "free", "reason"),
     [
         ("smollm2", 16, 12, None),
-        ("smollm2", 4, 3, None),
-        ("smollm2", 16, 1, "it needs 2.8 GiB of memory, and of this machine's 16.0 GiB only 1.0 GiB are free"),
-        ("smollm2", 1, 1, "it needs a GPU with at least 2 GiB of memory, or 1.9 GiB of main memory; this machine has 1.0 GiB"),
+        ("smollm2", 8, 4, None),
+        ("smollm2", 16, 1, "it needs 3.8 GiB of memory, and of this machine's 16.0 GiB only 1.0 GiB are free; with fewer rows"),
+        ("smollm2", 3, 3, "it needs a GPU with at least 2 GiB of memory, or 3.8 GiB of main memory; this machine has 3.0 GiB; with"),
         ("paper", 16, 16, "it needs a GPU with at least 25 GiB of memory, or 50.6 GiB of main memory; this machine has 16.0 GiB"),
         ("paper", 64, 64, "it needs a GPU: on this processor it would take about"),
     ],
@@ -293,8 +323,9 @@ def test_what_fits_is_started_in_the_faster_way_that_fits(machine: Path, model: 
     assert shape is not None and shape.parameters == pytest.approx(COMMON["smollm2"].parameters, rel=1e-3)
     taken = footprint_on_processor(spec, shape).total
     assert (shortfalls(spec) == []) == (taken <= free * GIB)
-    sizes = [module._footprint(spec, shape, again, processor=True).total for again in (True, False)]
-    assert taken == sizes[0 if checkpoints(spec) else 1] and checkpoints(spec) == (1.2 * sizes[1] > free * GIB)
+    whole, less = (module._footprint(spec, shape, again, processor=True).total for again in (False, True))
+    assert taken == (less if checkpoints(spec) else whole)
+    assert checkpoints(spec) == (1.2 * whole > free * GIB and less < whole)
 
 
 def test_fewer_rows_are_written_together_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,18 +339,21 @@ def test_fewer_rows_are_written_together_where_memory_is_small(monkeypatch: pyte
 
 
 def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SmolLM2 on one core that reads 300 tokens a second: 6.5 CPU s a worked answer of 494 tokens."""
+    """SmolLM2 on one core that reads 300 tokens a second: 6.5 CPU s a worked answer of 494 tokens, 1.4 times less with logits of learnt
+    tokens only; 35 a step of 8 answers to a board, each of 100 tokens, in two passes: here they are of all lengths up to that."""
     monkeypatch.setattr(module, "core_speed", lambda: 300 * 2 * 134.5e6 / module.READING)
     shape, spec = COMMON["smollm2"], preset_spec("smollm2")
+    assert spec.language is not None
     tokens = module.prompt_tokens(spec) + 120
-    assert processor_seconds(spec, shape, 100) * 494 / tokens / 100 == pytest.approx(6.5, rel=0.2)
+    assert processor_seconds(spec, shape, 100) * 494 / tokens / 100 == pytest.approx(6.5 / 1.4, rel=0.2)
+    short = spec.changed(language=spec.language.model_dump() | {"max_tokens": 100})
     one, two = (
-        processor_seconds(spec.changed(training=spec.training.model_dump() | {"steps": steps, "boards_per_step": 2}), shape)
+        processor_seconds(short.changed(training=spec.training.model_dump() | {"steps": steps, "boards_per_step": 1}), shape)
         for steps in (1, 2)
     )
-    assert 110 < (two - one) / 3 < 160, "110 if they write 170 tokens, and these may write 240"
+    assert 0.5 < (two - one) / 3 / 35 < 1
     large = processor_seconds(preset_spec("smollm2"), QWEN3["Qwen/Qwen3-0.6B"]) / processor_seconds(spec, shape)
-    assert large == pytest.approx(QWEN3["Qwen/Qwen3-0.6B"].parameters / shape.parameters, rel=0.1)
+    assert large == pytest.approx(QWEN3["Qwen/Qwen3-0.6B"].parameters / shape.parameters, rel=0.3), "it writes fewer rows together"
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,11 @@ HALF, FLOAT32 = 2, 4
 """Bytes of a number."""
 LOGIT_TOKENS = 1024
 """Number of tokens with logits in memory at a time: the network's head is applied in pieces."""
+TILE = (4096, 32_768)
+"""The most tokens and words of such a piece on a processor (TRL's), where all tokens have logits."""
+COPIES_OF_TILE, COPIES_OF_LOGITS = 8, 3
+"""Numbers in memory at a time for each logit on a processor, of a piece and where only answers have logits
+(:mod:`frozenlab.models.training.scoring`)."""
 SEQUENCES = 8
 """Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
 BESIDE = 8.0
@@ -144,10 +149,10 @@ BESIDE_MODEL = 3 * GIB // 4
 """Bytes of Python and the libraries of training in a process on a processor."""
 READING = 0.85
 """Part of a processor's speed in matrix products (:func:`frozenlab.jobs.machine.core_speed`) at which a model reads."""
-LEARNT, ROW, PASS = 3.5, 2.6, 20.0
-"""What other work costs on a processor, in tokens that are read: a token that is learnt, one that is written in a row, and one position of
-all rows that are written together. Measured with SmolLM2 of 134 million weights on one core that reads 300 tokens a second: it learns 80,
-adapters or all weights, and writes 13 alone, 65 in 8 rows and 94 in 32."""
+LEARNT, TAUGHT, ROW, PASS = 3.5, 2.5, 2.6, 20.0
+"""What other work costs on a processor, in tokens that are read: a token of a pass of GRPO, one of a warm start, one that is written in a
+row, and one position of all rows that are written together. Measured in float32 with SmolLM2 of 134 million weights on one core that reads
+300 tokens a second: it learns 80 in GRPO, adapters or all weights, and writes 13 alone, 65 in 8 rows and 94 in 32."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
 
@@ -202,15 +207,17 @@ def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footpr
     return whole if gpu is not None and HELD * whole.total + LIBRARIES < gpu.memory else _footprint(spec, shape, again=True)
 
 
-def footprint_on_processor(spec: SessionSpec, shape: Shape) -> Footprint:
-    """The footprint in each of its processes on the processor of this machine, with the faster way that fits into what is free."""
+def footprint_on_processor(spec: SessionSpec, shape: Shape, examples: int | None = None) -> Footprint:
+    """The footprint of a session, or of a warm start with so many examples, in each of its processes on the processor of this machine. A
+    session goes the faster way that fits into what is free; a warm start keeps the forward pass."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
-    again = language.gradient_checkpointing
-    if again is None:
-        whole = _footprint(spec, shape, again=False, processor=True)
-        again = HELD * whole.total * spec.processes > memory().available
-    return _footprint(spec, shape, again, processor=True)
+    whole, less = (_footprint(spec, shape, again, processor=True, examples=examples) for again in (False, True))
+    if examples is not None:
+        return whole
+    if language.gradient_checkpointing is not None:
+        return less if language.gradient_checkpointing else whole
+    return less if less.total < whole.total and HELD * whole.total * spec.processes > memory().available else whole
 
 
 def footprint_here(spec: SessionSpec, shape: Shape) -> Footprint:
@@ -221,8 +228,27 @@ def footprint_here(spec: SessionSpec, shape: Shape) -> Footprint:
     return footprint(spec, shape, min(gpus(), key=lambda gpu: gpu.memory))
 
 
-def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool = False) -> Footprint:
-    """``again``: with gradient checkpointing."""
+def _held_on_processor(spec: SessionSpec, shape: Shape, again: bool, taught: bool) -> int:
+    """Bytes at the beginning of a backward pass on a processor, ``again`` with gradient checkpointing. The answers of a pass share their
+    prompt, unless they are ``taught`` in a warm start."""
+    language = spec.language
+    assert language is not None
+    half = number_format(language) != "float32"
+    prompt, rows, computed = prompt_tokens(spec), language.rows, HALF if half else FLOAT32
+    within = shape.kept(lora=language.lora is not None, half=half)
+    if again:
+        tokens = rows * (prompt + language.max_tokens)
+        logits = min(TILE[0], tokens) * min(TILE[1], shape.vocabulary)
+        return tokens * (shape.layers * shape.hidden + 2 * within) * computed + COPIES_OF_TILE * logits * FLOAT32
+    prompts = rows if taught else math.ceil(rows / spec.training.completions_per_board)
+    tokens = prompts * prompt + rows * language.max_tokens
+    copied = 0 if taught else rows * prompt * shape.layers * 2 * (shape.heads + 2 * shape.pairs) * shape.head  # keys and values of prompts
+    logits = rows * language.max_tokens * shape.vocabulary
+    return (tokens * (shape.layers + 1) * within + copied) * computed + COPIES_OF_LOGITS * logits * FLOAT32
+
+
+def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool = False, examples: int | None = None) -> Footprint:
+    """``again``: with gradient checkpointing; ``examples``: of a warm start."""
     language, training = spec.language, spec.training
     assert language is not None
     plans = training.plans_per_step // language.launcher.processes
@@ -237,7 +263,7 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool 
         parts = {"weights": n * computed, "adapters and their optimizer": trained * 4 * FLOAT32}
     else:
         trained = n
-        copies = n * HALF if computed == HALF else 0  # autocast keeps them through a pass
+        copies = n * HALF if computed == HALF and not processor else 0  # autocast keeps them through a pass
         parts = {"weights": n * FLOAT32 + copies, "gradients and optimizer": n * 3 * FLOAT32}
         if isinstance(spec.engineer, BaseEngineer):
             parts["the model before training, as engineer"] = n * FLOAT32
@@ -247,6 +273,10 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool 
     kept = shape.layers * shape.hidden + within if again else shape.layers * within
     logits = min(LOGIT_TOKENS, language.rows * language.max_tokens) * shape.vocabulary * 2 * FLOAT32
     parts["activations"] = language.rows * longest * kept * computed + logits
+    if processor:
+        held = _held_on_processor(spec, shape, again, examples is not None)
+        stepped = 2 * n * HALF if trained == n and computed == HALF else 0  # gradients in float32, for the step alone
+        parts["activations"] = max(held, stepped)
     proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
     engine = n * computed + SEQUENCES * max(longest, proposal * 2) * cache
     if vllm is None:
@@ -286,7 +316,7 @@ def checkpoints(spec: SessionSpec) -> bool:
     if shape is None:
         return True
     if on_processor(language):
-        return HELD * spec.processes * _footprint(spec, shape, again=False, processor=True).total > memory().available
+        return footprint_on_processor(spec, shape) != _footprint(spec, shape, again=False, processor=True)
     return HELD * _footprint(spec, shape, again=False).total + LIBRARIES >= min(gpu.memory for gpu in gpus())
 
 
@@ -318,12 +348,16 @@ def processor_seconds(spec: SessionSpec, shape: Shape, examples: int | None = No
     prompt, longest = prompt_tokens(spec), language.max_tokens
     rows = rows_together(longest, shape.cache * FLOAT32, processor=True)
     if examples is not None:
-        return LEARNT * examples * (prompt + longest / 2) * seconds_to_read(shape)
+        return TAUGHT * examples * (prompt + longest / 2) * seconds_to_read(shape)
 
-    def written(answers: int) -> float:
-        return answers * prompt + longest * (PASS * math.ceil(answers / rows) + ROW * answers)
+    def written(questions: int, each: int = 1) -> float:
+        answers = questions * each
+        return questions * prompt + longest * (PASS * math.ceil(answers / rows) + ROW * answers / 2)
 
-    step = written(training.plans_per_step) + LEARNT * training.plans_per_step * (prompt + longest / 2)
+    questions = math.ceil(language.rows / training.completions_per_board)  # of a pass, which each is read once
+    passes = training.plans_per_step / language.rows
+    learnt = LEARNT * passes * (questions * prompt + language.rows * longest / 2)
+    step = written(training.boards_per_step, training.completions_per_board) + learnt
     tokens = spec.stages * training.steps * step + (spec.stages + 1) * sum(map(written, spec.held_out))
     return tokens * seconds_to_read(shape)
 
@@ -339,7 +373,7 @@ def takes_of_processor(spec: SessionSpec, examples: int | None = None) -> str:
     shape = shape_on_processor(spec)
     if shape is None:
         return ""
-    taken, hours = footprint_on_processor(spec, shape).total * spec.processes, processor_seconds(spec, shape, examples) / 3600
+    taken, hours = footprint_on_processor(spec, shape, examples).total * spec.processes, processor_seconds(spec, shape, examples) / 3600
     return f"About {gib(taken)} of memory and {hours:.1f} CPU hours on this processor"
 
 
@@ -369,15 +403,13 @@ def shortfalls(spec: SessionSpec, examples: int | None = None) -> list[str]:
 def of_processor(spec: SessionSpec, shape: Shape, examples: int | None) -> list[str]:
     """What the processor of this machine lacks."""
     assert spec.language is not None, "a lab model runs on any machine"
-    needed, room = footprint_on_processor(spec, shape).total * spec.processes / GIB, memory()
-    only_here = spec.language.device == "cpu"
+    needed, room = footprint_on_processor(spec, shape, examples).total * spec.processes / GIB, memory()
+    only_here, less = spec.language.device == "cpu", "; with fewer rows it needs less" if spec.language.rows > 1 else ""
     if needed > room.total / GIB and not only_here:
-        card = footprint(spec, shape).total / GIB
-        return [
-            f"it needs a GPU with at least {card:.0f} GiB of memory, or {needed:.1f} GiB of main memory; this machine has {gib(room.total)}"
-        ]
+        card = f"a GPU with at least {footprint(spec, shape).total / GIB:.0f} GiB of memory"
+        return [f"it needs {card}, or {needed:.1f} GiB of main memory; this machine has {gib(room.total)}{less}"]
     if needed > room.available / GIB:
-        return [f"it needs {needed:.1f} GiB of memory, and of this machine's {gib(room.total)} only {gib(room.available)} are free"]
+        return [f"it needs {needed:.1f} GiB of memory, and of this machine's {gib(room.total)} only {gib(room.available)} are free{less}"]
     days = processor_seconds(spec, shape, examples) / THREADS / 86_400
     if days > LONGEST_ON_PROCESSOR and not only_here:
         anyway = '"device": "cpu" in its "language" lets it run all the same'

@@ -164,7 +164,7 @@ PRESETS: dict[str, Preset] = {
     # A pretrained model that is small enough for a processor. As its own engineer it is noise, so rules write its configs.
     "smollm2": Preset(
         title="SmolLM2 session",
-        words="a real pretrained language model on a processor: three stages on the smallest boards, in hours",
+        words="a real pretrained language model on a processor, in hours",
         stages=3,
         suite="train-shape",
         test_boards=50,

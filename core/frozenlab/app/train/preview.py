@@ -92,7 +92,7 @@ def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:
     if processor and not timed:
         wall = f"{rough(seconds / THREADS)} on the {counted(THREADS, 'core')} that it takes here"
         st.markdown(f"About **{rough(seconds)} of CPU time**, measuring included: {wall}.")
-    parts = ", ".join(f"{what} {size / GIB:.1f}" for what, size in taken.parts.items())
+    parts = ", ".join(f"{what} {size / GIB:.1f}" for what, size in taken.parts.items() if size)
     st.caption(
         f"GiB: {parts}. Estimated from the model's shape"
         + (
@@ -166,7 +166,8 @@ def chosen_preset() -> SessionSpec:
 
 def obstacles(spec: SessionSpec) -> list[str]:
     """Why the session would fail: cells that cannot be drawn, tasks that the model has no words for, a machine that lacks something."""
-    found = [f"{reason[0].upper()}{reason[1:]}." for reason in shortfalls(spec)] if spec.language else []
+    lacking = shortfalls(spec) if spec.language else []
+    found = [f"{reason if reason.startswith(spec.policy) else reason[0].upper() + reason[1:]}." for reason in lacking]
     config, family = spec.initial_config, spec.tasks
     if spec.policy == "lab-model" or spec.policy.startswith(STUDENT):
         engineer = "model" in spec.engineer.author.needs
