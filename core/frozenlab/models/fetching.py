@@ -245,9 +245,9 @@ def progress(name: str) -> Progress:
     process = _begun.get(name)
     if process is not None and process.poll() is not None:
         del _begun[name]
-        said = process.communicate()[1].strip().splitlines()
+        said = re.search("^frozenlab: (.+)", process.communicate()[1], re.MULTILINE)
         if process.returncode:
-            _failures[name] = said[-1].removeprefix("frozenlab: ") if said else str(_failed(name, "its process was ended"))
+            _failures[name] = said[1] if said else str(_failed(name, "its process was ended"))
     if ready(name):
         return Progress("ready", done=1.0)
     hidden = next((folder for folder in _hidden(name) if _held(folder / LOCK)), None)

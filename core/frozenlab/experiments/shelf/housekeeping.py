@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from frozenlab.base.places import MODELS
 from frozenlab.experiments.references import needed_by
 from frozenlab.experiments.shelf.shelf import forget, in_trash
 from frozenlab.jobs.folders import JOB_ID
@@ -61,8 +62,9 @@ def bytes_of(file: Path) -> int:
 
 
 def other_uses(store: SessionStore) -> dict[str, int]:
-    """Bytes of the folders beside the sessions, by their names: studies, students, results and so on."""
-    return {kind.place: size_of(store.root / kind.place) for kind in JOBS.values() if kind.place and (store.root / kind.place).is_dir()}
+    """Bytes of the folders beside the sessions, by their names: studies, students, results, fetched models and so on."""
+    places = [*(kind.place for kind in JOBS.values() if kind.place), MODELS]
+    return {place: size_of(store.root / place) for place in places if (store.root / place).is_dir()}
 
 
 def kind_of(path: Path) -> str:

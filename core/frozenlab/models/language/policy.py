@@ -361,10 +361,11 @@ def lora_config(settings: LanguageSettings) -> LoraConfig:
 
 def adapters_in(name: str) -> Adapters | None:
     """The adapters of a folder of adapters, in main memory; None if ``name`` is that of a model. Raises PolicyError."""
-    if not (Path(name) / ADAPTER_CONFIG).is_file():
+    folder = policy_folder(name)
+    if not (folder / ADAPTER_CONFIG).is_file():
         return None
     try:
-        return load_peft_weights(name, device="cpu")
+        return load_peft_weights(str(folder), device="cpu")
     except (OSError, ValueError, SafetensorError) as error:
         raise PolicyError(f"the adapters in {name} cannot be read: {error}") from None
 
