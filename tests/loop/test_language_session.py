@@ -15,12 +15,15 @@ from frozenlab.cli.main import main
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance, write_instances
 from frozenlab.lake.suites import build_suite
+from frozenlab.models.folders import noted_question
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings
+from frozenlab.models.training.checkpoints import damage
+from frozenlab.session.footprint import shortfalls
 from frozenlab.session.planner import Planner
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.language_sessions import LORA, tiny_spec, trained_weights
+from tests.language_sessions import LORA, tiny_settings, tiny_spec, trained_weights
 from tests.running import finish
 from tests.running import finished as to_the_end
 
@@ -63,6 +66,17 @@ def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(fin
     assert {"adapter_model.safetensors", "optimizer.pt"} <= names["lora"] and "model.safetensors" not in names["lora"]
     assert not {name for name in names["full"] if name.endswith((".pt", ".pth", ".bin"))}, "twice the size of the model"
     assert all("lora" in name for name in trained_weights(finished("lora"), 1))
+
+
+@pytest.mark.slow
+def test_a_session_with_the_compact_question_leaves_checkpoints_that_are_asked_it(tiny_model: Path, tmp_path: Path) -> None:
+    spec = tiny_spec(tiny_model, "lora", "fixed", question="compact").changed(stages=1)
+    session = to_the_end(SessionStore(tmp_path).create(spec, "compact"))
+    assert (validation := session.validation(0)) is not None and set(validation["outcome"]) <= {"parse_error", "truncated"}, "not taught"
+    left = session.stage_dir(0) / "policy"
+    assert damage(left) is None and noted_question(str(left)) == "compact"
+    onwards = {"policy": str(left), "language": tiny_settings(lora=LORA["lora"])}
+    assert 'policy was taught the question "compact", and' in "; ".join(shortfalls(spec.changed(**onwards)))
 
 
 @pytest.mark.long
