@@ -35,7 +35,7 @@ from frozenlab.jobs.machine import language_model
 from frozenlab.models import fetching
 from frozenlab.models.folders import on_hub
 from frozenlab.models.settings import WarmStart
-from frozenlab.session.footprint import shortfalls, takes_of_processor
+from frozenlab.session.footprint import needs, shortfalls, takes_of_processor
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import FAMILIES
@@ -162,7 +162,8 @@ def run_warm_start(options: argparse.Namespace) -> None:
     if about := takes_of_processor(spec, settings.examples):
         print(about, file=sys.stderr)
     os.environ.update(worker_environment(spec.online))
-    with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", language_model()), progress() as note:
+    taken = language_model()._replace(memory=needs(spec, settings.examples).memory)
+    with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", taken), progress() as note:
         from frozenlab.session.loop import warmed_up
 
         policy = warmed_up(spec, settings, lambda done, of, loss: note("learning", done, of))

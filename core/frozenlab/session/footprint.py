@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from frozenlab.base.files import read_json
+from frozenlab.base.numbers import duration
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.jobs.machine import SPEEDS, THREADS, Gpu, Needs, core_speed, gpus, memory
@@ -331,12 +332,13 @@ def shape_on_processor(spec: SessionSpec) -> Shape | None:
     return shape_of(spec.policy, language.revision) if language and on_processor(language) else None
 
 
-def needs(spec: SessionSpec) -> Needs:
-    """What its worker takes of this machine: with a language model on a processor its memory too, as far as the model is known."""
+def needs(spec: SessionSpec, examples: int | None = None) -> Needs:
+    """What the worker of a session, or of a warm start with so many examples, takes of this machine: with a language model on a processor
+    its memory too, as far as the model is known."""
     shape = shape_on_processor(spec)
     if shape is None:
         return spec.needs
-    return spec.needs._replace(memory=math.ceil(footprint_on_processor(spec, shape).total * spec.processes / GIB))
+    return spec.needs._replace(memory=math.ceil(footprint_on_processor(spec, shape, examples).total * spec.processes / GIB))
 
 
 def processor_seconds(spec: SessionSpec, shape: Shape, examples: int | None = None) -> float:
@@ -373,8 +375,8 @@ def takes_of_processor(spec: SessionSpec, examples: int | None = None) -> str:
     shape = shape_on_processor(spec)
     if shape is None:
         return ""
-    taken, hours = footprint_on_processor(spec, shape, examples).total * spec.processes, processor_seconds(spec, shape, examples) / 3600
-    return f"About {gib(taken)} of memory and {hours:.1f} CPU hours on this processor"
+    taken, seconds = footprint_on_processor(spec, shape, examples).total * spec.processes, processor_seconds(spec, shape, examples)
+    return f"About {gib(taken)} of memory and {duration(seconds)} of CPU time on this processor"
 
 
 def shortfalls(spec: SessionSpec, examples: int | None = None) -> list[str]:
