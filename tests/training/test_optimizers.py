@@ -95,3 +95,6 @@ def test_weights_in_bfloat16_are_stepped_in_float32_and_go_on_from_a_checkpoint_
     again = begun(middle[0])
     again[1].load_state_dict(middle[1])
     assert torch.equal(stepped(*again, grads[3:]), half[0])
+    older = begun(middle[0])
+    older[1].load_state_dict({name: part for name, part in middle[1].items() if name != "float32"})
+    assert torch.equal(stepped(*older, grads[:0]), middle[0]), "a checkpoint of weights in float32 goes on too"

@@ -97,7 +97,8 @@ def step_in_float32(optimizer: torch.optim.Optimizer) -> None:
         state["float32"] = [copy for _, copy in pairs]
 
     def load(_: Any, state: dict[str, Any]) -> None:
-        for (_, copy), kept in zip(pairs, state.pop("float32"), strict=True):
+        """An older checkpoint, whose weights were float32, goes on from those weights, rounded."""
+        for (_, copy), kept in zip(pairs, state.pop("float32", [weight.detach() for weight, _ in pairs]), strict=True):
             copy.copy_(kept)
 
     if pairs:

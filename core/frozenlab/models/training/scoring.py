@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from frozenlab.models.language.writers import positions, read_once
+
+PIECE = 256
+"""Tokens whose entropies are computed together: their probabilities stay in the processor's cache."""
 
 
 def logits_of(model: Any, scored: Tensor, **inputs: Any) -> Any:
@@ -37,7 +41,7 @@ def score(temperature: float, model: Any, ids: Tensor, mask: Tensor, completion:
         inputs["past_key_values"] = read_once(model, ids[:, :before], mask[:, :before])
     scored = mask[:, -completion:] == 1
     logps = (logits_of(model, scored, **inputs).logits.float() / temperature).log_softmax(-1)
-    entropies = -(logps.detach().exp() * logps.detach()).sum(-1)
+    entropies = torch.cat([-(some.exp() * some).sum(-1) for some in logps.detach().split(PIECE)])
     of_ids = logps.gather(1, ids[:, -completion:][scored][:, None])[:, 0]
     none = logps.new_zeros(scored.shape)
     return none.masked_scatter(scored, of_ids), none.masked_scatter(scored, entropies)
