@@ -315,17 +315,26 @@ def test_a_processor_is_judged_by_its_memory_and_by_days(
         assert shortfalls(on_it)[0].startswith("it needs ") and "GPU" not in shortfalls(on_it)[0]
 
 
-@pytest.mark.parametrize("free", [1.5, 2, 2.5, 3, 4, 5, 6, 8, 12])
-def test_what_fits_is_started_in_the_faster_way_that_fits(machine: Path, model: Path, monkeypatch: pytest.MonkeyPatch, free: float) -> None:
-    of_machine(monkeypatch, 16, free)
-    spec = preset_spec("smollm2").changed(policy=str(model))
+@pytest.mark.parametrize("rows", [4, 32])
+@pytest.mark.parametrize("total", [2, 3, 4, 6, 8, 12, 16, 32])
+def test_what_fits_is_started_in_the_faster_way_that_fits(
+    machine: Path, model: Path, monkeypatch: pytest.MonkeyPatch, total: float, rows: int
+) -> None:
+    free = 0.8 * total
+    of_machine(monkeypatch, total, free)
+    plain = preset_spec("smollm2")
+    assert plain.language is not None
+    spec = plain.changed(policy=str(model), language=plain.language.model_dump() | {"rows": rows})
     shape = shape_of(spec.policy)
     assert shape is not None and shape.parameters == pytest.approx(COMMON["smollm2"].parameters, rel=1e-3)
     taken = footprint_on_processor(spec, shape).total
     assert (shortfalls(spec) == []) == (taken <= free * GIB)
     whole, less = (module._footprint(spec, shape, again, processor=True).total for again in (False, True))
     assert taken == (less if checkpoints(spec) else whole)
-    assert checkpoints(spec) == (1.2 * whole > free * GIB and less < whole)
+    chosen = checkpoints(spec)
+    assert chosen == (1.2 * whole > total * GIB and less < whole)
+    of_machine(monkeypatch, total, free / 4)
+    assert checkpoints(spec) == chosen, "a session that is resumed goes on in the same way"
 
 
 def test_fewer_rows_are_written_together_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,7 +210,8 @@ def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footpr
 
 def footprint_on_processor(spec: SessionSpec, shape: Shape, examples: int | None = None) -> Footprint:
     """The footprint of a session, or of a warm start with so many examples, in each of its processes on the processor of this machine. A
-    session goes the faster way that fits into what is free; a warm start keeps the forward pass."""
+    session goes the faster way that fits into the whole memory, not only what is free now: the two ways round differently, and a session
+    that is resumed goes on in the same way. A warm start keeps the forward pass."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
     whole, less = (_footprint(spec, shape, again, processor=True, examples=examples) for again in (False, True))
@@ -218,7 +219,7 @@ def footprint_on_processor(spec: SessionSpec, shape: Shape, examples: int | None
         return whole
     if language.gradient_checkpointing is not None:
         return less if language.gradient_checkpointing else whole
-    return less if less.total < whole.total and HELD * whole.total * spec.processes > memory().available else whole
+    return less if less.total < whole.total and HELD * whole.total * spec.processes > memory().total else whole
 
 
 def footprint_here(spec: SessionSpec, shape: Shape) -> Footprint:
