@@ -89,7 +89,7 @@ def test_paused_jobs_do_not_begin_and_a_paused_queue_begins_only_urgent_ones() -
     assert begun(waits("a"), waits("u", urgent=True), paused=True) == "u"
 
 
-needs = st.builds(Needs, cores=st.integers(0, 3), gpus=st.integers(0, 1))
+needs = st.builds(Needs, cores=st.integers(0, 3), gpus=st.integers(0, 1), memory=st.integers(0, 20))
 jobs = st.lists(st.tuples(needs, st.booleans(), st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=12)
 
 
@@ -122,6 +122,7 @@ def test_over_a_whole_history_every_job_ends_once_and_only_urgent_ones_go_over_t
             queue[job.id] = replace(job, running=True, began=float(now))
         running = [job for job in queue.values() if job.running]
         assert sum(min(job.gpus, MACHINE.gpus) for job in running) <= MACHINE.gpus
+        assert sum(min(job.memory, MACHINE.memory) for job in running) <= MACHINE.memory
         for urgent in (True, False):
             assert sum(min(job.cores, MACHINE.cores) for job in running if job.urgent == urgent) <= MACHINE.cores
         if len(ended) == len(todo) and not queue:
@@ -135,5 +136,6 @@ def test_no_job_begins_before_one_of_its_priority_ahead_of_it_that_needs_no_more
     begin = decide(waiting, MACHINE).begin
     for n, ahead in enumerate(waiting):
         for behind in waiting[n + 1 :]:
-            if ahead.urgent == behind.urgent and ahead.cores <= behind.cores and ahead.gpus <= behind.gpus and behind in begin:
+            no_more = all(getattr(ahead, name) <= getattr(behind, name) for name in Needs._fields)
+            if ahead.urgent == behind.urgent and no_more and behind in begin:
                 assert ahead in begin

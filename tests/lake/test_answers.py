@@ -18,8 +18,8 @@ from recipes.lab_model.guises import disguise
 from tests.lake.boards import CROSS, boards
 
 COMPACT = {
-    "compact-3x3.txt": (Board.from_text("g H s\nF F G\nF H S"), ("WU", "DLLU")),
-    "compact-4x4.txt": (Board.from_text("F H g H\nS > 1 F\nF F G s\nH F F F"), ("DRR", "ULU")),
+    "3x3.txt": (Board.from_text("g H s\nF F G\nF H S"), ("WU", "DLLU")),
+    "4x4.txt": (Board.from_text("F H g H\nS > 1 F\nF F G s\nH F F F"), ("DRR", "ULU")),
 }
 
 
@@ -51,7 +51,7 @@ def test_an_agent_without_actions_is_written_as_waiting() -> None:
 @pytest.mark.parametrize("name", COMPACT)
 def test_the_compact_question_and_its_worked_answer(name: str) -> None:
     board, plan = COMPACT[name]
-    golden = (Path(__file__).parent / "golden" / name).read_text()
+    golden = (Path(__file__).parent / "compact" / name).read_text()
     assert f"{compact.question(board)}\n\n{compact.worked_answer(board, plan)}\n" == golden
 
 
