@@ -10,7 +10,7 @@ import pytest
 
 from frozenlab.base.files import write_parquet
 from frozenlab.session.catalog import listed
-from frozenlab.session.pace import held_out, pace_for, pace_of
+from frozenlab.session.pace import pace_for, pace_of
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
@@ -91,7 +91,7 @@ def test_the_pace_of_a_session_gives_the_time_that_it_took(name: str) -> None:
     assert pace is not None and pace_for(session.spec, [session]) == pace
     assert pace.seconds(session.spec) == pytest.approx(events[-1]["time"] - events[0]["time"], rel=0.15)
     little = session.spec.changed(training=session.spec.training.model_copy(update={"steps": 1}))
-    measuring = sum(held_out(little)) * pace.answer * (little.stages + 1)
+    measuring = sum(little.held_out) * pace.answer * (little.stages + 1)
     assert pace.seconds(little) > pace.load + measuring, "held-out boards are answered however little it trains"
     assert pace.seconds(little, forked=True) < pace.seconds(little)
 
