@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,5 +112,9 @@ def test_bfloat16_is_fast_where_the_processor_has_instructions_for_it(
     assert machine.fast_bfloat16.__wrapped__() is fast
 
 
-def test_a_core_computes_billions_of_operations_a_second() -> None:
+def test_a_core_computes_billions_of_operations_a_second_however_many_threads_there_are() -> None:
     assert 5e8 < machine.core_speed() < 1e12
+    script = "from frozenlab.jobs.machine import core_speed; print(core_speed())"
+    several = {**os.environ, "OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "4"}
+    said = subprocess.run([sys.executable, "-c", script], env=several, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert float(said) == pytest.approx(machine.core_speed(), rel=0.25)

@@ -110,17 +110,18 @@ def fast_bfloat16() -> bool:
 
 @cache
 def core_speed() -> float:
-    """Floating-point operations of a product of float32 matrices in a second of one core, as long as this process runs: the fastest of a
-    few products of the size of a small model's. They take a tenth of a second."""
+    """Floating-point operations of products of float32 matrices in a second of one core, as long as this process runs: the fastest of a few
+    rounds, which take a hundredth of a second. The matrices are so small that one thread multiplies them: several threads would spin where
+    other work has the cores, and of one processor that was measured as 40 and as 100 billion."""
     import numpy as np  # not for commands that only list something
 
-    left, right = (np.ones(shape, np.float32) for shape in ((512, 576), (576, 1536)))
+    matrices = np.ones((200, 32, 32), np.float32)
     seconds = []
-    for _ in range(6):
+    for _ in range(50):
         began = time.process_time()
-        left @ right
+        matrices @ matrices
         seconds.append(time.process_time() - began)
-    return 2 * left.shape[0] * right.size / max(min(seconds), 1e-4)
+    return 2 * matrices.size * matrices.shape[2] / max(min(seconds), 1e-6)
 
 
 # --- GPUs -------------------------------------------------------------------------------------------------------------
