@@ -118,3 +118,23 @@ def test_a_core_computes_billions_of_operations_a_second_however_many_threads_th
     several = {**os.environ, "OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "4"}
     said = subprocess.run([sys.executable, "-c", script], env=several, stdout=subprocess.PIPE, text=True, check=True).stdout
     assert float(said) == pytest.approx(machine.core_speed(), rel=0.25)
+
+
+PRODUCTS = """
+import psutil, torch
+from frozenlab.jobs.machine import spare_memory
+
+spare_memory()
+weights = torch.ones(192, 576, dtype=torch.bfloat16, requires_grad=True)
+before = psutil.Process().memory_info().rss
+for tokens in range(100, 300):
+    (torch.ones(tokens, 576, dtype=torch.bfloat16, requires_grad=True) @ weights.T).sum().backward()
+print((psutil.Process().memory_info().rss - before) // 2**20)
+"""
+
+
+@pytest.mark.skipif(not machine.fast_bfloat16(), reason="products in bfloat16 are not compiled here")
+def test_products_of_many_lengths_take_little_memory() -> None:
+    """Without spare_memory they take 390 MiB."""
+    done = subprocess.run([sys.executable, "-c", PRODUCTS], stdout=subprocess.PIPE, text=True, check=True)
+    assert int(done.stdout) < 150

@@ -21,7 +21,7 @@ from transformers.utils import is_flash_attn_2_available
 
 from frozenlab.base import seeds
 from frozenlab.base.spoken import MARK
-from frozenlab.jobs.machine import fast_bfloat16, return_freed_memory
+from frozenlab.jobs.machine import fast_bfloat16, spare_memory
 from frozenlab.models.folders import (
     ADAPTER,
     ADAPTER_CONFIG,
@@ -293,7 +293,7 @@ def user(text: str) -> Message:
 def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model as it is published, with its tokenizer. Code that comes with it is never run. Raises PolicyError."""
     if on_processor(settings):
-        return_freed_memory()
+        spare_memory()
     known = {"revision": settings.revision, "trust_remote_code": False}
     if name in FETCHED and (missing := nowhere(name)):
         raise PolicyError(missing)
