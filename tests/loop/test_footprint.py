@@ -329,7 +329,7 @@ def test_what_fits_is_started_in_the_faster_way_that_fits(
     assert shape is not None and shape.parameters == pytest.approx(COMMON["smollm2"].parameters, rel=1e-3)
     taken = footprint_on_processor(spec, shape).total
     assert (shortfalls(spec) == []) == (taken <= free * GIB)
-    whole, less = (module._footprint(spec, shape, again, processor=True).total for again in (False, True))
+    whole, less = (module._footprint(spec, shape, module.prompt_tokens(spec), again, processor=True).total for again in (False, True))
     assert taken == (less if checkpoints(spec) else whole)
     chosen = checkpoints(spec)
     assert chosen == (1.2 * whole > total * GIB and less < whole)
@@ -351,6 +351,8 @@ def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.Mo
     """SmolLM2 on one core that reads 300 tokens a second: 6.5 CPU s a worked answer of 494 tokens, 1.4 times less with logits of learnt
     tokens only; 35 a step of 8 answers to a board, each of 100 tokens, in two passes: here they are of all lengths up to that."""
     monkeypatch.setattr(module, "core_speed", lambda: 300 * 2 * 134.5e6 / module.READING)
+    for where in (module, room):
+        monkeypatch.setattr(where, "fast_bfloat16", lambda: False)
     shape, spec = COMMON["smollm2"], preset_spec("smollm2")
     assert spec.language is not None
     tokens = module.prompt_tokens(spec) + 120
@@ -363,6 +365,10 @@ def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.Mo
     assert 0.5 < (two - one) / 3 / 35 < 1
     large = processor_seconds(preset_spec("smollm2"), QWEN3["Qwen/Qwen3-0.6B"]) / processor_seconds(spec, shape)
     assert large == pytest.approx(QWEN3["Qwen/Qwen3-0.6B"].parameters / shape.parameters, rel=0.3), "it writes fewer rows together"
+    in_float32 = processor_seconds(spec, shape)
+    for where in (module, room):
+        monkeypatch.setattr(where, "fast_bfloat16", lambda: True)
+    assert in_float32 / processor_seconds(spec, shape) == pytest.approx(module.IN_BFLOAT16)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def on_this_processor(spec: SessionSpec, shape: Shape) -> dict[str, float]:
 def learning_speed() -> str:
     """How fast a core of this processor teaches a small language model."""
     small = COMMON["smollm2"]
-    learnt = 1 / (LEARNT * seconds_to_read(small))
+    learnt = 1 / (LEARNT * seconds_to_read(small, "bfloat16"))
     return f"one of {small.parameters / 1e9:.2f} billion weights learns about {learnt:.0f} tokens a second on a core"
 
 

@@ -14,7 +14,7 @@ from frozenlab.base.files import read_json
 from frozenlab.base.numbers import duration
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
-from frozenlab.jobs.machine import SPEEDS, THREADS, Gpu, Needs, core_speed, gpus, memory
+from frozenlab.jobs.machine import SPEEDS, THREADS, Gpu, Needs, core_speed, fast_bfloat16, gpus, memory
 from frozenlab.models.folders import ADAPTER_CONFIG, asked_otherwise, nowhere, policy_folder
 from frozenlab.models.language.room import LIBRARIES, about_tokens, engine_share, number_format, on_processor, rows_together
 from frozenlab.models.settings import Lora
@@ -154,6 +154,9 @@ LEARNT, TAUGHT, ROW, PASS = 3.5, 2.5, 2.6, 20.0
 """What other work costs on a processor, in tokens that are read: a token of a pass of GRPO, one of a warm start, one that is written in a
 row, and one position of all rows that are written together. Measured in float32 with SmolLM2 of 134 million weights on one core that reads
 300 tokens a second: it learns 80 in GRPO, adapters or all weights, and writes 13 alone, 65 in 8 rows and 94 in 32."""
+IN_BFLOAT16 = 1.4
+"""How much quicker all of that is in bfloat16 where the processor has instructions for it: 1.3 to 1.7 with SmolLM2, its matrix products
+alone 2.3 (``python -m benchmarks.processor_speed``)."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
 
@@ -200,26 +203,33 @@ class Footprint:
 
 def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footprint:
     """The footprint of the spec's session on each of its GPUs; on ``gpu``, where that is known, with the faster way that fits there."""
-    language = spec.language
-    assert language is not None, "a lab model runs on any machine"
-    if language.gradient_checkpointing is not None:
-        return _footprint(spec, shape, language.gradient_checkpointing)
-    whole = _footprint(spec, shape, again=False)
-    return whole if gpu is not None and HELD * whole.total + LIBRARIES < gpu.memory else _footprint(spec, shape, again=True)
+    prompt = prompt_tokens(spec)
+    return _footprint(spec, shape, prompt, recomputes(spec, shape, prompt, gpu))
 
 
 def footprint_on_processor(spec: SessionSpec, shape: Shape, examples: int | None = None) -> Footprint:
     """The footprint of a session, or of a warm start with so many examples, in each of its processes on the processor of this machine. A
-    session goes the faster way that fits into the whole memory, not only what is free now: the two ways round differently, and a session
-    that is resumed goes on in the same way. A warm start keeps the forward pass."""
+    warm start keeps the forward pass."""
+    prompt = prompt_tokens(spec)
+    again = examples is None and recomputes(spec, shape, prompt, processor=True)
+    return _footprint(spec, shape, prompt, again, processor=True, examples=examples)
+
+
+def recomputes(spec: SessionSpec, shape: Shape, prompt: int, gpu: Gpu | None = None, *, processor: bool = False) -> bool:
+    """Whether a session keeps less of the forward pass and computes it again: as its spec says, else where all of it would not fit on
+    ``gpu``, or on the ``processor`` of this machine; on an unknown GPU it does.
+
+    A processor is judged by its whole memory, not only by what is free now: the two ways round differently, and a session that is resumed
+    goes on in the same way.
+    """
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
-    whole, less = (_footprint(spec, shape, again, processor=True, examples=examples) for again in (False, True))
-    if examples is not None:
-        return whole
     if language.gradient_checkpointing is not None:
-        return less if language.gradient_checkpointing else whole
-    return less if less.total < whole.total and HELD * whole.total * spec.processes > memory().total else whole
+        return language.gradient_checkpointing
+    whole, less = (_footprint(spec, shape, prompt, again, processor=processor).total for again in (False, True))
+    if processor:
+        return less < whole and HELD * whole * spec.processes > memory().total
+    return gpu is None or HELD * whole + LIBRARIES >= gpu.memory
 
 
 def footprint_here(spec: SessionSpec, shape: Shape) -> Footprint:
@@ -230,13 +240,13 @@ def footprint_here(spec: SessionSpec, shape: Shape) -> Footprint:
     return footprint(spec, shape, min(gpus(), key=lambda gpu: gpu.memory))
 
 
-def _held_on_processor(spec: SessionSpec, shape: Shape, again: bool, taught: bool) -> int:
+def _held_on_processor(spec: SessionSpec, shape: Shape, prompt: int, again: bool, taught: bool) -> int:
     """Bytes at the beginning of a backward pass on a processor, ``again`` with gradient checkpointing. The answers of a pass share their
     prompt, unless they are ``taught`` in a warm start."""
     language = spec.language
     assert language is not None
     half = number_format(language) != "float32"
-    prompt, rows, computed = prompt_tokens(spec), language.rows, HALF if half else FLOAT32
+    rows, computed = language.rows, HALF if half else FLOAT32
     within = shape.kept(lora=language.lora is not None, half=half)
     if again:
         tokens = rows * (prompt + language.max_tokens)
@@ -249,12 +259,13 @@ def _held_on_processor(spec: SessionSpec, shape: Shape, again: bool, taught: boo
     return (tokens * (shape.layers + 1) * within + copied) * computed + COPIES_OF_LOGITS * logits * FLOAT32
 
 
-def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool = False, examples: int | None = None) -> Footprint:
-    """``again``: with gradient checkpointing; ``examples``: of a warm start."""
+def _footprint(
+    spec: SessionSpec, shape: Shape, prompt: int, again: bool, *, processor: bool = False, examples: int | None = None
+) -> Footprint:
+    """``prompt``: tokens of the longest; ``again``: with gradient checkpointing; ``examples``: of a warm start."""
     language, training = spec.language, spec.training
     assert language is not None
     plans = training.plans_per_step // language.launcher.processes
-    prompt = prompt_tokens(spec)
     longest = prompt + language.max_tokens
     computed = FLOAT32 if (number_format(language) if processor else language.dtype) == "float32" else HALF
     n = shape.parameters
@@ -276,7 +287,7 @@ def _footprint(spec: SessionSpec, shape: Shape, again: bool, *, processor: bool 
     logits = min(LOGIT_TOKENS, language.rows * language.max_tokens) * shape.vocabulary * 2 * FLOAT32
     parts["activations"] = language.rows * longest * kept * computed + logits
     if processor:
-        held = _held_on_processor(spec, shape, again, examples is not None)
+        held = _held_on_processor(spec, shape, prompt, again, examples is not None)
         stepped = 2 * n * HALF if trained == n and computed == HALF else 0  # gradients in float32, for the step alone
         parts["activations"] = max(held, stepped)
     proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
@@ -312,14 +323,12 @@ def checkpoints(spec: SessionSpec) -> bool:
     """Whether a language model's session on this machine keeps less of the forward pass and computes it again."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
-    if language.gradient_checkpointing is not None:
-        return language.gradient_checkpointing
     shape = shape_of(spec.policy, language.revision)
     if shape is None:
-        return True
-    if on_processor(language):
-        return footprint_on_processor(spec, shape) != _footprint(spec, shape, again=False, processor=True)
-    return HELD * _footprint(spec, shape, again=False).total + LIBRARIES >= min(gpu.memory for gpu in gpus())
+        return language.gradient_checkpointing is not False
+    processor = on_processor(language)
+    card = None if processor else min(gpus(), key=lambda gpu: gpu.memory)
+    return recomputes(spec, shape, prompt_tokens(spec), card, processor=processor)
 
 
 def prompt_tokens(spec: SessionSpec) -> int:
@@ -351,7 +360,7 @@ def processor_seconds(spec: SessionSpec, shape: Shape, examples: int | None = No
     prompt, longest = prompt_tokens(spec), language.max_tokens
     rows = rows_together(longest, shape.cache * FLOAT32, processor=True)
     if examples is not None:
-        return TAUGHT * examples * (prompt + longest / 2) * seconds_to_read(shape)
+        return TAUGHT * examples * (prompt + longest / 2) * seconds_to_read(shape, number_format(language))
 
     def written(questions: int, each: int = 1) -> float:
         answers = questions * each
@@ -362,12 +371,12 @@ def processor_seconds(spec: SessionSpec, shape: Shape, examples: int | None = No
     learnt = LEARNT * passes * (questions * prompt + language.rows * longest / 2)
     step = written(training.boards_per_step, training.completions_per_board) + learnt
     tokens = spec.stages * training.steps * step + (spec.stages + 1) * sum(map(written, spec.held_out))
-    return tokens * seconds_to_read(shape)
+    return tokens * seconds_to_read(shape, number_format(language))
 
 
-def seconds_to_read(shape: Shape) -> float:
-    """CPU seconds of a token that the model reads on the processor of this machine."""
-    return 2 * shape.parameters / (READING * core_speed())
+def seconds_to_read(shape: Shape, dtype: str) -> float:
+    """CPU seconds of a token that the model reads on the processor of this machine, in this number format."""
+    return 2 * shape.parameters / (READING * core_speed()) / (IN_BFLOAT16 if dtype == "bfloat16" and fast_bfloat16() else 1)
 
 
 def takes_of_processor(spec: SessionSpec, examples: int | None = None) -> str:
