@@ -61,7 +61,7 @@ def test_what_depends_on_the_machine_can_be_given_for_a_language_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = []
-    monkeypatch.setattr("frozenlab.cli.session.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.session.launch.shortfalls", lambda spec, waits: [])
     monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json, track: made.append(session.spec.language))
     options = ["--question", "compact", "--device", "cpu", "--dtype", "float32", "--rows", "2", "--out", str(tmp_path / "made")]
     asked = {"question": "compact", "device": "cpu", "dtype": "float32", "rows": 2}

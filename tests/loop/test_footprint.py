@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,10 +17,19 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from benchmarks import gpu_stage
+from frozenlab.experiments.benchmark.task import Evaluation, EvaluationError, task_for
+from frozenlab.experiments.experiment import RunSettings
+from frozenlab.experiments.studies.grid import StudyError
+from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.experiments.studies.store import Study
+from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.machine import Gpu, Memory, fast_bfloat16, gpus
+from frozenlab.jobs.queue.db import QueueDB, QueuedJob
+from frozenlab.jobs.state import created, store_state
 from frozenlab.models.language import room
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
 from frozenlab.session import footprint as module
+from frozenlab.session import launch
 from frozenlab.session.footprint import (
     COMMON,
     GIB,
@@ -33,8 +43,12 @@ from frozenlab.session.footprint import (
     shape_of,
     shortfalls,
 )
+from frozenlab.session.launch import resume
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import State
+from frozenlab.session.store import SessionStore
+from tests.cli.calls import reason
 
 ROOT = Path(__file__).parents[2]
 LORA = Lora(rank=8)
@@ -335,6 +349,45 @@ def test_what_fits_is_started_in_the_faster_way_that_fits(
     assert chosen == (1.2 * whole > total * GIB and less < whole)
     of_machine(monkeypatch, total, free / 4)
     assert checkpoints(spec) == chosen, "a session that is resumed goes on in the same way"
+
+
+def test_what_is_resumed_measured_or_a_cell_of_a_study_asks_for_memory_too(
+    machine: Path, model: Path, store: SessionStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (model / "model.safetensors").touch()
+    entered: list[str] = []
+    monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, urgent: entered.append(session.id))
+    spec = preset_spec("smollm2").changed(policy=str(model))
+    session = store.create(spec, "mine")
+    store_state(session.dir, State(status="stopped"))
+    study = StudySpec(title="Two", session=spec, arms=({"name": "a"}, {"name": "b", "engineer": "fixed"}), seeds=(1,))
+    suite = ("--suite", "quick")
+
+    of_machine(monkeypatch, 16, 0.5)
+    assert "this session cannot run here: it needs 3.8 GiB of memory, and of this" in reason(capsys, "resume", "mine")
+    assert "model cannot be measured here: it needs 4.2 GiB" in reason(capsys, "evaluate", str(model), *suite)
+    with pytest.raises(LaunchError, match="cannot run here: it needs"):
+        resume(session, store)
+    with pytest.raises(StudyError, match="the sessions of a cannot run here: it needs"):
+        Study.start(study, store)
+    with pytest.raises(EvaluationError, match="model cannot be measured here"):
+        Evaluation.start(task_for(str(model), "quick", store), store)
+    assert not entered and not Study.all(store) and not Evaluation.all(store) and session.state().status == "stopped"
+    Study.check_machine(study, RunSettings(cluster="auto"))
+
+    other = QueuedJob("elsewhere", "session", "other", memory=8, running=True, pid=os.getpid(), create_time=created(os.getpid()))
+    QueueDB(store.root).add(other)
+    resume(session, store)
+    assert entered == ["mine"], "it waits in the queue until the other has ended"
+    Study.check_machine(study, RunSettings())
+    assert task_for(str(model), "quick", store).needs.memory == 5
+    with pytest.raises(LaunchError, match="cannot run here: it needs"):
+        resume(session, store, here=True)
+
+    of_machine(monkeypatch, 64, 64)
+    long = preset_spec("paper").changed(policy=str(model))
+    assert "would take about" in shortfalls(long)[0]
+    launch.check(long, here=True, begun=True)
 
 
 def test_fewer_rows_are_written_together_where_memory_is_small(monkeypatch: pytest.MonkeyPatch) -> None:

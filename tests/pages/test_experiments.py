@@ -207,8 +207,7 @@ def test_the_command_beside_a_form_starts_what_the_form_starts(
     if page != "train":  # which would open with it, and not with its form
         build_session(sessions_folder)
     monkeypatch.chdir(tmp_path)
-    for module in ("app.train.preview", "cli.session"):
-        monkeypatch.setattr(f"frozenlab.{module}.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec, waits: [])
     monkeypatch.setattr("frozenlab.engineer.hosts.refusal", lambda server: None)
     monkeypatch.setattr(st, "download_button", lambda label, data, name, *_, **__: (tmp_path / name).write_text(data()))
     started: list[tuple[Any, RunSettings]] = []

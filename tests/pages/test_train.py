@@ -124,7 +124,7 @@ def test_a_preset_fills_the_form_for_each_method(presets: list[str], method: str
 def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec, waits: [])
     app = fill(fill(open_page("train"), method="imitation"), preset="paper")
     assert app.selectbox(key="form_method").value == "grpo", "its one method"
     said = words(app)
@@ -144,7 +144,7 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
 
 
 def test_the_model_is_chosen_from_the_beginning(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec, waits: [])
     monkeypatch.setattr("frozenlab.app.train.preview.on_processor", lambda settings: True)
     app = open_page("train")
     assert app.selectbox(key="form_student").value == "lab-model"
@@ -168,7 +168,7 @@ def test_the_model_is_chosen_from_the_beginning(launched: list[SessionSpec], mon
 def test_another_model_brings_the_preset_that_it_needs(
     first: str, then: str, launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec, waits: [])
     spec = begin(fill(fill(open_page("train"), student=first), student=then), launched)
     assert spec == preset_spec("smollm2" if then == "smollm2" else "quick")
 
@@ -189,7 +189,7 @@ def test_smollm2_is_fetched_from_the_form(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_shortfalls_of_this_machine_are_shown_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
+    monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec, waits: ["it needs a GPU, and there is none"])
     app = fill(open_page("train"), preset="qwen3-0.6b")
     assert "It needs a GPU, and there is none" in app.error[0].value
     assert app.button(key="form_start").disabled
@@ -277,6 +277,16 @@ def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: py
     assert "Resume continues from there" in words(app)
     app.button(key="resume").click().run()
     assert resumed == ["built"]
+
+
+def test_a_session_that_does_not_fit_is_not_resumed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = small_spec().changed(policy="smollm2", engineer="rules", language={"vllm": None, "rows": 1})
+    session = build_session(sessions_folder, large, status="stopped", finished_stages=1)
+    monkeypatch.setattr(launch, "shortfalls", lambda spec, waits: ["it needs 4.0 GiB of memory"] if waits else [])
+    app = open_page("train", session="built")
+    app.button(key="resume").click().run()
+    assert "this session cannot run here: it needs 4.0 GiB of memory" in words(app)
+    assert session.state().status == "stopped"
 
 
 def beats(app: AppTest) -> list[dict[str, Any]]:

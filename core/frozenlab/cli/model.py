@@ -85,6 +85,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     folder = (options.out or results_folder(store) / fresh_name(results_folder(store), task.title, otherwise="result")).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
+    task.check(waits=False)
     os.environ.update(worker_environment(task.online))
     with counted(store.root, folder, "evaluate", task.words, task.needs), progress() as note:
         from frozenlab.experiments.benchmark.measuring import measure

@@ -24,7 +24,7 @@ from frozenlab.models.settings import LanguageSettings
 from frozenlab.models.training.methods import title_of
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.events import event_words, rate_words
-from frozenlab.session.footprint import shortfalls, takes_of_processor
+from frozenlab.session.footprint import takes_of_processor
 from frozenlab.session.health.alerts import alerts
 from frozenlab.session.launch import resume, start
 from frozenlab.session.pace import pace_for
@@ -125,8 +125,6 @@ def run_run(options: argparse.Namespace) -> int:
         spec = spec.changed(**changes)
     if spec.policy.startswith(STUDENT) and weights_file(policy_folder(spec.policy)) is None:
         raise InputError(f"{spec.policy} is not made: frozenlab students list shows which there are")
-    if spec.language and (lacking := shortfalls(spec)):
-        raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
     return run_in_foreground(started(spec, options.out), options.json, options.track)
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 from frozenlab.base.files import read_json
 from frozenlab.base.numbers import duration
+from frozenlab.base.places import sessions_folder
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.jobs.machine import SPEEDS, THREADS, Gpu, Needs, core_speed, fast_bfloat16, gpus, memory
+from frozenlab.jobs.queue.look import look_anew
 from frozenlab.models.folders import ADAPTER_CONFIG, asked_otherwise, nowhere, policy_folder
 from frozenlab.models.language.room import LIBRARIES, about_tokens, engine_share, number_format, on_processor, rows_together
-from frozenlab.models.settings import Lora
+from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.session.spec import SessionSpec
 
 KEPT = {(True, False): (4, 4, 5, 1), (True, True): (9, 4, 7, 2), (False, False): (6, 4, 6, 2), (False, True): (13, 4, 7, 3)}
@@ -389,9 +391,9 @@ def takes_of_processor(spec: SessionSpec, examples: int | None = None) -> str:
     return f"About {gib(taken)} of memory and {duration(seconds)} of CPU time on this processor"
 
 
-def shortfalls(spec: SessionSpec, examples: int | None = None) -> list[str]:
+def shortfalls(spec: SessionSpec, examples: int | None = None, *, waits: bool = False) -> list[str]:
     """What this machine lacks for a language model's session, or for its warm start with so many examples, as far as is known before the
-    start; empty if nothing."""
+    start; empty if nothing. ``waits``: it begins when the queue has room for it, so what running jobs have counts as free."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
     lacking = list(filter(None, [asked_otherwise(spec.policy, language.question)]))
@@ -402,31 +404,55 @@ def shortfalls(spec: SessionSpec, examples: int | None = None) -> list[str]:
     shape = shape_of(spec.policy, language.revision)
     if shape is None:
         return lacking
+    processes, here = spec.processes, gpus()
     if on_processor(language):
-        return [*lacking, *of_processor(spec, shape, examples)]
-    needed, processes, here = footprint(spec, shape).total, language.launcher.processes, gpus()
+        taken = footprint_on_processor(spec, shape, examples).total * processes
+        short = short_of_memory(language, taken, footprint(spec, shape).total, waits=waits)
+        if short and language.rows > 1:
+            short = f"{short}; with fewer rows it needs less"
+        return [*lacking, *filter(None, [short or too_slow(spec, shape, examples)])]
     if len(here) < processes:
-        lacking.append(f"its {processes} processes need a GPU each, and there {'is one' if len(here) == 1 else f'are {len(here)}'}")
-    elif needed > min(gpu.memory for gpu in here):
-        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory; {here[0].name} has {here[0].memory / GIB:.0f}")
-    return lacking
+        return [*lacking, f"its {processes} processes need a GPU each, and there {'is one' if len(here) == 1 else f'are {len(here)}'}"]
+    return [*lacking, *filter(None, [short_of_memory(language, 0, footprint(spec, shape).total)])]
 
 
-def of_processor(spec: SessionSpec, shape: Shape, examples: int | None) -> list[str]:
-    """What the processor of this machine lacks."""
-    assert spec.language is not None, "a lab model runs on any machine"
-    needed, room = footprint_on_processor(spec, shape, examples).total * spec.processes / GIB, memory()
-    only_here, less = spec.language.device == "cpu", "; with fewer rows it needs less" if spec.language.rows > 1 else ""
-    if needed > room.total / GIB and not only_here:
-        card = f"a GPU with at least {footprint(spec, shape).total / GIB:.0f} GiB of memory"
-        return [f"it needs {card}, or {needed:.1f} GiB of main memory; this machine has {gib(room.total)}{less}"]
-    if needed > room.available / GIB:
-        return [f"it needs {needed:.1f} GiB of memory, and of this machine's {gib(room.total)} only {gib(room.available)} are free{less}"]
+def short_of_memory(language: LanguageSettings, needed: int, on_card: int, *, waits: bool = False) -> str | None:
+    """Why a language model has too little memory here, which takes ``needed`` bytes of a processor's or ``on_card`` of each GPU's; None if
+    it has enough. ``waits`` as for :func:`shortfalls`."""
+    card = f"it needs a GPU with at least {max(1, on_card / GIB):.0f} GiB of memory"
+    if not on_processor(language):
+        least = min(gpus(), key=lambda gpu: gpu.memory)
+        return f"{card}; {least.name} has {least.memory / GIB:.0f}" if on_card > least.memory else None
+    total, free = memory()
+    if waits:
+        free = min(total, free + GIB * sum(job.memory for job in look_anew(sessions_folder()).running))
+    if needed > total and language.device != "cpu":
+        return f"{card}, or {gib(needed)} of main memory; this machine has {gib(total)}"
+    return f"it needs {gib(needed)} of memory, and of this machine's {gib(total)} only {gib(free)} are free" if needed > free else None
+
+
+def too_slow(spec: SessionSpec, shape: Shape, examples: int | None) -> str | None:
+    """Why the processor of this machine is no place for it; None if it is, or if its spec says that it may take its time."""
     days = processor_seconds(spec, shape, examples) / THREADS / 86_400
-    if days > LONGEST_ON_PROCESSOR and not only_here:
-        anyway = '"device": "cpu" in its "language" lets it run all the same'
-        return [f"it needs a GPU: on this processor it would take about {days:.0f} days; {anyway}"]
-    return []
+    if days <= LONGEST_ON_PROCESSOR or (spec.language is not None and spec.language.device == "cpu"):
+        return None
+    anyway = '"device": "cpu" in its "language" lets it run all the same'
+    return f"it needs a GPU: on this processor it would take about {days:.0f} days; {anyway}"
+
+
+def to_answer(policy: str, language: LanguageSettings, prompt: int) -> int:
+    """Bytes that a language model takes where it only answers questions of up to so many tokens; 0 where its shape is not known."""
+    shape, processor = shape_of(policy, language.revision), on_processor(language)
+    if shape is None:
+        return 0
+    computed = FLOAT32 if number_format(language) == "float32" else HALF
+    cache, longest = shape.cache * computed, prompt + language.max_tokens
+    weights = shape.parameters * computed + (shape.adapters(language.lora) * FLOAT32 if language.lora else 0)
+    if language.vllm is not None and not processor and find_spec("vllm") is not None:
+        return weights + shape.parameters * computed + SEQUENCES * longest * cache
+    rows = rows_together(language.max_tokens, cache, processor=processor)
+    written = rows * (longest * cache + COPIES_OF_LOGITS * shape.vocabulary * FLOAT32)
+    return weights + written + (BESIDE_MODEL if processor else 0)
 
 
 def gib(size: float) -> str:

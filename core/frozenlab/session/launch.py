@@ -10,6 +10,8 @@ from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import Proposal
 from frozenlab.jobs.launcher import LaunchError, check_folder, claim, launching, submit
 from frozenlab.jobs.worker import sole_worker
+from frozenlab.models.language.room import on_processor
+from frozenlab.session.footprint import shortfalls
 from frozenlab.session.forks import fork, forked_spec
 from frozenlab.session.session import GIVEN_FILE, Session
 from frozenlab.session.spec import SessionSpec
@@ -22,10 +24,10 @@ def start(spec: SessionSpec, store: SessionStore, session_id: str | None = None,
     Args:
         here: the caller runs it; it counts as one that runs. So in the other functions.
 
-    Raises LaunchError if the disk is full, HostError if its engineer's server is not allowed on this machine, SessionError if the id is
-    invalid or taken.
+    Raises LaunchError if the disk is full or its model does not fit here, HostError if its engineer's server is not allowed on this
+    machine, SessionError if the id is invalid or taken.
     """
-    hosts.check([spec.engineer.server])
+    check(spec, here)
     with launching(queue_of(store, here).root):
         session = store.create(spec, session_id)
         enter(session, here, urgent)
@@ -38,7 +40,7 @@ def start_fork(
 ) -> Session:  # fmt: skip
     """Fork a session after ``stage`` (0-based) and queue the fork. Raises what :func:`start` and :func:`frozenlab.session.forks.fork`
     raise."""
-    hosts.check([forked_spec(parent, stage, **changes).engineer.server])
+    check(forked_spec(parent, stage, **changes), here, begun=True)
     with launching(queue_of(store, here).root):
         session = fork(parent, stage, store, session_id, given=given, **changes)
         enter(session, here)
@@ -48,7 +50,7 @@ def start_fork(
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> Session:
     """Give a waiting session a person's proposal, queue it again and return it. Raises what :func:`start` raises, and
     LaunchError if it waits for none."""
-    hosts.check([session.spec.engineer.server])
+    check(session.spec, here=False, begun=True)
     with launching(store.root):
         state = session.state()
         if state.status != "waiting":
@@ -62,11 +64,21 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> Sessio
 def resume(session: Session, store: SessionStore, *, here: bool = False) -> None:
     """Queue a session that stopped. Raises what :func:`start` raises, LaunchError if it is running, done or read-only, or if it waits for a
     proposal, and JobHeldError if it is to run here and a worker that its state does not name holds it."""
-    hosts.check([session.spec.engineer.server])
     check_resumable(session)
+    check(session.spec, here, begun=True)
     check_folder(session)
     with sole_worker(session) if here else nullcontext(), launching(queue_of(store, here).root):
         enter(session, here)
+
+
+def check(spec: SessionSpec, here: bool, begun: bool = False) -> None:
+    """Raises HostError and LaunchError if a session cannot run on this machine: its engineer's server is not allowed, or its language model
+    does not fit. One that has ``begun`` may take as long as it takes."""
+    hosts.check([spec.engineer.server])
+    if spec.language and begun and on_processor(spec.language):
+        spec = spec.changed(language=spec.language.model_dump() | {"device": "cpu"})
+    if spec.language and (lacking := shortfalls(spec, waits=not here)):
+        raise LaunchError(f"this session cannot run here: {'; '.join(lacking)}")
 
 
 def queue_of(store: SessionStore, here: bool) -> SessionStore:

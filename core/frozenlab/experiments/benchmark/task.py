@@ -6,6 +6,7 @@ files come at the end (results.py).
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +30,9 @@ from frozenlab.models.folders import (
     policy_folder,
     weights_file,
 )
+from frozenlab.models.language.room import on_processor
 from frozenlab.models.settings import LanguageSettings
+from frozenlab.session.footprint import GIB, short_of_memory, to_answer
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import family_with_suite
 from frozenlab.tasks.family import Family
@@ -41,6 +44,7 @@ LANGUAGE_FIELDS = ("thinking", "max_tokens")
 """Settings of a language model that an evaluation may change."""
 PROMPT_ROOM = 2048
 """Tokens; the longest question about a board has a quarter of it."""
+QUESTION = PROMPT_ROOM // 4
 CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
 
 
@@ -73,7 +77,19 @@ class Task(Measured):
 
     @property
     def needs(self) -> Needs:
-        return language_model() if self.language else ON_CORES
+        if self.language is None:
+            return ON_CORES
+        return language_model()._replace(memory=math.ceil(self.memory / GIB) if on_processor(self.language) else 0)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that a language model needs for it; 0 for others, and where its shape is not known."""
+        return to_answer(self.policy, self.language, QUESTION) if self.language else 0
+
+    def check(self, *, waits: bool) -> None:
+        """Raises EvaluationError if its language model does not fit here. ``waits``: it begins when the queue has room for it."""
+        if self.language and (short := short_of_memory(self.language, self.memory, self.memory, waits=waits)):
+            raise EvaluationError(f"{self.model} cannot be measured here: {short}")
 
 
 class EvaluationError(LabError, ValueError):
@@ -85,6 +101,11 @@ class Evaluation(Experiment[Task]):
 
     kind, model, error = "evaluation", Task, EvaluationError
     words = Words("evaluation", "evaluations", "measuring")
+
+    @classmethod
+    def check(cls, spec: Task, store: SessionStore) -> None:
+        """Raises EvaluationError if its language model does not fit here."""
+        spec.check(waits=True)
 
     @classmethod
     def files(cls, place: Path) -> list[Path]:

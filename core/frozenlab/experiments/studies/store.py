@@ -21,13 +21,14 @@ from frozenlab.base import places
 from frozenlab.base.cells import Config
 from frozenlab.base.files import read_json, regular, write_text
 from frozenlab.engineer import hosts
-from frozenlab.experiments.experiment import Experiment, Words
+from frozenlab.experiments.experiment import Experiment, RunSettings, Words
 from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
+from frozenlab.session.footprint import shortfalls
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 
@@ -67,6 +68,25 @@ class Study(Experiment[StudySpec]):
                 raise StudyError(f"there is no student {student!r}: {policy_folder(student)} holds no weights")
             if spec.session.language is not None and (lost := nowhere(student)):
                 raise StudyError(lost)
+
+    @classmethod
+    def check_machine(cls, spec: StudySpec, run: RunSettings) -> None:
+        """Raises StudyError if the language model of a cell does not fit on this machine; a cluster has others."""
+        if spec.session.language is None or run.cluster:
+            return
+        for student in spec.students or ("",):
+            for arm in spec.arms:
+                if lacking := shortfalls(spec.spec_of(arm, spec.seeds[0], student), waits=True):
+                    raise StudyError(f"the sessions of {arm.name} cannot run here: {'; '.join(lacking)}")
+
+    @classmethod
+    def start(cls, spec: StudySpec, store: SessionStore, experiment_id: str | None = None, run: RunSettings | None = None) -> Self:
+        cls.check_machine(spec, run or RunSettings())
+        return super().start(spec, store, experiment_id, run)
+
+    def resume(self, run: RunSettings | None = None) -> None:
+        self.check_machine(self.spec, run or self.run)
+        super().resume(run)
 
     @classmethod
     def files(cls, place: Path) -> list[Path]:
