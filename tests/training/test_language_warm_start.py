@@ -80,7 +80,9 @@ def test_a_model_that_was_taught_the_compact_question_is_asked_it_from_then_on(t
     assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
 
     policy.save(tmp_path / "taught")
-    with pytest.raises(PolicyError, match=r'taught was taught the question "compact", and the settings ask it the question "full": set'):
+    with pytest.raises(
+        PolicyError, match=r'^the model .*taught was taught the question "compact", and the settings ask it the question "full": set'
+    ):
         policy_of(tmp_path / "taught")
     for left in (tmp_path / "taught", tmp_path / "whole"):
         language = checkpoint_of(str(left), SessionStore(tmp_path))["language"]

@@ -97,4 +97,5 @@ def asked_otherwise(name: str, question: str) -> str | None:
     taught = noted_question(name)
     if taught in (None, question):
         return None
-    return f'{name} was taught the question "{taught}", and the settings ask it the question "{question}": set "question" to "{taught}"'
+    how = f'was taught the question "{taught}", and the settings ask it the question "{question}"'
+    return f'the model {name} {how}: set "question" to "{taught}"'

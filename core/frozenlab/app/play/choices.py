@@ -21,8 +21,10 @@ from frozenlab.lake.formats import FORMATS, Entry, Source
 from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
+from frozenlab.models.fetching import SOURCES
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.models.training.methods import title_of
+from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Checkpoint, Session
 from frozenlab.session.store import OFFERED, SessionStore
 
@@ -132,12 +134,17 @@ def validations(session: Session) -> dict[str, pd.DataFrame]:
 
 
 def models(store: SessionStore) -> dict[str, Checkpoint]:
-    """Every checkpoint that can be asked, by a name of its own: the shipped lab model, then session by session."""
-    lab_model = Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))
-    found = {"Lab model, as shipped": lab_model}
+    """Every checkpoint that can be asked, by a name of its own: the lab model, models that were fetched, then session by session."""
+    found = {"Lab model, as shipped": Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))}
+    for name, source in SOURCES.items():
+        language = preset_spec(name).language
+        found[f"{source.title}, as published"] = Checkpoint(
+            label="as published", stage=None, path=policy_folder(name), language=language and language.model_copy(update={"lora": None})
+        )
+    as_they_came = [checkpoint.path for checkpoint in found.values()]
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
-            if checkpoint.path != lab_model.path:
+            if checkpoint.path not in as_they_came:
                 trained = "" if checkpoint.stage is None else f" by {title_of(session.spec.training.method)}"
                 found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint
     return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}

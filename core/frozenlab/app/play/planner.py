@@ -92,8 +92,9 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
         st.info("There is no model on this machine yet.")
         return None
     model = st.selectbox(
-        "Model", models, key="play_model", persist_state="session", help="The shipped model, and every checkpoint of every session"
-    )
+        "Model", models, key="play_model", persist_state="session",
+        help="The lab model, SmolLM2 once it is fetched, and every checkpoint of every session",
+    )  # fmt: skip
     way = st.segmented_control(
         "Answer", ["Greedy", "Sampled"], default="Greedy", required=True, key="play_way", width="stretch", persist_state="session",
         help="Greedy takes the most probable word each time. Sampled draws several answers, as training does.",

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, get_args
 import streamlit as st
 from pydantic import ValidationError
 
+from frozenlab.app.train.model import KEY, OTHER, pick_config, pick_model
 from frozenlab.app.train.preview import chosen_name, chosen_preset, preview
-from frozenlab.app.train.student import KEY, OTHER, pick_config, pick_model
 from frozenlab.app.ui import api_form, markup
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields

@@ -7,8 +7,8 @@ import streamlit as st
 from frozenlab.app.bundles.exporting import imported_note
 from frozenlab.app.queue import LOOK, waiting_view
 from frozenlab.app.train.form import new_session_form
+from frozenlab.app.train.model import FROM_DESIGN, about_student
 from frozenlab.app.train.preview import NEW
-from frozenlab.app.train.student import FROM_DESIGN, about_student
 from frozenlab.app.train.watch import session_view
 from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts

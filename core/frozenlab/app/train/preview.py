@@ -167,7 +167,7 @@ def chosen_preset() -> SessionSpec:
 def obstacles(spec: SessionSpec) -> list[str]:
     """Why the session would fail: cells that cannot be drawn, tasks that the model has no words for, a machine that lacks something."""
     lacking = shortfalls(spec, waits=True) if spec.language else []
-    found = [f"{reason if reason.startswith(spec.policy) else reason[0].upper() + reason[1:]}." for reason in lacking]
+    found = [f"{reason[0].upper()}{reason[1:]}." for reason in lacking]
     config, family = spec.initial_config, spec.tasks
     if spec.policy == "lab-model" or spec.policy.startswith(STUDENT):
         engineer = "model" in spec.engineer.author.needs

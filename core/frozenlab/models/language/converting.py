@@ -18,6 +18,7 @@ from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
 from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedTokenizerFast
 
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.models.folders import WEIGHTS
 
 KNOWN = {"general.architecture": "llama", "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm"}
 """What the file has to say, for the weights and the tokenizer to be read in the right way."""
@@ -44,6 +45,7 @@ def convert(file: Path, folder: Path) -> None:
     roles = {f"{role}_id": said[f"tokenizer.ggml.{name}_token_id"] for role, name in TOKENS.items() if role != "unk_token"}
     model.generation_config = GenerationConfig(**roles)
     model.save_pretrained(folder)
+    (folder / WEIGHTS).chmod((folder / "config.json").stat().st_mode)  # which safetensors lets the user alone read
 
 
 def tokenizer_of(said: dict) -> PreTrainedTokenizerFast:

@@ -45,6 +45,7 @@ Adapters = dict[str, torch.Tensor]
 """Their weights by name, as PEFT writes them to a file."""
 THINK, THOUGHT = "<think>", "</think>"
 """What Qwen3 and its like write before and after their thoughts."""
+CLOSE = f"\n{THOUGHT}\n\n"
 AMPERE = (8, 0)
 """The compute capability of the oldest GPUs that Flash Attention 2 knows."""
 LONGEST_WAIT = timedelta(hours=2)
@@ -151,16 +152,15 @@ class HFPolicy(Policy):
         most = self.settings.thoughts
         if most is None or most >= limit or not (self.settings.thinking and self.thinks):
             return self.writer.write(asked, limit=limit, sampling=sampling)
-        [opens], [closes] = self.tokens(THINK), self.tokens(THOUGHT)
-        close = self.tokens(f"\n{THOUGHT}\n\n")
         texts = self.writer.write(asked, limit=most, sampling=sampling)
         unfinished = [i for i, text in enumerate(texts) if text.ids[-1] not in self.ends]
         for i in unfinished:
-            thinks = opens in [*asked[i][-2:], *texts[i].ids] and closes not in texts[i].ids
-            texts[i] = joined(texts[i], Text(close, [None] * len(close), [0] * len(close))) if thinks else texts[i]
+            if close := self.close(asked[i], texts[i].ids):
+                texts[i] = joined(texts[i], Text(close, [None] * len(close), [0] * len(close)))
         draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/after-thoughts"))
         begun = [[*asked[i], *texts[i].ids] for i in unfinished]
-        rest = self.writer.write(begun, limit=max(1, limit - most - len(close)), sampling=draw) if begun else []
+        room = max(1, limit - most - len(self.tokens(CLOSE)))
+        rest = self.writer.write(begun, limit=room, sampling=draw) if begun else []
         for i, text in zip(unfinished, rest, strict=True):
             texts[i] = joined(texts[i], text)
         return texts
@@ -216,8 +216,12 @@ class HFPolicy(Policy):
         draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/thoughts"))
         [written] = self.writer.write([asked + opening], limit=most, sampling=draw, until=self.tokens(THOUGHT))
         ids = [token for token in written.ids if token not in self.ends]
-        ended = ids[-1:] == self.tokens(THOUGHT)
-        return [*opening, *ids, *self.tokens("\n\n" if ended else f"\n{THOUGHT}\n\n")]
+        return [*opening, *ids, *(self.close([*asked, *opening], ids) or self.tokens("\n\n"))]
+
+    def close(self, asked: Ids, written: Ids) -> list[int]:
+        """What is written for a model that still thinks, so that it answers; nothing for one that has ended its thoughts, or had none."""
+        [opens], [closes] = self.tokens(THINK), self.tokens(THOUGHT)
+        return self.tokens(CLOSE) if opens in [*asked[-2:], *written] and closes not in written else []
 
     def tokens(self, text: str) -> list[int]:
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
