@@ -1,10 +1,11 @@
 """The cost of a stage with a language model on this machine: tokens per second, seconds per step, memory; vLLM next to transformers.
 
     python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--mixed] [--full]
-                                   [--teaching 0.5] [--trl] [--attention sdpa] [--checkpointing off] [--writers vllm vllm-merged vllm-fp8]
+                                   [--teaching 0.5] [--trl] [--attention sdpa] [--checkpointing off] [--writers vllm vllm-fifths]
 
 The model has the shape of the real one and random weights: nothing is downloaded. It never ends an answer, so every completion has the full
-length, and a step costs the same whoever writes. It never solves a board either, so rewards are drawn: what it learns is nothing, but the
+length, and a step costs the same whoever writes (with ``--mixed`` they differ in length, and only then can a step learn before the
+longest has ended). It never solves a board either, so rewards are drawn: what it learns is nothing, but the
 gradient is computed. A stage runs from its boards to its checkpoint, through the classes that a session uses, each writer in a process of
 its own. The first step, in which memory is made ready, is not counted. Beside the measured memory stands what
 :mod:`frozenlab.session.footprint` tells a user before the start. Two runs that differ in one option tell what it is worth.
@@ -60,6 +61,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "vllm-merged": {"merged": True},
     "vllm-fp8": {"cache": "fp8"},
     "vllm-merged-fp8": {"merged": True, "cache": "fp8"},
+    "vllm-fifths": {"done": 0.8},
 }
 """Writer -> settings of its engine."""
 WRITERS = ("transformers", *ENGINES)
@@ -100,6 +102,19 @@ def shortened(written: dict[str, Any], step: int) -> dict[str, Any]:
     return written | cut
 
 
+def end_early(engine: Any, longest: int) -> None:
+    """Lets an engine's answers end at exponential lengths, the mean a quarter of the longest. What is left of one that is written in parts
+    has the same distribution, so that it can be drawn anew."""
+    add, drawn = engine.llm.llm_engine.add_request, seeds.rng(0, "gpu-stage/ends")
+
+    def add_request(number: str, prompt: Any, asked: Any, *more: Any, **named: Any) -> Any:
+        ended = asked.clone()
+        ended.max_tokens = min(asked.max_tokens, 2 + int(drawn.exponential(longest / 4)))
+        return add(number, prompt, ended, *more, **named)
+
+    engine.llm.llm_engine.add_request = add_request
+
+
 class Clocked(LanguageGRPORun):
     """A stage with a clock at its steps and at their writing, whose rewards are drawn."""
 
@@ -113,7 +128,7 @@ class Clocked(LanguageGRPORun):
         began = now()
         written = super().rollout(prompts, trainer)
         self.steps[-1] |= {"writing": now() - began, "written": sum(map(len, written["completion_ids"]))}
-        if self.options.mixed:
+        if self.options.mixed and not self.policy.settings.vllm:
             written = shortened(written, trainer.state.global_step)
         self.steps[-1]["learned"] = sum(map(len, written["completion_ids"]))
         return written
@@ -199,6 +214,8 @@ def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         run.start_engine()
+        if options.mixed and language.vllm:
+            end_early(policy.writer, options.max_tokens)
         ready = now()
         if torch.cuda.is_available():
             torch.cuda.reset_peak_memory_stats()
@@ -234,7 +251,7 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--boards", type=int, default=16, help="a step")
     parser.add_argument("--plans", type=int, default=8, help="a board")
     parser.add_argument("--max-tokens", type=int, default=1024, help="of a completion; all of them have it")
-    parser.add_argument("--mixed", action="store_true", help="learn from answers cut to mixed lengths, the mean a quarter of the longest")
+    parser.add_argument("--mixed", action="store_true", help="answers of mixed lengths, the mean a quarter of the longest")
     parser.add_argument("--rows", type=int, default=8, help="completions that pass through the network together")
     parser.add_argument("--memory", type=float, help="part of the GPU's memory for vLLM (default: what the model leaves)")
     parser.add_argument("--full", action="store_true", help="train all weights instead of LoRA's")

@@ -148,6 +148,8 @@ def test_the_seconds_of_a_step_are_the_sum_of_their_parts(gpu: Gpu, seconds: flo
     for merged in (Vllm(mode="server"), Vllm(merged=True)):
         assert taken.writing == 1.6 and footprint(with_language(vllm=merged.model_dump()), shape, H200).writing == 1.0
     assert footprint(with_language(vllm=Vllm(cache="fp8").model_dump()), shape, H200).read == taken.read / 2
+    some, half = (footprint(with_language(vllm=Vllm(done=done).model_dump()), shape, H200) for done in (0.8, 0.5))
+    assert (some.longest, half.longest) == (pytest.approx(8192 * 0.75 ** (1 / 8)), 4096), "three quarters of a step's boards come in one go"
 
 
 def test_a_token_that_is_waited_for_takes_time_however_small_the_model() -> None:

@@ -15,6 +15,7 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.models.folders import ADAPTER
 from frozenlab.models.language import engines
 from frozenlab.models.language.engines import MOST_ROWS, AsAdapters, Engine, merged_weights, published
+from frozenlab.models.language.writers import Begun
 from frozenlab.models.policy import Sampling
 from frozenlab.models.settings import Vllm
 from tests.language_sessions import adapted, tiny_policy
@@ -91,6 +92,55 @@ def test_a_measurement_asks_the_engine_in_a_few_calls_as_the_models_card_says(ti
     for _, asked in llm.calls:
         assert (asked.temperature, asked.top_p, asked.top_k, asked.max_tokens) == (0.6, 0.95, 20, 40)
         assert not hasattr(asked, "seed"), "a seed for each request would make a generator for each row"
+
+
+class WrittenByStep(Written):
+    """vLLM one token at a time: request n is over after its own number of tokens, which are the numbers of its requests so far."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.asked: list[tuple[int, list[int], Any]] = []
+        self.running: dict[str, int] = {}
+        self.llm_engine.add_request, self.llm_engine.step, self.llm_engine.abort_request = self.add, self.step, self.abort
+
+    def add(self, number: str, prompt: Any, asked: Any) -> None:
+        self.asked.append((int(number), prompt["prompt_token_ids"], asked))
+        self.running[number] = min(int(number) + 1, asked.max_tokens)
+
+    def step(self) -> list[Any]:
+        parts = []
+        for number in list(self.running):
+            self.running[number] -= 1
+            output = SimpleNamespace(token_ids=[int(number)], logprobs=[{int(number): SimpleNamespace(logprob=-0.5)}])
+            parts.append(SimpleNamespace(request_id=number, outputs=[output], finished=self.running[number] == 0))
+            if parts[-1].finished:
+                del self.running[number]
+        return parts
+
+    def abort(self, numbers: list[str]) -> None:
+        for number in numbers:
+            del self.running[number]
+
+
+def test_an_engine_stops_when_enough_groups_are_over_and_goes_on_with_the_others(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vllm", SimpleNamespace(LLM=WrittenByStep, SamplingParams=SimpleNamespace))
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", SimpleNamespace(RequestOutputKind=SimpleNamespace(DELTA="delta")))
+    monkeypatch.setattr(engines, "name_this_process", lambda: None)
+    policy = tiny_policy(tiny_model, vllm=Vllm(memory=0.7, done=0.8))
+    engine = Engine(policy.model, policy.settings)
+    llm: Any = engine.llm
+    assert llm.settings["max_num_seqs"] == MOST_ROWS / 0.8
+    prompts, how = [[7, 8, row] for row in range(6)], {"group": 2, "limit": 6, "sampling": Sampling(1.0, seed=1)}
+    first = engine.go_on(prompts, [Begun([], [])] * 6, enough=2, **how)
+    assert [len(text.ids) for text in first] == [1, 2, 3, 4, 4, 4] and [text.over for text in first] == [True] * 4 + [False] * 2
+    assert not llm.running, "those that are not over are called back"
+    llm.asked.clear()
+    second = engine.go_on(prompts[4:], first[4:], enough=1, **how)
+    assert [(row, ids, asked.max_tokens) for row, ids, asked in llm.asked] == [(0, [7, 8, 4, 4, 4, 4, 4], 2), (1, [7, 8, 5, 5, 5, 5, 5], 2)]
+    assert second == [Begun([4, 4, 4, 4, 0], [-0.5] * 5, True), Begun([5, 5, 5, 5, 1, 1], [-0.5] * 6, True)]
+    assert [len(text.ids) for text in first] == [1, 2, 3, 4, 4, 4], "what was handed over stays as it is"
+    llm.asked.clear()
+    assert engine.go_on(prompts[4:], second, enough=1, **how) == second and not llm.asked
 
 
 def test_a_whole_model_is_sent_as_it_is(tiny_model: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,13 +11,19 @@ from typing import Any
 import pytest
 import torch
 
+from frozenlab.base.errors import Stopped
+from frozenlab.base.files import read_json
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
 from frozenlab.models.folders import noted_question
 from frozenlab.models.language.policy import HFPolicy
-from frozenlab.models.language.writers import Text
-from frozenlab.models.settings import Vllm
+from frozenlab.models.language.writers import Begun, Text, Writer
+from frozenlab.models.policy import Sampling
+from frozenlab.models.settings import LanguageSettings, Launcher, Vllm
 from frozenlab.models.training.checkpoints import SEAL, sealed_sums
-from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.training.runs.language_grpo import BEGUN, LanguageGRPORun
 from frozenlab.models.training.runs.lean_grpo import agreement
+from frozenlab.models.training.stage_run import train_stage
 from frozenlab.session.health.rules import BOUNDS
 from tests.language_sessions import tiny_spec
 
@@ -97,3 +105,97 @@ def test_the_largest_weight_of_a_token_reaches_the_trainer(
     for name, stand_in in (("task", lambda folder: {}), ("attach", lambda made: made), ("dataset", list)):
         monkeypatch.setattr(run, name, stand_in)
     assert run.trainer(tmp_path).largest_weight == weight
+
+
+@dataclass
+class InParts:
+    """An engine that goes on with texts, by the transformers library; it stops as vLLM would, after so many tokens of each."""
+
+    policy: HFPolicy
+    writer: Writer
+    waited: list[int] = field(default_factory=list)
+
+    def refresh(self, *, alone: bool = False) -> None:
+        self.writer.refresh(alone=alone)
+
+    def go_on(
+        self, prompts: Sequence[list[int]], begun: Sequence[Begun], *, group: int, enough: int, limit: int, sampling: Sampling
+    ) -> list[Begun]:
+        open_rows = [row for row, text in enumerate(begun) if not text.over]
+        asked = [[*prompts[row], *begun[row].ids] for row in open_rows]
+        more = dict(zip(open_rows, self.writer.write(asked, limit=limit, sampling=sampling), strict=True))
+        left = [limit - len(text.ids) for text in begun]
+        lengths = [min(len(more[row].ids), left[row]) if row in more else 0 for row in range(len(begun))]
+        wait = sorted(max(lengths[place : place + group]) for place in range(0, len(begun), group))[enough - 1]
+        self.waited.append(wait)
+        texts = list(begun)
+        for row, prompt in zip(open_rows, asked, strict=True):
+            ids = more[row].ids[: min(wait, lengths[row])]
+            with torch.no_grad():
+                logits = self.policy.model(input_ids=torch.tensor([[*prompt, *ids]])).logits[0, len(prompt) - 1 : -1].float()
+            logprobs = logits.log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids, dtype=torch.long)].tolist()
+            texts[row] = Begun([*begun[row].ids, *ids], [*begun[row].logprobs, *logprobs], lengths[row] <= wait)
+        return texts
+
+
+class Noted(LanguageGRPORun):
+    """A stage that notes the boards of each step."""
+
+    noted: list[list[int]]
+
+    def reward_func(self, prompts: Any, completions: Any, completion_ids: Any, index: list[int], **more: Any) -> list[float]:
+        self.noted.append(index[:: self.settings.completions_per_board])
+        return super().reward_func(prompts, completions, completion_ids, index, **more)
+
+
+def test_a_step_learns_from_the_boards_that_are_done_first_and_resumes_with_the_others(tiny_model: Path, tmp_path: Path) -> None:
+    """Stopped after its second step with plans under way, a stage ends with the weights of one that was not."""
+    spec = tiny_spec(tiny_model, "lora", vllm=Vllm(done=0.8))
+    assert spec.language is not None
+    steps, boards = 4, generate(EnvironmentConfig.uniform((3, 4), agents=2), 4 * 4, seed=1)
+
+    def stage(folder: Path, stop_after: int | None = None) -> tuple[Noted, list[dict[str, float]]]:
+        policy = HFPolicy.load(str(tiny_model), spec.language, to_train=True)  # type: ignore[arg-type]
+        run = Noted(policy, spec.training.model_copy(update={"steps": steps}), stages=1, seed=0)
+        run.noted, policy.writer, figures = [], InParts(policy, policy.writer), []  # type: ignore[assignment]
+        train_stage(
+            run, boards, stage=0, folder=folder, previous=None, recorded=stop_after or 2, report=lambda *step: figures.append(step[0]),
+            stopping=lambda: len(run.noted) == stop_after,
+        )  # fmt: skip
+        return run, figures
+
+    whole, figures = stage(tmp_path / "whole")
+    assert [len(step) for step in whole.noted] == [4] * steps
+    learnt = [board for step in whole.noted for board in step]
+    assert sorted(learnt) == list(range(16)), "each board once"
+    assert not whole.begun
+    late = [sum(board <= 4 * step for board in boards) / 4 if step else 0 for step, boards in enumerate(whole.noted)]
+    assert [step["late"] for step in figures] == late and max(late) > 0
+    assert [abs(figures[step]["sampling_kl"]) > 1e-5 for step in (0, -1)] == [False, True], "old tokens keep the probability of then"
+    assert figures[-1]["grad_norm"] > 0
+
+    with pytest.raises(Stopped):
+        stage(tmp_path / "halted", stop_after=2)
+    kept = read_json(tmp_path / "halted/trainer/checkpoint-2" / BEGUN)
+    assert list(kept) == [str(board) for board in range(9) if board not in learnt[:8]]
+    assert BEGUN in sealed_sums(tmp_path / "halted/trainer/checkpoint-2" / SEAL)
+    resumed, after = stage(tmp_path / "halted")
+    assert resumed.noted == whole.noted[2:]
+    assert [step["sampling_kl"] for step in after] == [step["sampling_kl"] for step in figures[2:]]
+    trained = dict(resumed.policy.model.named_parameters())
+    assert all(torch.equal(trained[name], weight) for name, weight in whole.policy.model.named_parameters())
+    assert not list((tmp_path / "halted").rglob(BEGUN)), "none is left when a stage is over"
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"vllm": {"done": 0.8, "mode": "server"}}, '"done" below 1 needs "mode" colocate'),
+        ({"vllm": {"done": 0.8, "largest_weight": None}}, '"largest_weight" for tokens by an older policy'),
+        ({"vllm": {"done": 0.8}, "launcher": Launcher(processes=2)}, "one process"),
+        ({"vllm": {"done": 0.4}}, "greater than or equal to 0.5"),
+    ],
+)
+def test_what_cannot_learn_before_all_are_done_is_refused(fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        LanguageSettings(**fields)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from benchmarks.gpu_stage import SHAPES, build_model, options_of, run_stage, spec_of
 from frozenlab.lake.instance import Instance
-from frozenlab.models.language.engines import engine_for
+from frozenlab.models.language.engines import Engine, engine_for
 from frozenlab.models.language.policy import HFPolicy, user
+from frozenlab.models.language.writers import Begun, Text
 from frozenlab.models.policy import Sampling
 from frozenlab.models.settings import Lora, Vllm
-from tests.language_sessions import tiny_settings
+from tests.language_sessions import adapted, tiny_settings
 from tests.tiny_models import boards
 from tests.with_vllm.test_vllm_session import probabilities
 
@@ -46,11 +48,38 @@ def test_an_engine_with_merged_weights_gives_texts_the_probabilities_of_the_mode
         assert (by_engine - probabilities(policy.model, asked, written)).abs().mean() > 1e-2, "the adapters do change something"
 
 
-def test_the_benchmark_of_a_gpus_stage_runs_with_vllm(tmp_path: Path) -> None:
+def test_texts_that_go_on_have_the_probabilities_of_the_model_that_wrote_each_token(tiny_model: Path) -> None:
+    policy = adapted(tiny_model, 0.05, to_train=True, context=2000, vllm=Vllm(done=0.8))
+    engine = engine_for(policy.model, policy.settings)
+    assert isinstance(engine, Engine)
+    asked = [ids for board in boards()[:3] for ids in [policy.prompt_ids([user(policy.prompt(Instance.unsolved(board)))])] * 4]
+    how = {"group": 4, "limit": 40, "sampling": Sampling(1.0, seed=4)}
+    first = engine.go_on(asked, [Begun([], [])] * 12, enough=1, **how)
+    assert engine.go_on(asked, [Begun([], [])] * 12, enough=1, **how) == first, "the seed decides"
+    by_group = [[text.over for text in first[place : place + 4]] for place in (0, 4, 8)]
+    assert sum(map(all, by_group)) >= 1 and not all(text.over for text in first)
+    before = probabilities(policy.model, asked, [Text(text.ids) for text in first])
+    assert (torch.cat([torch.tensor(text.logprobs) for text in first]) - before).abs().mean() < 1e-4
+    for name, weight in policy.model.named_parameters():
+        weight.data += 0.05 * torch.randn_like(weight) if "lora_B" in name else 0
+    engine.refresh()
+    whole = engine.go_on(asked, first, enough=3, **how)
+    assert all(text.over and len(text.ids) <= 40 for text in whole)
+    assert all(text.ids[-1] in policy.ends for text in whole if len(text.ids) < 40)
+    after = probabilities(policy.model, asked, [Text(text.ids) for text in whole]).split([len(text.ids) for text in whole])
+    for begun, text, now in zip(first, whole, after, strict=True):
+        done, by_engine = len(begun.ids), torch.tensor(text.logprobs)
+        assert text.ids[:done] == begun.ids and text.logprobs[:done] == begun.logprobs
+        torch.testing.assert_close(by_engine[done:], now[done:], atol=1e-3, rtol=0)
+        assert (by_engine[:done] - now[:done]).abs().max() > 1e-3, "what an older model wrote keeps its probabilities"
+
+
+@pytest.mark.parametrize("writer", ["vllm", "vllm-fifths"])
+def test_the_benchmark_of_a_gpus_stage_runs_with_vllm(tmp_path: Path, writer: str) -> None:
     build_model(SHAPES["tiny"], tmp_path, "float32")
     options = options_of(
         ["--boards", "2", "--plans", "4", "--steps", "2", "--max-tokens", "16", "--rows", "4", "--memory", "0.3", "--mixed"]
     )
-    figures = run_stage(spec_of(options, str(tmp_path), "vllm"), options)
+    figures = run_stage(spec_of(options, str(tmp_path), writer), options)
     assert figures["tokens/s written"] > 0 and figures["step, s"] > figures["writing, s"] > 0
     assert abs(figures["sampling KL of the last step"]) < 0.05

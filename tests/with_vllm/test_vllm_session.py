@@ -15,7 +15,7 @@ from frozenlab.models.language.policy import HFPolicy, user
 from frozenlab.models.language.writers import Text
 from frozenlab.models.policy import GREEDY, Sampling
 from frozenlab.models.settings import Vllm
-from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
+from frozenlab.models.training.runs.language_grpo import BEGUN, LanguageGRPORun
 from frozenlab.session import loop
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -127,3 +127,14 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(session: Session, tin
     assert finish(halted) == 0, halted.state().error
     for stage in range(2):
         torch.testing.assert_close(trained_weights(halted, stage), trained_weights(session, stage), atol=1e-6, rtol=1e-5)
+
+
+def test_where_a_step_waits_for_some_of_the_boards_only_it_resumes_with_the_others(tiny_model: Path, tmp_path: Path) -> None:
+    spec = tiny_spec(tiny_model, "lora", vllm=Vllm(sleep=False, done=0.8)).model_copy(update={"stages": 1})
+    whole, halted = (SessionStore(tmp_path).create(spec, name) for name in ("whole", "halted"))
+    assert finish(whole) == 0, whole.state().error
+    assert whole.metrics(0)["late"].max() > 0 and whole.metrics(0)["sampling_kl"].abs().max() < 0.05
+    assert finish(halted, lambda event: event["kind"] == "step") == 3, "asked after step 1, it stops after step 2"
+    assert (halted.stage_dir(0) / "trainer/checkpoint-2" / BEGUN).is_file()
+    assert finish(halted) == 0, halted.state().error
+    torch.testing.assert_close(trained_weights(halted, 0), trained_weights(whole, 0), atol=1e-6, rtol=1e-5)

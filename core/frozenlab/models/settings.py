@@ -36,6 +36,9 @@ class Vllm(Strict):
     cache: Literal["auto", "fp8"] = "auto"
     """colocate: number format of the engine's keys and values. fp8 takes half of the memory and of the time to read them, and its
     probabilities are further from the trainer's."""
+    done: Annotated[float, Field(ge=0.5, le=1)] = 1.0
+    """colocate: a step learns when this part of the boards whose plans are being written has all of them; the others go on in the next
+    step, by the policy of then. 1: when all have."""
     largest_weight: Annotated[float, Field(ge=1, le=100)] | None = 2.0
     """Engine and trainer round differently, so they give a token slightly different probabilities. In training each token counts by their
     ratio (importance sampling), cut off here; None: each counts once."""
@@ -109,6 +112,9 @@ class LanguageSettings(Strict):
     def _check_room(self) -> Self:
         if self.thinking and self.question == "compact":
             raise ValueError("a model that is asked the compact question answers in a form without thoughts: leave thinking off")
+        vllm = self.vllm
+        if vllm and vllm.done < 1 and (vllm.mode == "server" or vllm.largest_weight is None or self.launcher.processes > 1):
+            raise ValueError('"done" below 1 needs "mode" colocate, one process, and "largest_weight" for tokens by an older policy')
         if self.max_tokens >= self.context:
             raise ValueError(f"an answer may take {self.max_tokens} tokens, but prompt and answer together only {self.context}")
         if self.thoughts is not None and self.thoughts >= self.max_tokens:

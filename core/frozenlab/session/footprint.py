@@ -175,8 +175,8 @@ class Footprint:
     resident: int
     """Bytes that stay while it writes."""
     sleeps: bool
-    longest: int
-    """Tokens of the longest answer."""
+    longest: float
+    """Tokens of the longest answer that a step waits for."""
     cached: float
     """Bytes of the keys and values of a step's plans when all are half written."""
     read: float
@@ -308,14 +308,16 @@ def _footprint(
     mean = prompt + language.max_tokens / 2  # answers of all lengths, each cut to about its own (LeanGRPOTrainer)
     squares = prompt**2 + prompt * language.max_tokens + language.max_tokens**2 / 3
     attention = 2 * shape.layers * shape.heads * shape.head * squares * (3 + again)  # half of the square: a token sees those before it
+    done = vllm.done if vllm is not None else 1.0
+    waited = max(done, (2 - 1 / done) ** (1 / training.completions_per_board))  # 1/done - 1 of the boards are late, or all take many steps
     return Footprint(
         parts,
         step_operations=plans * (2 * n * mean * passes + attention),
         weights=n * computed,
         resident=resident,
         sleeps=vllm is not None and vllm.sleep,
-        longest=language.max_tokens,
-        cached=plans * mean * cache,
+        longest=language.max_tokens * waited,
+        cached=plans * mean * cache / done,
         read=plans * (language.max_tokens**2 / 6 + prompt * language.max_tokens / 2) * cache,  # the mean over lengths spread evenly
         writing=ADAPTED if language.lora is not None and vllm is not None and vllm.mode == "colocate" and not vllm.merged else 1.0,
     )

@@ -8,6 +8,7 @@ in training is never touched: an engine in this process takes the adapters as ad
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import tempfile
@@ -31,7 +32,7 @@ from trl.trainer.utils import ensure_master_addr_port
 from frozenlab.base import seeds
 from frozenlab.models.folders import on_hub, policy_folder
 from frozenlab.models.language.room import AWAKE_BESIDE_TRAINING, engine_share
-from frozenlab.models.language.writers import Ids, Schema, Text, Writer
+from frozenlab.models.language.writers import Begun, Ids, Schema, Text, Writer
 from frozenlab.models.policy import Sampling
 from frozenlab.models.settings import LanguageSettings
 
@@ -130,7 +131,7 @@ class Engine:
             kv_cache_dtype=settings.vllm.cache,
             gpu_memory_utilization=settings.vllm.memory or share_here(model, sleeps=self.sleeps),
             max_model_len=settings.context,
-            max_num_seqs=MOST_ROWS,
+            max_num_seqs=math.ceil(MOST_ROWS / settings.vllm.done),
             max_num_batched_tokens=BATCHED_TOKENS,
             enable_sleep_mode=self.sleeps,
             distributed_executor_backend="external_launcher",  # in this process, also where torchrun started several
@@ -150,22 +151,40 @@ class Engine:
         return MOST_ROWS
 
     def write(self, prompts: Sequence[Ids], *, limit: int, sampling: Sampling, schema: Schema | None = None, until: Ids = ()) -> list[Text]:
-        from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
 
-        asked = SamplingParams(
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            max_tokens=limit,
-            stop_token_ids=list(until),
-            logprobs=0,  # of the token that was drawn, and no others
-            structured_outputs=StructuredOutputsParams(json=schema | BY_GUIDANCE) if schema else None,
-        )
+        constraint = StructuredOutputsParams(json=schema | BY_GUIDANCE) if schema else None
+        asked = asked_for(sampling, limit, stop_token_ids=list(until), structured_outputs=constraint)
         with self.awake(), drawing_by(sampling.seed):
             tokens: list[Any] = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
             written = self.llm.generate(tokens, asked, use_tqdm=False, **self.weights.request())
         return [as_text(answer.outputs[0]) for answer in written]
+
+    def go_on(
+        self, prompts: Sequence[Ids], begun: Sequence[Begun], *, group: int, enough: int, limit: int, sampling: Sampling
+    ) -> list[Begun]:
+        """Continues texts to at most ``limit`` tokens each until ``enough`` groups, each of ``group`` texts in a row, are over. The others
+        are as far as they have come: partial rollouts, as in Kimi k1.5 (Kimi Team 2025) and APRIL (Zhou et al. 2025)."""
+        from vllm.sampling_params import RequestOutputKind
+
+        engine = self.llm.llm_engine
+        texts = [Begun([*text.ids], [*text.logprobs]) for text in begun]
+        left = {row for row, text in enumerate(begun) if not text.over}
+        with self.awake(), drawing_by(sampling.seed):
+            for row in sorted(left):
+                ids = [*prompts[row], *texts[row].ids]
+                most = limit - len(texts[row].ids)
+                asked = asked_for(sampling, most, detokenize=False, output_kind=RequestOutputKind.DELTA)
+                engine.add_request(str(row), {"type": "token", "prompt_token_ids": ids}, asked, **self.weights.request())
+            while len({row // group for row in left}) > len(texts) // group - enough:
+                for part in engine.step():
+                    row, more = int(part.request_id), as_text(part.outputs[0])
+                    texts[row].ids.extend(more.ids)
+                    texts[row].logprobs.extend(more.logprobs or [])
+                    if part.finished:
+                        left.remove(row)
+            engine.abort_request(list(map(str, left)))
+        return [text._replace(over=row not in left) for row, text in enumerate(texts)]
 
     @contextmanager
     def awake(self) -> Iterator[None]:
@@ -243,6 +262,20 @@ def merged_weights(model: PreTrainedModel | PeftModel) -> Iterator[tuple[str, to
             yield published_name, (weight.data.float() + change).to(weight.dtype)
         else:
             yield published_name, weight.data
+
+
+def asked_for(sampling: Sampling, limit: int, **more: Any) -> Any:
+    """How vLLM is asked for a text."""
+    from vllm import SamplingParams
+
+    return SamplingParams(
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        top_k=sampling.top_k,
+        max_tokens=limit,
+        logprobs=0,  # of the token that was drawn, and no others
+        **more,
+    )
 
 
 def as_text(written: Any) -> Text:

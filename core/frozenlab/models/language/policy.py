@@ -149,10 +149,19 @@ class HFPolicy(Policy):
 
     def write(self, asked: Sequence[Ids], *, limit: int, sampling: Sampling) -> list[Text]:
         """Answers of up to ``limit`` tokens, with thoughts of as many tokens as the settings allow."""
+        texts = self.writer.write(asked, limit=self.before_the_close(limit), sampling=sampling)
+        return self.with_close(asked, texts, limit=limit, sampling=sampling)
+
+    def before_the_close(self, limit: int) -> int:
+        """How many tokens of an answer of up to ``limit`` are written before its thoughts may be ended for it; ``limit``: all."""
         most = self.settings.thoughts
-        if most is None or most >= limit or not (self.settings.thinking and self.thinks):
-            return self.writer.write(asked, limit=limit, sampling=sampling)
-        texts = self.writer.write(asked, limit=most, sampling=sampling)
+        return limit if most is None or not (self.settings.thinking and self.thinks) else min(most, limit)
+
+    def with_close(self, asked: Sequence[Ids], texts: list[Text], *, limit: int, sampling: Sampling) -> list[Text]:
+        """Answers that were written up to :meth:`before_the_close`, to their end."""
+        most = self.before_the_close(limit)
+        if most == limit:
+            return texts
         unfinished = [i for i, text in enumerate(texts) if text.ids[-1] not in self.ends]
         for i in unfinished:
             if close := self.close(asked[i], texts[i].ids):

@@ -41,6 +41,15 @@ class Text(NamedTuple):
     """1 for each token that the model wrote, 0 for each that was written for it; None: it wrote all."""
 
 
+class Begun(NamedTuple):
+    """A text that may be written in several parts."""
+
+    ids: list[int]
+    logprobs: list[float | None]
+    """What each token's probability was where and when it was written."""
+    over: bool = False
+
+
 class Writer(Protocol):
     """Continues prompts."""
 

@@ -58,6 +58,8 @@ class Stage:
     report: StepReport = lambda *_: None
     stopping: Callable[[], bool] = lambda: False
     """Asked after each step."""
+    earlier: Sequence[Task] = ()
+    """The tasks of the stage before those that are left."""
 
 
 class StageRun(TrainerCallback, ABC):
@@ -266,7 +268,7 @@ def train_stage(
         run.policy.take_weights(interrupted)
     else:
         checkpoint = interrupted or previous
-        run.begin(Stage(left, first_step, report, stopping))
+        run.begin(Stage(left, first_step, report, stopping, tasks[: len(tasks) - len(left)]))
         trainer = run.trainer(work)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         run.policy.model.eval()
