@@ -23,7 +23,7 @@ from frozenlab.models.settings import LanguageSettings, Launcher, Vllm
 from frozenlab.models.training.checkpoints import SEAL, sealed_sums
 from frozenlab.models.training.runs.language_grpo import BEGUN, LanguageGRPORun
 from frozenlab.models.training.runs.lean_grpo import agreement
-from frozenlab.models.training.stage_run import train_stage
+from frozenlab.models.training.stage_run import Stage, train_stage
 from frozenlab.session.health.rules import BOUNDS
 from tests.language_sessions import tiny_spec
 
@@ -199,3 +199,26 @@ def test_a_step_learns_from_the_boards_that_are_done_first_and_resumes_with_the_
 def test_what_cannot_learn_before_all_are_done_is_refused(fields: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         LanguageSettings(**fields)
+
+
+def test_of_boards_that_are_done_thoughts_that_take_too_long_are_ended(tiny_model: Path) -> None:
+    run = run_of(tiny_model, thinking=True, thoughts=16, vllm=Vllm(done=0.8))
+    run.begin(Stage(generate(EnvironmentConfig.uniform((3,), agents=2), 8, seed=1)))
+    thought = [run.policy.tokens("<think>")[0], *run.policy.tokens("UP")[:1] * 15]
+    asked: list[Any] = []
+
+    def go_on(prompts: Any, begun: list[Begun], *, limit: int, **_: Any) -> list[Begun]:
+        asked.append((len(begun), limit))
+        return [Begun(thought, [-1.0] * 16, over=place != 0) for place in range(len(begun))]
+
+    def write(prompts: Any, *, limit: int, **_: Any) -> list[Text]:
+        asked.append((len(prompts), limit))
+        return [Text(run.policy.ends[:1], [-2.0])] * len(prompts)
+
+    run.policy.writer = SimpleNamespace(go_on=go_on, write=write)  # type: ignore[assignment]
+    numbers, _, texts = run.first_over(0, Sampling(1.0))
+    close = run.policy.tokens("\n</think>\n\n")
+    assert asked == [(20, 16), (16, 40 - 16 - len(close))], "only those that the step learns from are written to their end"
+    assert numbers == [board for board in (1, 2, 3, 4) for _ in range(4)] and list(run.begun) == [0]
+    assert texts[0].ids == [*thought, *close, run.policy.ends[0]] and texts[0].logprobs == [-1.0] * 16 + [None] * len(close) + [-2.0]
+    assert run.begun[0][0] == Begun(thought, [-1.0] * 16, over=False), "what goes on has no mark yet"
