@@ -10,7 +10,9 @@ import pytest
 from frozenlab.cli.main import main
 from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.queue.db import QueueDB
+from frozenlab.session.store import SessionStore
 from tests.cli.calls import answer, reason
+from tests.language_sessions import tiny_spec
 
 
 def test_evaluate_gives_the_same_every_time(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,6 +57,43 @@ def test_a_warm_start_that_makes_no_sense_is_refused(
         pytest.skip("there is one")
     assert said in reason(capsys, "warm-start", *given, "--out", str(tmp_path / "new"))
     assert "exists already" in reason(capsys, "warm-start", "--preset", "qwen3-0.6b", "--out", str(tmp_path))
+
+
+@pytest.mark.slow
+def test_a_warm_start_that_was_stopped_goes_on_to_the_same_weights(
+    tiny_model: Path, store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from frozenlab.models.training import checkpoints, warm_start
+
+    spec = tmp_path / "spec.json"
+    spec.write_text(tiny_spec(tiny_model, "full", max_tokens=400).model_dump_json())
+    monkeypatch.setattr(warm_start, "KEEP_EVERY", 0)
+    monkeypatch.setattr("frozenlab.cli.common.LONG", 0)
+
+    def begun(out: str, *, rate: str = "1e-3", halt: int = 0, status: int = 0) -> str:
+        """What it says on stderr."""
+
+        def seal(checkpoint: Path) -> None:
+            checkpoints.seal(checkpoint)
+            if checkpoints.steps_of(checkpoint) == halt:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(warm_start, "seal", seal)
+        given = ["--examples", "24", "--batch", "4", "--learning-rate", rate, "--out", str(tmp_path / out)]
+        assert main(["warm-start", str(spec), *given]) == status
+        return capfd.readouterr().err
+
+    assert "learning: 6 of 6 steps, loss " in begun("whole")
+    said = begun("halted", halt=2, status=2)
+    assert said.endswith("frozenlab: stopped: the same command goes on from where it was at most ten minutes ago\n")
+    left = tmp_path / "halted.unfinished"
+    said = begun("halted", rate="2e-3", status=2)
+    assert f"the warm start in {left} began with other learning_rate: give the same, or delete that folder" in said
+    said = begun("halted")
+    assert "goes on after step 2 of 6\n" in said and "learning: 3 of 6 steps" in said and "learning: 2 of 6" not in said
+    whole, halted = (tmp_path / name / "model.safetensors" for name in ("whole", "halted"))
+    assert whole.read_bytes() == halted.read_bytes()
+    assert not [path for path in tmp_path.iterdir() if "unfinished" in path.name]
 
 
 def test_a_model_behind_a_server_needs_an_address_that_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:

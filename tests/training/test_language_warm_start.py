@@ -150,6 +150,40 @@ def test_on_a_processor_with_instructions_for_it_weights_are_held_in_bfloat16(ti
     assert losses[-1] < 0.8 * losses[0] and {weight.dtype for weight in policy.model.parameters()} == {torch.bfloat16}
 
 
+@pytest.mark.parametrize(
+    ("dtype", "lora", "wide"),
+    [("float32", None, 512), ("bfloat16", None, 512), ("bfloat16", None, 0), ("float32", Lora(rank=4, alpha=8), 512)],
+    ids=["muon", "muon-bfloat16", "adamw-bfloat16", "lora"],
+)
+def test_stopped_and_resumed_it_ends_with_the_same_weights(
+    dtype: str, lora: Lora | None, wide: int, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frozenlab.models.language.policy.fast_bfloat16", lambda: True)
+    monkeypatch.setattr(trainers, "WIDE", wide)
+    monkeypatch.setattr(trainers, "KEEP_EVERY", 0)
+    tasks, settings, seen = generate(CONFIG, 14, seed=1), WarmStart(examples=14, batch=4, learning_rate=5e-3), []
+
+    def taught(folder: Path | None = None, halt: int | None = None) -> list[torch.Tensor]:
+        def report(done: int, of: int, loss: float) -> None:
+            seen.append((done, of, str(loss)))
+            if done == halt:
+                raise KeyboardInterrupt
+
+        policy = policy_of(tiny_model, dtype=dtype, lora=lora, rows=2)
+        warm_start(policy, tasks, settings, 0, report, folder)
+        return list(policy.model.parameters())
+
+    whole = taught()
+    steps = seen.copy()
+    with pytest.raises(KeyboardInterrupt):
+        taught(tmp_path, halt=3)
+    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
+    seen.clear()
+    resumed = taught(tmp_path)
+    assert seen == [(2, 4, "nan"), *steps[2:]]
+    assert all(torch.equal(one, other) for one, other in zip(whole, resumed, strict=True))
+
+
 def test_an_answer_that_is_too_long_for_the_session_is_refused(tiny_model: Path) -> None:
     with pytest.raises(WarmStartError, match=r"the longest worked answer has [0-9]+ tokens, and an answer may have 20"):
         warm_start(policy_of(tiny_model, max_tokens=20), generate(CONFIG, 4, seed=1), WarmStart(), 0)

@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -131,17 +132,31 @@ def new_path(path: Path, what: str = "folder") -> Path:
     return path
 
 
-@contextmanager
-def progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a progress bar on stderr, if that is a terminal, for each part of a job. The caller reports (part, done, total)."""
-    bars: dict[str, tqdm] = {}
+LINES, LONG = 20, 10.0
+"""Lines of progress for a part of a job where no bar can be drawn, and seconds from one to the next at the least."""
 
-    def note(part: str, done: int, of: int) -> None:
+
+@contextmanager
+def progress(unit: str = "boards") -> Iterator[Callable[..., None]]:
+    """Show a progress bar on stderr for each part of a job; where that is no terminal, a line after each twentieth of it.
+
+    The caller reports (part, done, total), and in a word or two how well.
+    """
+    bars: dict[str, tqdm] = {}
+    said = time.monotonic()
+
+    def note(part: str, done: int, of: int, how: str = "") -> None:
+        nonlocal said
         if part not in bars:
-            bars[part] = tqdm(desc=part, total=of, unit=" boards", disable=None, leave=False)
-        bars[part].update(done - bars[part].n)
+            bars[part] = tqdm(desc=part, total=of, unit=f" {unit}", disable=None, leave=False)
+        bar = bars[part]
+        bar.set_postfix_str(how, refresh=False)
+        bar.update(done - bar.n)
+        if bar.disable and done * LINES // of > bar.n * LINES // of and time.monotonic() - said >= LONG:
+            bar.n, said = done, time.monotonic()
+            print(f"{part}: {done:,} of {of:,} {unit}{how and ', '}{how}", file=sys.stderr, flush=True)
         if done == of:
-            bars[part].close()
+            bar.close()
 
     try:
         yield note

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
+import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from frozenlab.base.files import locked, read_json, write_text
 from frozenlab.base.places import sessions_folder
 from frozenlab.cli.common import (
     InputError,
@@ -150,6 +156,35 @@ def run_fetch_model(options: argparse.Namespace) -> None:
     show(options.json, {"model": name, "folder": str(folder), "fetched": not there}, words)
 
 
+@contextmanager
+def unfinished(out: Path, began: dict[str, Any]) -> Iterator[Path]:
+    """The folder beside ``out`` with the checkpoint of a warm start, until ``out`` is there.
+
+    Args:
+        began: what decides its result, by name.
+
+    Raises:
+        InputError: a warm start with another spec or other settings began there, or one is at work.
+    """
+    folder, spec = out.with_name(f"{out.name}.unfinished"), "warm-start.json"
+    folder.mkdir(exist_ok=True)
+    with locked(folder / ".lock", wait=0) as held:
+        if held is None:
+            raise InputError(f"another process is at this warm start, in {folder}")
+        kept = any(folder.glob("checkpoint-*"))
+        before = read_json(folder / spec) if kept else began
+        if other := [name for name in began if before.get(name) != began[name]]:
+            raise InputError(f"the warm start in {folder} began with other {', '.join(other)}: give the same, or delete that folder")
+        write_text(folder / spec, json.dumps(began, indent=1))
+        try:
+            yield folder
+        except KeyboardInterrupt:
+            raise InputError("stopped: the same command goes on from where it was at most ten minutes ago") from None
+        finally:
+            if out.exists() or not any(folder.glob("checkpoint-*")):
+                shutil.rmtree(folder)
+
+
 def run_warm_start(options: argparse.Namespace) -> None:
     spec = spec_of(options.spec, options.preset)
     with refusing(options.spec or options.preset):
@@ -164,10 +199,19 @@ def run_warm_start(options: argparse.Namespace) -> None:
         print(about, file=sys.stderr)
     os.environ.update(worker_environment(spec.online))
     taken = language_model()._replace(memory=needs(spec, settings.examples).memory)
-    with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", taken), progress() as note:
+    began = spec.model_dump(mode="json") | settings.model_dump()
+    with unfinished(out, began) as folder, counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", taken):
         from frozenlab.session.loop import warmed_up
 
-        policy = warmed_up(spec, settings, lambda done, of, loss: note("learning", done, of))
-    save_at_once(policy.save, out)
+        with progress("steps") as note:
+
+            def report(done: int, of: int, loss: float) -> None:
+                if math.isnan(loss):
+                    print(f"goes on after step {done:,} of {of:,}", file=sys.stderr, flush=True)
+                else:
+                    note("learning", done, of, f"loss {loss:.2f}")
+
+            policy = warmed_up(spec, settings, report, folder)
+        save_at_once(policy.save, out)
     words = f"{spec.policy} has learnt {settings.examples:,} worked answers and is in {out}: frozenlab run ... --policy {out}"
     show(options.json, {"model": spec.policy, "examples": settings.examples, "out": str(out)}, words)

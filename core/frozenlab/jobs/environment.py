@@ -42,9 +42,9 @@ def dispatcher_environment() -> dict[str, str]:
 
 def worker_environment(online: bool = False) -> dict[str, str]:
     """The environment of processes that import torch: no access to the Hugging Face hub (unless ``online``, or a tracker reports to a Space
-    there), no telemetry, and no TRL warning about the extension point that sampling uses."""
+    there), no telemetry, no bars for tables of examples, and no TRL warning about the extension point that sampling uses."""
     online = online or (os.environ.get(TRACK) == "trackio" and SPACE in os.environ)
-    quiet = NO_TELEMETRY | {"TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    quiet = NO_TELEMETRY | {"TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
     return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})
 
 

@@ -7,6 +7,7 @@ session and resumes one. Importing this module imports torch: only the worker pr
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import torch
@@ -268,11 +269,14 @@ def answers(policy: Policy, tasks: list[Task], spec: SessionSpec, on_progress: P
     return pd.concat([parts[i % of].iloc[[i // of]] for i in range(len(tasks))], ignore_index=True)
 
 
-def warmed_up(spec: SessionSpec, settings: WarmStart, on_progress: WarmStartProgress = lambda *_: None) -> HFPolicy:
+def warmed_up(
+    spec: SessionSpec, settings: WarmStart, on_progress: WarmStartProgress = lambda *_: None, folder: Path | None = None
+) -> HFPolicy:
     """The spec's language model after it has learnt worked answers to tasks of the first config; those that the session measures are not
-    among them.
+    among them. ``folder`` is that of the warm start's checkpoint, if it keeps one.
 
     Raises:
+        DiskFullError: the folder has no room for checkpoints.
         WarmStartError: the family shows no answers, or one is longer than the spec lets an answer be.
         GenerationError: the config's tasks cannot be drawn.
     """
@@ -280,5 +284,5 @@ def warmed_up(spec: SessionSpec, settings: WarmStart, on_progress: WarmStartProg
     policy = HFPolicy.load(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
     tasks = spec.tasks.draw(spec.initial_config, settings.examples, seeds.derive(spec.seed, "warm-start/tasks"), suite + test)
-    warm_start(policy, tasks, settings, spec.seed, on_progress)
+    warm_start(policy, tasks, settings, spec.seed, on_progress, folder)
     return policy

@@ -12,6 +12,7 @@ import json
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
@@ -37,6 +38,12 @@ def seal(checkpoint: Path) -> None:
     for older in checkpoint.parent.glob("checkpoint-*"):
         if older != checkpoint:
             shutil.rmtree(older)
+
+
+def room(model: Any) -> int:
+    """Bytes of disk that training takes: two checkpoints while the second is written."""
+    learnt = sum(4 * weight.numel() for weight in model.parameters() if weight.requires_grad)
+    return 2 * (3 * learnt)  # the optimizer keeps two numbers for each, and where they are in bfloat16 a copy in float32
 
 
 def checksum(file: Path) -> str:

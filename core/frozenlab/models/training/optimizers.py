@@ -77,6 +77,10 @@ def step_in_float32(optimizer: torch.optim.Optimizer) -> None:
     bfloat16 has 8 significant bits: most of a small step would be lost. The copies are part of the optimizer's checkpoint, so training that
     is resumed goes on to the same bits.
     """
+    if parts := getattr(optimizer, "parts", ()):  # each has a checkpoint of its own
+        for part in parts:
+            step_in_float32(part)
+        return
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
     for group in optimizer.param_groups:
         for place, weight in enumerate(group["params"]):

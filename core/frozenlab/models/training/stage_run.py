@@ -26,7 +26,7 @@ from frozenlab.base.errors import LabError, Stopped
 from frozenlab.models.evaluation import answer_row
 from frozenlab.models.lab.generation import sample
 from frozenlab.models.policy import Policy, not_finite
-from frozenlab.models.training.checkpoints import keep_checkpoint, newest_checkpoint, seal, steps_of
+from frozenlab.models.training.checkpoints import keep_checkpoint, newest_checkpoint, room, seal, steps_of
 from frozenlab.models.training.stage_settings import Schedule, StageSettings, share_of_rate
 from frozenlab.tasks.task import Task
 
@@ -85,9 +85,8 @@ class StageRun(TrainerCallback, ABC):
         self.step_began = 0.0
 
     def room(self) -> int:
-        """Bytes of disk that a stage takes: two checkpoints while the second is written, and what is recorded."""
-        learnt = sum(4 * weight.numel() for weight in self.policy.model.parameters() if weight.requires_grad)
-        return 2 * (3 * learnt) + RECORDS  # the optimizer keeps two numbers for each, and where they are in bfloat16 a copy in float32
+        """Bytes of disk that a stage takes: its checkpoints, and what is recorded."""
+        return room(self.policy.model) + RECORDS
 
     @abstractmethod
     def trainer(self, folder: Path) -> Trainer:
