@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from safetensors.torch import load_file
 
 from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.models.folders import weights_file
+from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.models.training.settings import TrainingSettings
@@ -19,6 +21,10 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 
 STEPS = 3
+REAL = Path(os.environ.get("FROZENLAB_SMOLLM2") or policy_folder("smollm2"))
+needs_real_model = pytest.mark.skipif(
+    not (REAL / "model.safetensors").is_file(), reason="frozenlab fetch-model smollm2, or FROZENLAB_SMOLLM2"
+)
 LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}
 
 

@@ -42,6 +42,7 @@ from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.state import worker_alive
+from frozenlab.models.folders import weights_file
 from frozenlab.session.health.alerts import of_worker
 from frozenlab.session.session import Session, SessionError, problems_of
 from frozenlab.session.store import SessionStore
@@ -96,8 +97,8 @@ def differences(session: Session, reference: Session) -> list[str]:
         compare(f"proposal {stage}", timeless(session.proposal(stage)), timeless(reference.proposal(stage)))
         if stage is None:
             continue
-        mine, theirs = (each.stage_dir(stage) / "policy" / "model.safetensors" for each in (session, reference))
-        compare(f"weights {stage}", mine.read_bytes() if mine.exists() else None, theirs.read_bytes())
+        mine, theirs = (weights_file(each.stage_dir(stage) / "policy") for each in (session, reference))
+        compare(f"weights {stage}", mine and mine.read_bytes(), theirs and theirs.read_bytes())
         compare(f"completions {stage}", session.completions(stage), reference.completions(stage))
         figures = [each.metrics(stage).drop(columns="seconds", errors="ignore") for each in (session, reference)]
         compare(f"metrics {stage}", *figures)

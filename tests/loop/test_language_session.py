@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from frozenlab.session.footprint import shortfalls
 from frozenlab.session.planner import Planner
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.language_sessions import LORA, tiny_settings, tiny_spec, trained_weights
+from tests.faults.disturbed import Order
+from tests.faults.harness import Bench, differences
+from tests.language_sessions import LORA, REAL, needs_real_model, tiny_settings, tiny_spec, trained_weights
 from tests.running import finish
 from tests.running import finished as to_the_end
 
@@ -105,6 +108,30 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(
     for n in range(2):
         assert session.proposal(n).config_after == whole.proposal(n).config_after  # type: ignore[union-attr]
         torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)
+
+
+@pytest.mark.slow
+@needs_real_model
+def test_the_real_model_killed_in_its_second_stage_ends_with_the_same_bits(tmp_path: Path) -> None:
+    spec = tiny_spec(REAL, "lora", "rules", dtype="auto", question="compact", max_tokens=24, context=2048, rows=16)
+    # It solves none, so it learns to end its answers before they are cut off, as about one of 16 does.
+    few = {"steps": 2, "boards_per_step": 1, "completions_per_board": 16, "overlong": "penalised"}
+    spec = spec.changed(training=spec.training.model_copy(update=few), suite=spec.suite.model_copy(update={"boards_per_cell": 1}))
+    bench = Bench(tmp_path)
+    whole, killed = (SessionStore(tmp_path / name).create(spec, "real") for name in ("whole", "killed"))
+    assert bench.run(whole) == 0, whole.state().error
+    assert bench.run(killed, Order(at="event step/1/2")) == -signal.SIGKILL
+    assert (killed.stage_dir(1) / "trainer" / "checkpoint-3").is_dir(), "it goes on from the first step of the second stage"
+    assert bench.run(killed) == 0, killed.state().error
+    assert not differences(killed, whole)
+    assert happened(killed) == happened(whole) and any(event["kind"] == "resumed" for event in killed.events())
+    assert any((whole.metrics(stage)["grad_norm"] > 0).any() for stage in range(2)), "it learns"
+
+
+def happened(session: Session) -> list[dict]:
+    """Its events, each once, but for times and what the machine alarms about."""
+    told = [{name: what for name, what in event.items() if name != "time"} for event in session.events()]
+    return [event for place, event in enumerate(told) if event not in told[:place] and event["kind"] not in ("resumed", "alarm")]
 
 
 @pytest.mark.long

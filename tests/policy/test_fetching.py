@@ -37,6 +37,7 @@ from frozenlab.models.folders import FETCHED, on_hub, policy_folder
 from frozenlab.models.language.converting import ConversionError, convert
 from frozenlab.models.language.policy import HFPolicy, base_of
 from frozenlab.models.settings import LanguageSettings, Lora
+from tests.language_sessions import REAL, needs_real_model
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 TEMPLATE = "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
@@ -47,7 +48,6 @@ NAMES = {
     "ffn_norm": "post_attention_layernorm",
 }  # fmt: skip
 """What a layer's weights are called in GGUF -> in transformers."""
-REAL = Path(os.environ.get("FROZENLAB_SMOLLM2") or policy_folder("smollm2"))
 PARAGRAPH = (
     "The water cycle describes how water moves on, above and below the surface of the Earth. Water evaporates from oceans, lakes and "
     "rivers, rises into the atmosphere, cools and condenses into clouds, and falls back to the ground as rain or snow. Some of it runs "
@@ -400,7 +400,7 @@ def test_ended_in_the_middle_it_leaves_nothing(offer: Offer, monkeypatch: pytest
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (REAL / "model.safetensors").is_file(), reason="frozenlab fetch-model smollm2, or FROZENLAB_SMOLLM2")
+@needs_real_model
 def test_the_real_model_writes_english() -> None:
     tokenizer, model = AutoTokenizer.from_pretrained(REAL), AutoModelForCausalLM.from_pretrained(REAL, dtype=torch.float32)
     assert (tokenizer.eos_token_id, tokenizer.pad_token_id) == (2, 2)
