@@ -9,6 +9,7 @@ Only the module of the chosen command is imported: ``frozenlab solve`` does not 
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import traceback
@@ -198,6 +199,7 @@ class Completion(argparse.Action):
     """Print the script of a shell."""
 
     def __call__(self, top: argparse.ArgumentParser, namespace: argparse.Namespace, shell: Any, option: str | None = None) -> NoReturn:
+        logging.disable()  # else Streamlit warns, once it is imported, that it serves no page
         print(script(parser(), shell))
         top.exit()
 
