@@ -154,7 +154,10 @@ def read_once(model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor) -> 
     prompts, of = torch.where(mask == 1, ids, -1).unique(dim=0, return_inverse=True)
     seen = (prompts >= 0).long()
     read = {"input_ids": prompts.clamp(min=0), "attention_mask": seen, "position_ids": positions(seen)}
-    cache: Cache = model(**read, use_cache=True, logits_to_keep=1).past_key_values
+    head = getattr(model, "module", model).get_output_embeddings()
+    # No logits are asked for. Of the last tokens of all rows, which do not lie together, torch would copy the head's weights for each row.
+    with head.register_forward_pre_hook(lambda _, given: (given[0][:1].contiguous(),)):
+        cache: Cache = model(**read, use_cache=True, logits_to_keep=1).past_key_values
     cache.batch_select_indices(of)
     return cache
 
