@@ -8,13 +8,16 @@ import pytest
 import torch
 
 from benchmarks.gpu_stage import SHAPES, build_model, options_of, run_stage, spec_of
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.models.language.engines import Engine, engine_for
 from frozenlab.models.language.policy import HFPolicy, user
 from frozenlab.models.language.writers import Begun, Text
 from frozenlab.models.policy import Sampling
-from frozenlab.models.settings import Lora, Vllm
-from tests.language_sessions import adapted, tiny_settings
+from frozenlab.models.settings import Lora, Vllm, WarmStart
+from frozenlab.models.training.warm_start import warm_start
+from tests.language_sessions import LORA, REAL, adapted, needs_real_model, tiny_settings
 from tests.tiny_models import boards
 from tests.with_vllm.test_vllm_session import probabilities
 
@@ -72,6 +75,34 @@ def test_texts_that_go_on_have_the_probabilities_of_the_model_that_wrote_each_to
         assert text.ids[:done] == begun.ids and text.logprobs[:done] == begun.logprobs
         torch.testing.assert_close(by_engine[done:], now[done:], atol=1e-3, rtol=0)
         assert (by_engine[:done] - now[:done]).abs().max() > 1e-3, "what an older model wrote keeps its probabilities"
+
+
+@needs_real_model
+@pytest.mark.parametrize(("kind", "dtype", "near"), [("lora", "float32", 1e-4), ("full", "bfloat16", 0.1)])
+def test_engine_checkpoint_and_memory_give_texts_the_same_probabilities_with_the_real_model(
+    kind: str, dtype: str, near: float, tmp_path: Path
+) -> None:
+    """The mean difference of a token's logarithm is 4e-6 in float32, and in bfloat16, where logits near 20 are multiples of 1/8, 0.05."""
+    settings = tiny_settings(dtype=dtype, lora=LORA[kind], question="compact", max_tokens=100, context=1000, vllm=Vllm())
+    policy = HFPolicy.load(str(REAL), settings, to_train=True)
+    tasks = [*generate(EnvironmentConfig.uniform((3,), agents=1, wait_ratio=0), 50, seed=1)]
+    asked = [policy.asked_ids(policy.prompt(task)) for task in tasks[:4]]
+    policy.writer = engine_for(policy.model, settings, tmp_path)
+
+    def agreed(checkpoint: str) -> tuple[list[Text], torch.Tensor]:
+        policy.save(tmp_path / checkpoint)
+        saved = HFPolicy.load(str(tmp_path / checkpoint), settings)
+        policy.writer.refresh()
+        written = policy.writer.write(asked, limit=24, sampling=Sampling(1.0, seed=4))
+        by_engine = torch.cat([torch.tensor(text.logprobs) for text in written])
+        for model in (policy.model.eval(), saved.model):
+            assert (by_engine - probabilities(model, asked, written)).abs().mean() < near
+        return written, by_engine
+
+    written, before = agreed("before")
+    warm_start(policy, tasks, WarmStart(examples=50, batch=1, learning_rate=3e-4), seed=0)
+    agreed("after")
+    assert (before - probabilities(policy.model, asked, written)).abs().mean() > 3 * near, "50 steps change it by more"
 
 
 @pytest.mark.parametrize("writer", ["vllm", "vllm-fifths"])
