@@ -5,7 +5,8 @@
 
 All of it is made in FOLDER (default: ``.cache/record``), with this checkout's code and weights. Only when everything is there does it
 replace what shipped before. Do this once after new weights of the lab model, not after each change: git keeps every recording
-(``tests/test_size.py``). Studies take days and are not recorded here. What reads recordings is brought up to date by
+(``tests/test_size.py``). Studies take days and are not recorded here, and SmolLM2's session by ``recipes/record_smollm2.py``. What reads
+recordings is brought up to date by
 
     python -m recipes.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
     python -m tests.pages.test_recorded_numbers         the numbers that pages show of recordings
@@ -20,7 +21,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
@@ -37,14 +38,13 @@ class Recording(NamedTuple):
 
     id: str
     root: str
-    """The folder of sessions that it is made in. Only one session of a folder can run at a time."""
+    """The folder of sessions that it is made in. Only one session of a folder can run at a time. None of a language model's: new weights of
+    the lab model do not change it."""
     command: tuple[str, ...]
     weights: tuple[int, ...]
     """Stages (0 is the first) whose weights ship: the last one, and those that a recorded replay asks."""
 
 
-LANGUAGE = "language"
-"""The root of the session of a language model, which has a script of its own."""
 RECORDINGS = {
     recording.id: recording
     for recording in (
@@ -52,7 +52,7 @@ RECORDINGS = {
         Recording("example-long-imitation", "imitation", ("run", "--preset", "long", "--method", "imitation"), (3,)),
         Recording("example-quick", "quick", ("run", "--preset", "quick"), (1, 2)),
         Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
-        Recording("example-language", LANGUAGE, (), (2,)),
+        Recording("example-language", "", (), (2,)),
     )
 }
 QUICK = "quick"
@@ -77,9 +77,7 @@ def record(folder: Path, recording: Recording) -> None:
     root = folder / recording.root
     place = root / recording.id
     root.mkdir(parents=True, exist_ok=True)
-    if recording.root == LANGUAGE:
-        subprocess.run([sys.executable, "-m", "recipes.record_language", str(root)], check=True)
-    elif not place.exists():
+    if not place.exists():
         named = ("--out", str(place)) if recording.command[0] == "run" else ("--id", recording.id)
         lab(root, *recording.command, *named)
     elif Session(place).state().status != "done":
@@ -118,8 +116,8 @@ def shipped_files(session: Path, weights: tuple[int, ...]) -> Iterator[Path]:
             yield path
 
 
-def ship(folder: Path, recordings: Sequence[Recording], results: Sequence[str]) -> None:
-    """Replaces these recordings of this checkout, and the replays."""
+def ship_sessions(folder: Path, recordings: Iterable[Recording]) -> None:
+    """Replaces these recordings of this checkout."""
     for recording in recordings:
         made, target = folder / recording.root / recording.id, places.SESSIONS / recording.id
         shutil.rmtree(target, ignore_errors=True)
@@ -127,6 +125,11 @@ def ship(folder: Path, recordings: Sequence[Recording], results: Sequence[str]) 
             copy = target / path.relative_to(made)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
+
+
+def ship(folder: Path, recordings: Sequence[Recording], results: Sequence[str]) -> None:
+    """Replaces these recordings of this checkout, these results, and the replays."""
+    ship_sessions(folder, recordings)
     for varied in REPLAYS:
         for file in ("task.json", "answers.parquet"):
             shutil.copyfile(folder / "quick" / "replays" / varied / file, places.ASSETS / "replays" / varied / file)
@@ -141,7 +144,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="without the long sessions and their results, which take the most time")
     options = parser.parse_args()
     folder = options.folder.resolve()
-    recordings = [recording for recording in RECORDINGS.values() if recording.root == QUICK or not options.quick]
+    recordings = [one for one in RECORDINGS.values() if one.root == QUICK or (one.root and not options.quick)]
     sessions = {recording.id for recording in recordings}
     results = [name for name, (model, _) in RESULTS.items() if ":" not in model or model.partition(":")[0] in sessions]
     chains = [

@@ -19,8 +19,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     *(path for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") if (path := ROOT / name).exists()),
     *sorted((ROOT / "docs").glob("*.md")),
-    ROOT / "assets" / "lab-model" / "README.md",
-    ROOT / "assets" / "preset_seeds" / "README.md",
+    *sorted((ROOT / "assets").glob("*/README.md")),
 ]
 SNIPPETS = [
     snippet

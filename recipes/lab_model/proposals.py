@@ -6,7 +6,7 @@ subset of the sections.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -129,9 +129,9 @@ def grid(rng: np.random.Generator, top: float) -> float:
 # --- evidence ---------------------------------------------------------------------------------------------------------
 
 
-def draw_rates(cells: Sequence[Cell], rng: np.random.Generator) -> list[float]:
+def draw_rates(cells: Sequence[Cell], rng: np.random.Generator, usually: Callable[[Cell], float | None] = usual_rate) -> list[float]:
     """The valid rates of a model: as usual, with some cells fallen, or anything."""
-    usual = np.array([0.5 if (rate := usual_rate(cell)) is None else rate for cell in cells])
+    usual = np.array([0.5 if (rate := usually(cell)) is None else rate for cell in cells])
     rates, style = usual + rng.normal(0, 0.06, len(cells)), rng.random()
     if style > LIKE_THE_BASE + FALLEN:
         rates = rng.random(len(cells))

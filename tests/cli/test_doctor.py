@@ -8,6 +8,7 @@ import pytest
 
 from frozenlab.cli import doctor
 from frozenlab.jobs.machine import Gpu, gpus
+from frozenlab.models.folders import PLANNER
 from frozenlab.session.footprint import COMMON, GIB
 from frozenlab.session.presets import PRESETS
 from tests.cli.calls import answer
@@ -48,7 +49,7 @@ def test_doctor_tells_what_each_preset_takes_on_each_card(monkeypatch: pytest.Mo
 def test_doctor_tells_what_a_language_model_takes_on_the_processor(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "shortfalls", lambda spec: [] if spec.policy == "smollm2" else ["it needs a GPU"])
+    monkeypatch.setattr(doctor, "shortfalls", lambda spec: [] if spec.policy == PLANNER else ["it needs a GPU"])
     monkeypatch.setattr(doctor, "shape_on_processor", lambda spec: COMMON["smollm2"])
     report = doctor.examine()
     assert list(report["processor"]) == ["smollm2"] and report["presets"]["smollm2"] is None

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from frozenlab.cli.main import main
+from frozenlab.experiments.benchmark.task import task_for
+from frozenlab.experiments.references import references
+from frozenlab.experiments.replays.task import obstacle
 from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.queue.db import QueueDB
+from frozenlab.jobs.state import store_state
+from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, PLANNER, policy_folder
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.state import State
 from frozenlab.session.store import SessionStore
 from tests.cli.calls import answer, reason
 from tests.language_sessions import tiny_spec
@@ -99,3 +107,34 @@ def test_a_warm_start_that_was_stopped_goes_on_to_the_same_weights(
 def test_a_model_behind_a_server_needs_an_address_that_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "needs --base-url" in reason(capsys, "evaluate", "api:gpt", "--suite", "quick")
     assert "openai" in reason(capsys, "evaluate", "api:gpt", "--suite", "quick", "--base-url", "https://api.openai.com/v1")
+
+
+def test_adapters_wait_for_the_model_that_they_belong_to(
+    quiet: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("frozenlab.models.folders.ASSETS", tmp_path / "assets")
+    (shipped := policy_folder(PLANNER)).mkdir(parents=True)
+    (shipped / ADAPTER).touch()
+    (shipped / ADAPTER_CONFIG).write_text('{"base_model_name_or_path": "smollm2"}')
+    session = quiet.create(preset_spec("smollm2"), "mine")
+    shutil.copytree(shipped, session.stage_dir(0) / "policy")
+    for one in (session, quiet.create(preset_spec("smollm2").changed(policy="smollm2"), "as-published")):
+        store_state(one.dir, State(status="stopped"))
+    out, suite = ("--out", str(tmp_path / "new")), ("--suite", "quick")
+    commands = (
+        ("run", "--preset", "smollm2"), ("warm-start", "--preset", "smollm2", *out), ("resume", "mine"), ("resume", "as-published"),
+        *(("evaluate", name, *suite) for name in (PLANNER, str(shipped), "mine:base", "mine:1", "as-published:base")),
+        ("export-model", PLANNER, str(tmp_path / "new")),
+    )  # fmt: skip
+    for command in commands:
+        assert "the model smollm2 is not on this machine yet: frozenlab fetch-model smollm2" in reason(capsys, *command), command
+    assert "frozenlab fetch-model smollm2" in (obstacle(session, 0, "policy") or ""), "nor is it asked again for a config"
+    assert not references({"policy": PLANNER}), "a session that is imported elsewhere finds it by its name"
+    (folder := policy_folder("smollm2")).mkdir(parents=True)
+    (folder / "model.safetensors").touch()
+    task = task_for(str(shipped), "quick", quiet)
+    assert (task.policy, task.title) == (PLANNER, PLANNER) and task.language is not None and task.language.question == "full"
+    (shipped / "question.json").write_text('{"question": "compact"}')
+    for name in (PLANNER, "mine:base", "mine:1"):
+        asked = task_for(name, "quick", quiet).language
+        assert asked is not None and asked.question == "compact"

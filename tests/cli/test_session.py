@@ -63,8 +63,8 @@ def test_what_depends_on_the_machine_can_be_given_for_a_language_model(
     made = []
     monkeypatch.setattr("frozenlab.session.launch.shortfalls", lambda spec, waits: [])
     monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json, track: made.append(session.spec.language))
-    options = ["--question", "compact", "--device", "cpu", "--dtype", "float32", "--rows", "2", "--out", str(tmp_path / "made")]
-    asked = {"question": "compact", "device": "cpu", "dtype": "float32", "rows": 2}
+    options = ["--question", "full", "--device", "cpu", "--dtype", "float32", "--rows", "2", "--out", str(tmp_path / "made")]
+    asked = {"question": "full", "device": "cpu", "dtype": "float32", "rows": 2}
     main(["run", "--preset", "smollm2", *options])
     assert made == [preset_spec("smollm2").language.model_copy(update=asked)]  # type: ignore[union-attr]
     assert "--device is about language models" in reason(capsys, "run", "--preset", "quick", "--device", "cpu")

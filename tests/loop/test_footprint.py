@@ -282,6 +282,12 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+def published(policy: Path | str = "smollm2") -> SessionSpec:
+    """The preset of SmolLM2 without its adapters, asked as all models are."""
+    plain = preset_spec("smollm2")
+    return plain.changed(policy=str(policy), language=plain.language.model_dump() | {"question": "full"})  # type: ignore[union-attr]
+
+
 def of_machine(monkeypatch: pytest.MonkeyPatch, total: float, free: float) -> None:
     """A machine with so many GiB, whose processor has no instructions for bfloat16."""
     found = Memory(int(total * GIB), int(free * GIB))
@@ -319,8 +325,7 @@ def test_a_processor_is_judged_by_its_memory_and_by_days(
     machine: Path, model: Path, monkeypatch: pytest.MonkeyPatch, preset: str, total: int, free: int, reason: str | None
 ) -> None:
     of_machine(monkeypatch, total, free)
-    spec = preset_spec(preset)
-    spec = spec.changed(policy=str(model)) if preset == "smollm2" else spec
+    spec = published(model) if preset == "smollm2" else preset_spec(preset)
     found = shortfalls(spec)
     assert found == [] if reason is None else found[0].startswith(reason)
     assert needs(spec).memory >= 2 and needs(preset_spec("quick")).memory == 0
@@ -359,7 +364,7 @@ def test_what_is_resumed_measured_or_a_cell_of_a_study_asks_for_memory_too(
     (model / "model.safetensors").touch()
     entered: list[str] = []
     monkeypatch.setattr("frozenlab.session.launch.submit", lambda session, urgent: entered.append(session.id))
-    spec = preset_spec("smollm2").changed(policy=str(model))
+    spec = published(model)
     session = store.create(spec, "mine")
     store_state(session.dir, State(status="stopped"))
     study = StudySpec(title="Two", session=spec, arms=({"name": "a"}, {"name": "b", "engineer": "fixed"}), seeds=(1,))
@@ -408,7 +413,7 @@ def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "core_speed", lambda: 300 * 2 * 134.5e6 / module.READING)
     for where in (module, room):
         monkeypatch.setattr(where, "fast_bfloat16", lambda: False)
-    shape, spec = COMMON["smollm2"], preset_spec("smollm2")
+    shape, spec = COMMON["smollm2"], published()
     assert spec.language is not None
     tokens = module.prompt_tokens(spec) + 120
     assert processor_seconds(spec, shape, 100) * 494 / tokens / 100 == pytest.approx(6.5 / 1.4, rel=0.2)
@@ -418,7 +423,7 @@ def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.Mo
         for steps in (1, 2)
     )
     assert 0.5 < (two - one) / 3 / 35 < 1
-    large = processor_seconds(preset_spec("smollm2"), QWEN3["Qwen/Qwen3-0.6B"]) / processor_seconds(spec, shape)
+    large = processor_seconds(spec, QWEN3["Qwen/Qwen3-0.6B"]) / processor_seconds(spec, shape)
     assert large == pytest.approx(QWEN3["Qwen/Qwen3-0.6B"].parameters / shape.parameters, rel=0.3), "it writes fewer rows together"
     in_float32 = processor_seconds(spec, shape)
     for where in (module, room):

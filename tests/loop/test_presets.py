@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import held_out
+from frozenlab.models.folders import PLANNER
 from frozenlab.models.training.methods import BY_NAME as METHOD_OF
 from frozenlab.models.training.methods import NAMES as METHODS
 from frozenlab.models.training.settings import TrainingSettings
@@ -31,7 +32,7 @@ def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: st
 @pytest.mark.parametrize("name", [name for name in PRESETS if name not in LAB])
 def test_a_preset_of_a_language_model_trains_by_grpo_alone(name: str) -> None:
     spec = preset_spec(name)
-    assert spec.language is not None and (spec.policy.startswith("Qwen/") or spec.policy == "smollm2")
+    assert spec.language is not None and (spec.policy.startswith("Qwen/") or spec.policy == PLANNER)
     assert spec.engineer.kind == ("rules" if name == "smollm2" else "policy"), "as its own engineer so small a model is noise"
     assert preset_spec(name, engineer="policy").engineer.kind == "policy"
     assert (spec.training.scale_rewards, spec.training.credit) == ("none", "nearer"), "a group that solves nothing weighs little"

@@ -29,6 +29,7 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.state import WorkerState, own_process
+from frozenlab.models.folders import PLANNER
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.contests.builders import tiny_contest
@@ -171,7 +172,7 @@ TWINS: list[tuple[str, dict[str, Any]]] = [
         {}, {"method": "imitation"}, {"engineer": "rules", "seed": 5}, {"engineer": "api", "api_model": "some/model"}, {"steps": 7},
         {"test_boards": 20},
         {"preset": "demo", "schedule": "constant", "title": "it's mine"}, {"preset": "qwen3-0.6b"},
-        {"preset": "qwen3-0.6b", "engineer": "base"}, {"student": "student:never-saw-4"}, {"student": "smollm2"},
+        {"preset": "qwen3-0.6b", "engineer": "base"}, {"student": "student:never-saw-4"}, {"student": PLANNER},
         {"preset": "smollm2", "engineer": "policy", "rows": 2, "dtype": "float32", "device": "cpu"},
     )),
     *(("studies", {"kind": kind}) for kind in STUDIES if kind not in ("guidance", "leave-one-out", "one-at-a-time")),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.benchmark.measure import checkpoints
 from frozenlab.app.play import choices, planner
 from frozenlab.app.play.planner import PlannedAnswer
 from frozenlab.app.play.state import DESK
@@ -20,6 +21,7 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve
+from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, LAB_MODEL, PLANNER, policy_folder
 from frozenlab.models.policy import Sampling
 from frozenlab.session.planner import Planner, PlannerError
 from frozenlab.session.presets import preset_spec
@@ -399,12 +401,22 @@ def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.Mo
     assert any("gave up on this one" in caption.value for caption in page.caption)
 
 
-def test_a_model_that_was_fetched_can_be_asked_like_any_other(store: SessionStore) -> None:
+def test_a_model_that_was_fetched_can_be_asked_like_any_other(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.models.folders.ASSETS", store.root / "assets")
+    (shipped := policy_folder(PLANNER)).mkdir(parents=True)
+    policy_folder("lab-model").symlink_to(LAB_MODEL)
+    (shipped / ADAPTER).touch()
+    (shipped / ADAPTER_CONFIG).write_text('{"base_model_name_or_path": "smollm2"}')
     store.create(preset_spec("smollm2"), "trained")
+    store.create(preset_spec("smollm2").changed(policy="smollm2"), "from-published")
     lab_model, *of_sessions = choices.models(store)
+    published, taught = "SmolLM2-135M-Instruct, as published", "SmolLM2, taught to plan"
+    assert not {published, taught} & {*choices.models(store), *(one.label for one in checkpoints(store).values())}
     (store.root / "models" / "smollm2").mkdir(parents=True)
     (store.root / "models" / "smollm2" / "model.safetensors").touch()
-    name = "SmolLM2-135M-Instruct, as published"
-    assert list(choices.models(store)) == [lab_model, name, *of_sessions], "the base of a session is no other"
-    language = choices.models(store)[name].language
-    assert language is not None and (language.lora, language.max_tokens) == (None, 240)
+    found = choices.models(store)
+    assert list(found) == [lab_model, published, taught, *of_sessions], "the base of a session is no other"
+    assert [one.label for one in checkpoints(store).values()][:3] == [lab_model, published, taught], "and so on the Benchmark page"
+    assert found[taught].language == preset_spec("smollm2").language
+    language = found[published].language
+    assert language is not None and (language.lora, language.max_tokens, language.question) == (None, 240, "full")

@@ -28,6 +28,7 @@ from frozenlab.jobs.state import Status, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
 from frozenlab.models import fetching
+from frozenlab.models.folders import PLANNER
 from frozenlab.models.training.methods import title_of
 from frozenlab.session import launch
 from frozenlab.session.presets import preset_spec
@@ -148,29 +149,33 @@ def test_the_model_is_chosen_from_the_beginning(launched: list[SessionSpec], mon
     monkeypatch.setattr("frozenlab.app.train.preview.on_processor", lambda settings: True)
     app = open_page("train")
     assert app.selectbox(key="form_student").value == "lab-model"
-    fill(app, student="smollm2")
-    assert (app.selectbox(key="form_preset").value, app.selectbox(key="form_engineer").value) == ("smollm2", "rules")
+    fill(app, student=PLANNER)
+    plain = preset_spec("smollm2")
+    assert (app.selectbox(key="form_preset").value, app.selectbox(key="form_engineer").value) == ("smollm2", plain.engineer.kind)
+    assert app.toggle(key="form_compact").value and app.number_input(key="form_rank").disabled, "as it was taught, with its adapters"
+    assert "noise" in words(fill(app, engineer="policy")) and "noise" not in words(fill(app, engineer=plain.engineer.kind))
     said = words(app)
-    assert "0.13 billion weights" in said and "GiB** of memory" in said and "of CPU time" in said and "that it takes here" in said
+    assert "0.13 billion weights" in said and "GiB** of memory" in said
     assert "Fetch SmolLM2-135M-Instruct · 93 MB, Apache-2.0" in [button.label for button in app.button]
     fill(app, student="other")
+    assert not app.toggle(key="form_compact").value and not app.number_input(key="form_rank").disabled
     assert "Which model? Name a folder on this machine, or a model on the hub" in app.info[0].value
     fill(app, policy="Qwen/Qwen3-0.6B", rows=2, dtype="float32", device="cpu")
-    assert "0.6 billion weights" in words(app)
+    said = words(app)
+    assert "0.6 billion weights" in said and "of CPU time" in said and "that it takes here" in said
     spec = begin(app, launched)
-    plain = preset_spec("smollm2")
     assert plain.language is not None and spec.policy == "Qwen/Qwen3-0.6B"
-    assert spec.language == plain.language.model_copy(update={"rows": 2, "dtype": "float32", "device": "cpu"})
+    assert spec.language == plain.language.model_copy(update={"rows": 2, "dtype": "float32", "device": "cpu", "question": "full"})
     assert (spec.training, spec.engineer) == (plain.training, plain.engineer)
 
 
-@pytest.mark.parametrize(("first", "then"), [("smollm2", "lab-model"), ("other", "lab-model"), ("other", "smollm2")])
+@pytest.mark.parametrize(("first", "then"), [(PLANNER, "lab-model"), ("other", "lab-model"), ("other", PLANNER)])
 def test_another_model_brings_the_preset_that_it_needs(
     first: str, then: str, launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("frozenlab.app.train.preview.shortfalls", lambda spec, waits: [])
     spec = begin(fill(fill(open_page("train"), student=first), student=then), launched)
-    assert spec == preset_spec("smollm2" if then == "smollm2" else "quick")
+    assert spec == preset_spec("smollm2" if then == PLANNER else "quick")
 
 
 def test_smollm2_is_fetched_from_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +186,7 @@ def test_smollm2_is_fetched_from_the_form(monkeypatch: pytest.MonkeyPatch) -> No
         "progress",
         lambda name: fetching.Progress("fetching", "20 of 93 MB", 0.2) if begun else fetching.Progress("failed", "no network"),
     )
-    app = fill(open_page("train"), student="smollm2")
+    app = fill(open_page("train"), student=PLANNER)
     assert "no network" in [error.value for error in app.error]
     app.button(key="form_fetch").click().run()
     assert begun == ["smollm2"] and "form_fetch" not in [button.key for button in app.button]

@@ -33,9 +33,9 @@ from frozenlab.cli.main import main
 from frozenlab.experiments.references import references
 from frozenlab.models import fetching
 from frozenlab.models.fetching import GGUF, LOCK, SOURCES, FetchError, Progress, Source, fetch, progress
-from frozenlab.models.folders import FETCHED, on_hub, policy_folder
+from frozenlab.models.folders import FETCHED, base_of, on_hub, policy_folder
 from frozenlab.models.language.converting import ConversionError, convert
-from frozenlab.models.language.policy import HFPolicy, base_of
+from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora
 from tests.language_sessions import REAL, needs_real_model
 
@@ -261,7 +261,7 @@ def test_a_model_is_fetched_whole_and_goes_by_its_name(offer: Offer, capsys: pyt
 
     policy = HFPolicy.load("smollm2", LanguageSettings(device="cpu", dtype="float32", max_tokens=100, lora=Lora(rank=2)), to_train=True)
     policy.save(folder.parent / "adapters")
-    assert base_of(folder.parent / "adapters") == "smollm2", "and no folder of this machine"
+    assert base_of(str(folder.parent / "adapters")) == "smollm2", "and no folder of this machine"
     assert str(folder) not in "".join(path.read_text() for path in (folder.parent / "adapters").glob("*.json"))
     again = HFPolicy.load(str(folder.parent / "adapters"), policy.settings)
     assert again.ends == [2] and again.settings.context == 512

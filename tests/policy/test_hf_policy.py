@@ -309,6 +309,10 @@ def test_adapters_are_read_back_alone_and_merged_as_one_model(tiny_model: Path, 
     prompt = torch.tensor([trained.prompt_ids([user(trained.prompt(TASKS[0]))])])
     written = model.generate(prompt, max_new_tokens=40, do_sample=False)[0, prompt.shape[1] :]
     assert tokenizer.decode(written, skip_special_tokens=True).strip() == plans[0]
+    for file, said in (("adapter_model.safetensors", "the adapters in .* cannot be read"), ("adapter_config.json", "does not say which")):
+        (tmp_path / "adapters" / file).write_text("{")
+        with pytest.raises(PolicyError, match=said):
+            HFPolicy.load(str(tmp_path / "adapters"), tiny_settings(lora=Lora(rank=4)))
 
 
 @pytest.mark.parametrize("shard", ["10GB", "100KB"])

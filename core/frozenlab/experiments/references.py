@@ -13,10 +13,10 @@ from frozenlab.base.files import read_json
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job
 from frozenlab.jobs.kept import Kept
-from frozenlab.models.folders import FETCHED, STUDENT
+from frozenlab.models.folders import FETCHED, PLANNER, STUDENT
 from frozenlab.session.store import SessionStore
 
-EVERYWHERE = {"lab-model", "untrained", *FETCHED}
+EVERYWHERE = {"lab-model", "untrained", PLANNER, *FETCHED}
 """Names of models that every FrozenLab has, or can fetch."""
 FIELDS = {"session": "session", "folder": "folder", "policy": "model", "base": "model", "students": "model"}
 """Field of a task -> what it names, if it is a text, or a list of texts."""

@@ -11,6 +11,8 @@ from frozenlab.base.places import ASSETS, MODELS, sessions_folder
 from frozenlab.tasks.vocabulary import WORDS
 
 LAB_MODEL = ASSETS / "lab-model"
+PLANNER = "smollm2-planner"
+"""The shipped adapters with which ``smollm2`` plans."""
 STUDENT = "student:"
 """A name that begins so is that of a planted student, by its id."""
 FETCHED = ("smollm2",)
@@ -25,13 +27,13 @@ OLDEST_WORDS = 342
 
 
 def policy_folder(name: str) -> Path:
-    """``lab-model`` is the shipped one, ``student:ID`` a planted student next to the sessions, ``smollm2`` a model that was fetched;
-    anything else is the path of a checkpoint folder."""
+    """``lab-model`` and ``smollm2-planner`` ship, ``student:ID`` is a planted student next to the sessions, ``smollm2`` a model that was
+    fetched; anything else is the path of a checkpoint folder."""
     if name.startswith(STUDENT):
         return sessions_folder() / "students" / name.removeprefix(STUDENT) / "policy"
     if name in FETCHED:
         return sessions_folder() / MODELS / name
-    return LAB_MODEL if name == "lab-model" else Path(name)
+    return ASSETS / name if name in (LAB_MODEL.name, PLANNER) else Path(name)
 
 
 def student_label(name: str) -> str:
@@ -50,12 +52,22 @@ def on_hub(name: str) -> bool:
 
 
 def nowhere(name: str) -> str | None:
-    """Why a model cannot be found: it was not fetched, or is neither in a folder of this name nor named as models on the hub are. None if
-    it may be there."""
+    """Why a model cannot be found: it, or the one that adapters belong to, was not fetched, or it is neither in a folder of this name nor
+    named as models on the hub are. None if it may be there."""
+    name = base if (base := base_of(name)) in FETCHED else name
     if name in FETCHED:
         return None if weights_file(policy_folder(name)) else f"the model {name} is not on this machine yet: frozenlab fetch-model {name}"
     lost = on_hub(name) and name.count("/") != 1
     return f"there is no folder {name}, and models on the hub are named like Qwen/Qwen3-4B" if lost else None
+
+
+def base_of(name: str) -> str | None:
+    """The model that the adapters in a folder were trained on; None if it holds none, or they do not say."""
+    try:
+        base = read_json(policy_folder(name) / ADAPTER_CONFIG)["base_model_name_or_path"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return base if isinstance(base, str) else None
 
 
 def is_lab_model(folder: Path) -> bool:

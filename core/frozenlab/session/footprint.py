@@ -17,7 +17,7 @@ from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.engineers.own_model import ModelEngineer
 from frozenlab.jobs.machine import SPEEDS, THREADS, Gpu, Needs, core_speed, fast_bfloat16, gpus, memory
 from frozenlab.jobs.queue.look import look_anew
-from frozenlab.models.folders import ADAPTER_CONFIG, asked_otherwise, nowhere, policy_folder
+from frozenlab.models.folders import ADAPTER_CONFIG, asked_otherwise, base_of, nowhere, policy_folder
 from frozenlab.models.language.room import LIBRARIES, about_tokens, engine_share, number_format, on_processor, rows_together
 from frozenlab.models.settings import LanguageSettings, Lora
 from frozenlab.session.spec import SessionSpec
@@ -83,21 +83,12 @@ QWEN3 = {
 COMMON = QWEN3 | {"smollm2": Shape(30, 576, 1536, 9, 3, 64, 49_152, True)}
 
 
-def of_base(adapters: Path) -> str | None:
-    """The model that adapters were trained on; None if their config does not say."""
-    try:
-        base = read_json(adapters)["base_model_name_or_path"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return base if isinstance(base, str) else None
-
-
 def shape_of(policy: str, revision: str | None = None) -> Shape | None:
     """The shape of a model in a folder, of the one that adapters in a folder belong to, of a common one, or of one that this machine has
     downloaded; None if it is unknown."""
     path, adapters = policy_folder(policy) / "config.json", policy_folder(policy) / ADAPTER_CONFIG
     if not path.is_file() and adapters.is_file():
-        base = of_base(adapters)
+        base = base_of(policy)
         return None if base is None or base == policy else shape_of(base, revision)
     if not path.is_file():
         if policy in COMMON:

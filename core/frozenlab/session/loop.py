@@ -282,7 +282,11 @@ def warmed_up(
     """
     assert spec.language is not None, "a lab model has had its warm start"
     policy = HFPolicy.load(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
-    suite, test = suites_of(spec)
-    tasks = spec.tasks.draw(spec.initial_config, settings.examples, seeds.derive(spec.seed, "warm-start/tasks"), suite + test)
-    warm_start(policy, tasks, settings, spec.seed, on_progress, folder)
+    warm_start(policy, shown_before(spec, settings.examples), settings, spec.seed, on_progress, folder)
     return policy
+
+
+def shown_before(spec: SessionSpec, examples: int) -> list[Task]:
+    """The tasks of a warm start. Raises GenerationError."""
+    suite, test = suites_of(spec)
+    return spec.tasks.draw(spec.initial_config, examples, seeds.derive(spec.seed, "warm-start/tasks"), suite + test)

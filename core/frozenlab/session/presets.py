@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from frozenlab.base.errors import LabError
+from frozenlab.models.folders import PLANNER
 from frozenlab.models.training.methods import BY_NAME, NAMES, title_of
 from frozenlab.models.training.stage_settings import Schedule
 
@@ -161,18 +162,19 @@ PRESETS: dict[str, Preset] = {
         language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 512, "context": 8192, "rows": 8},
         proposal_tokens=2048,
     ),
-    # A pretrained model that is small enough for a processor. As its own engineer it is noise, so rules write its configs.
+    # A pretrained model that is small enough for a processor, taught to plan (docs/smollm2.md). As its own engineer it is noise, so rules
+    # write its configs.
     "smollm2": Preset(
         title="SmolLM2 session",
-        words="a real pretrained language model on a processor, in hours",
+        words="a real pretrained language model on a processor, in an hour or two",
         stages=3,
         suite="train-shape",
         test_boards=50,
         config={"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
         validation={"sizes": (3, 4), "boards_per_cell": 20, "seed": 1},
         training={"grpo": {"steps": 20, "boards_per_step": 4, "learning_rate": 1e-4, "temperature": 1.0} | WEAK},
-        policy="smollm2",
-        language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 240, "context": 8192, "rows": 4, "vllm": None},
+        policy=PLANNER,
+        language={"lora": {"rank": 16, "alpha": 32}, "question": "compact", "max_tokens": 240, "context": 8192, "rows": 4, "vllm": None},
         engineer="rules",
     ),
 }

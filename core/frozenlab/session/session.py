@@ -337,8 +337,8 @@ class Session(Job):
         )
 
     def checkpoints(self) -> list[Checkpoint]:
-        """The base, then the policy after each stage with weights in the folder. The base of a language model is left out where it was in a
-        folder that is not there."""
+        """The base, then the policy after each stage with weights in the folder. The base of a language model is left out where it
+        cannot be found."""
         language, base = self.spec.language, policy_folder(self.spec.policy)
         gone = language is not None and nowhere(self.spec.policy) is not None
         found = [] if gone else [Checkpoint(label="base, before training", stage=None, path=base, language=language)]

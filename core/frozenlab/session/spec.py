@@ -44,7 +44,7 @@ class SessionSpec(Strict):
     """The name that people see."""
     policy: str = "lab-model"
     """The model that is trained: ``lab-model`` (the shipped one), ``student:ID`` (a planted student) or the path of a checkpoint folder;
-    with ``language``, ``smollm2`` (once it is fetched) and the name of a model on the hub too."""
+    with ``language``, ``smollm2`` and ``smollm2-planner`` (once ``smollm2`` is fetched) and the name of a model on the hub too."""
     language: LanguageSettings | None = None
     """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
     engineer: AnyEngineer = PolicyEngineer()

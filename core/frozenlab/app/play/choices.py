@@ -22,7 +22,7 @@ from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.models.fetching import SOURCES
-from frozenlab.models.folders import policy_folder, weights_file
+from frozenlab.models.folders import PLANNER, nowhere, policy_folder, weights_file
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Checkpoint, Session
@@ -136,11 +136,12 @@ def validations(session: Session) -> dict[str, pd.DataFrame]:
 def models(store: SessionStore) -> dict[str, Checkpoint]:
     """Every checkpoint that can be asked, by a name of its own: the lab model, models that were fetched, then session by session."""
     found = {"Lab model, as shipped": Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))}
+    taught = preset_spec("smollm2").language
+    published = taught and taught.model_copy(update={"lora": None, "question": "full"})
     for name, source in SOURCES.items():
-        language = preset_spec(name).language
-        found[f"{source.title}, as published"] = Checkpoint(
-            label="as published", stage=None, path=policy_folder(name), language=language and language.model_copy(update={"lora": None})
-        )
+        found[f"{source.title}, as published"] = Checkpoint(label="as published", stage=None, path=policy_folder(name), language=published)
+    if nowhere(PLANNER) is None:
+        found["SmolLM2, taught to plan"] = Checkpoint(label="taught to plan", stage=None, path=policy_folder(PLANNER), language=taught)
     as_they_came = [checkpoint.path for checkpoint in found.values()]
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():

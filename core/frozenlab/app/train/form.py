@@ -20,7 +20,7 @@ from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of
 from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
-from frozenlab.models.fetching import SOURCES
+from frozenlab.models.folders import PLANNER
 from frozenlab.models.settings import LanguageSettings, Launcher, Lora, Vllm
 from frozenlab.models.training.methods import titled
 from frozenlab.models.training.settings import TrainingSettings
@@ -111,7 +111,7 @@ def language_values(spec: SessionSpec) -> dict[str, Any]:
         return {}
     mode = language.vllm and language.vllm.mode
     return {
-        "student": spec.policy if spec.policy in SOURCES else OTHER,
+        "student": spec.policy if spec.policy == PLANNER else OTHER,
         "policy": spec.policy,
         "rank": language.lora.rank if language.lora else 0,
         **{name: getattr(language, name) for name in ("rows", *CHOICES)},
@@ -144,8 +144,9 @@ def language_fields(begun: LanguageSettings) -> dict[str, Any]:
     }
     rank, longest, gpus, choices = st.columns(4, vertical_alignment="bottom")
     lora = field(
-        Lora, "rank", key="form_rank", place=rank, min_value=0, help="Size of the adapters that are trained; 0 trains all weights."
-    )
+        Lora, "rank", key="form_rank", place=rank, min_value=0, disabled=policy == PLANNER,
+        help="Size of the adapters that are trained; 0 trains all weights. SmolLM2 comes with its own.",
+    )  # fmt: skip
     max_tokens = field(LanguageSettings, "max_tokens", key="form_max_tokens", place=longest)
     processes = field(Launcher, "processes", key="form_processes", place=gpus)
     compact = choices.toggle(
@@ -287,6 +288,8 @@ def engineer_fields(family: Family) -> ChosenEngineer:
         "Who writes the next config", [one.name() for one in ENGINEERS], format_func=engineers.titled, key="form_engineer", **KEPT,
         help="Between two stages the engineer reads the evidence and proposes the next environment config.",
     )  # fmt: skip
+    if "model" in BY_NAME[engineer].needs and st.session_state.get(KEY) == PLANNER:
+        st.caption("SmolLM2 states rightly which rates it reads, but the shares that it proposes are noise (docs/smollm2.md).")
     server = api_form.fields() if "network" in BY_NAME[engineer].needs else None
     sections = st.pills(
         "What it sees", NAMES, selection_mode="multi", default=USUAL, key="form_sections", **KEPT,

@@ -15,7 +15,7 @@ from frozenlab.base.errors import LabError
 from frozenlab.experiments.students.certificate import Certificate
 from frozenlab.experiments.students.store import SECRET_TITLE, Student, candidates, hide, is_secret
 from frozenlab.models import fetching
-from frozenlab.models.folders import STUDENT
+from frozenlab.models.folders import FETCHED, PLANNER, STUDENT, base_of
 from frozenlab.session.presets import PRESETS
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
@@ -23,16 +23,16 @@ from frozenlab.session.spec import SessionSpec
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 LAB_MODEL, OTHER, KEY, ERROR = "lab-model", "other", "form_student", "student_error"
 """The shipped model, a language model that has to be named, and session-state entries: the model, why a student could not be hidden."""
-LANGUAGE = (*fetching.SOURCES, OTHER)
+LANGUAGE = (PLANNER, OTHER)
 """What is chosen for a language model."""
 CONFIG_KEY, FROM_STUDENT = "form_source", "the student, every cell as often"
 """Session-state entry with the source of the first config, and the source that is the student."""
 LOOK = 2.0
 """Seconds between two looks at a model that is being fetched."""
 HELP = (
-    "The lab model was trained from scratch for this lab. SmolLM2 is a real pretrained language model that a processor can train. Any "
-    "other is a folder on this machine, or named as on the Hugging Face hub. A student is a copy of the lab model with a planted "
-    "weakness: it practised everything but some cells. The weakness is made, not grown. The command frozenlab students makes them."
+    "The lab model was trained from scratch for this lab. SmolLM2, a real pretrained language model, was taught to plan on small boards; a "
+    "processor can train it. Any other is a folder on this machine, or named as on the hub. A student is a copy of the lab model with a "
+    "planted weakness: it practised everything but some cells. The weakness is made, not grown. The command frozenlab students makes them."
 )
 
 
@@ -92,8 +92,8 @@ def pick_model(begun: SessionSpec, preset: str, fill: Callable[[], None]) -> Stu
         "Model", [LAB_MODEL, *ready, *LANGUAGE], key=KEY, **KEPT, format_func=lambda name: label(name, ready.get(name)), help=HELP,
         on_change=follow, args=(preset, fill),
     )  # fmt: skip
-    if chosen in fetching.SOURCES and not fetching.ready(chosen):
-        fetching_view(chosen, fetching.progress(chosen).status == "fetching")
+    if (base := base_of(chosen)) in FETCHED and not fetching.ready(base):
+        fetching_view(base, fetching.progress(base).status == "fetching")
     if ready and len(candidates(store)) > 1:
         st.button(
             SECRET_TITLE, key="student-secret", icon=":material/help:", on_click=hide_one, args=(preset, fill),
@@ -125,8 +125,8 @@ def fetch_button(name: str) -> None:
 
 def label(name: str, student: Student | None) -> str:
     if student is None:
-        words = {LAB_MODEL: "Lab model, as shipped", OTHER: "Another language model: a folder, or a name on the hub"}
-        return words[name] if name in words else f"{fetching.SOURCES[name].title}: a real pretrained language model"
+        words = {LAB_MODEL: "Lab model, as shipped", PLANNER: "SmolLM2: a real pretrained language model, taught to plan"}
+        return words.get(name, "Another language model: a folder, or a name on the hub")
     planned = "" if student.as_planned else " · not as planned"
     return student.title if is_secret(student.id) else f"Student: {student.title}{planned}"
 
@@ -135,12 +135,12 @@ def follow(preset: str, fill: Callable[[], None]) -> None:
     """Begin with a preset for the model that was chosen. With a student, take the first config from it, and an engineer that can read it if
     the lab model cannot."""
     state, chosen, was = st.session_state, st.session_state[KEY], PRESETS[preset]
-    if (chosen in LANGUAGE) != (was.language is not None) or (chosen in fetching.SOURCES and was.policy != chosen):
-        state["form_preset"] = next(iter(fetching.SOURCES)) if chosen in LANGUAGE else next(iter(PRESETS))
+    if chosen == PLANNER or (chosen in LANGUAGE) != (was.language is not None):
+        state["form_preset"] = "smollm2" if chosen in LANGUAGE else next(iter(PRESETS))
         fill()
         state[KEY] = chosen
-    if chosen == OTHER and was.policy in (LAB_MODEL, *fetching.SOURCES):
-        state["form_policy"] = ""
+    if chosen == OTHER and was.policy in (LAB_MODEL, PLANNER):
+        state["form_policy"], state["form_compact"] = "", False  # which it may not have been taught
     if chosen in (LAB_MODEL, *LANGUAGE):
         if state.get(CONFIG_KEY) == FROM_STUDENT:
             state.pop(CONFIG_KEY)

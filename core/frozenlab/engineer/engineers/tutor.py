@@ -15,7 +15,7 @@ Ratios and layouts stay. A cell of which nothing is known gets the room of one t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import exp, log
 from pathlib import Path
@@ -65,11 +65,11 @@ def usual_rate(cell: Cell) -> float | None:
     return table().get(" ".join(word for word in kind_words(cell) if word != "scatter"))
 
 
-def propose(context: Context, config: Config) -> Proposal:
-    """The whole proposal; deterministic."""
+def propose(context: Context, config: Config, usually: Callable[[Cell], float | None] = usual_rate) -> Proposal:
+    """The whole proposal, by what a model solves ``usually``; deterministic."""
     lines = {cell.name: context.rated(cell.name) for cell in context.cells}
     now = {name: line.numbers["valid"] if line else None for name, line in lines.items()}
-    usual = {cell.name: usual_rate(cell) for cell in context.cells}
+    usual = {cell.name: usually(cell) for cell in context.cells}
     fallen = {name: fall(now[name], usual[name]) for name in now}
     shares = filled([fallen[name] + UNLEARNT * unlearnt(now[name], fallen[name]) for name in now])
     proposed = with_shares(config, dict(zip(now, shares, strict=True)))

@@ -53,8 +53,8 @@ class Task(Measured):
 
     temperature: float = Field(0.0, ge=0)
     policy: str
-    """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, ``smollm2`` and the name of a model on
-    the hub too."""
+    """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, ``smollm2``, ``smollm2-planner`` and
+    the name of a model on the hub too."""
     language: LanguageSettings | None = None
     """Settings of a Hugging Face language model; None for a lab model."""
     server: Annotated[Server | None, Field(exclude_if=lambda server: server is None)] = None
@@ -176,12 +176,14 @@ def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
         return _student(model)
     named = CHECKPOINT.fullmatch(model)
     if named and not Path(model).exists():
-        return _of_session(named[1], named[2], store)
-    if model in FETCHED and (missing := nowhere(model)):
+        found = _of_session(named[1], named[2], store)
+    elif model in FETCHED or (HUB_NAME.fullmatch(model) and not Path(model).exists()):
+        found = {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
+    else:
+        found = _of_folder(model)
+    if found["language"] and (missing := nowhere(found["policy"])):
         raise EvaluationError(missing)
-    if model in FETCHED or (HUB_NAME.fullmatch(model) and not Path(model).exists()):
-        return {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
-    return _of_folder(model)
+    return found
 
 
 def _student(name: str) -> dict[str, Any]:
@@ -197,7 +199,8 @@ def _of_folder(model: str) -> dict[str, Any]:
     name = "lab model" if folder == LAB_MODEL else folder.name
     taught = {"question": noted_question(model) or AS_PUBLISHED.question}
     language = None if is_lab_model(folder) else AS_PUBLISHED.model_copy(update=taught)
-    return {"title": name, "model": name, "policy": "lab-model" if folder == LAB_MODEL else str(folder), "language": language}
+    policy = folder.name if folder == policy_folder(folder.name) else str(folder)
+    return {"title": name, "model": name, "policy": policy, "language": language}
 
 
 def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, Any]:
@@ -205,6 +208,8 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
     stage = None if which == "base" else int(which) - 1
     available = {checkpoint.stage: checkpoint for checkpoint in session.checkpoints()}
     if stage not in available:
+        if stage is None and (missing := nowhere(session.spec.policy)):
+            raise EvaluationError(missing)
         names = ", ".join("base" if other is None else str(other + 1) for other in available)
         raise EvaluationError(f"session {session_id} has no weights of {which!r}; it has those of {names}")
     spec = session.spec

@@ -13,7 +13,7 @@ from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
 from frozenlab.engineer.hosts import Server
 from frozenlab.experiments.studies.grid import Arm
-from frozenlab.models.folders import weights_file
+from frozenlab.models.folders import nowhere, weights_file
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
@@ -107,9 +107,11 @@ def obstacle(session: Session, stage: int, engineer: str) -> str | None:
     kind = BY_NAME[engineer]
     if "person" in kind.needs:
         return "its engineer is a person, who is not asked again and again"
-    if kind.needs_weights(session.spec.language) and weights_file(session.stage_dir(stage) / "policy") is None:
+    if not kind.needs_weights(session.spec.language):
+        return None
+    if weights_file(policy := session.stage_dir(stage) / "policy") is None:
         return f"the engineer {engineer} needs the weights of stage {stage + 1}, which {session.id} does not have"
-    return None
+    return nowhere(str(policy))
 
 
 def askable(session: Session, stage: int) -> list[str]:

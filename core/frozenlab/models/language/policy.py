@@ -28,6 +28,7 @@ from frozenlab.models.folders import (
     FETCHED,
     WEIGHTS,
     asked_otherwise,
+    base_of,
     note_question,
     nowhere,
     policy_folder,
@@ -81,8 +82,13 @@ class HFPolicy(Policy):
             raise PolicyError(otherwise)
         settings, folder = settings.model_copy(update={"dtype": number_format(settings)}), policy_folder(name)
         if (folder / ADAPTER_CONFIG).is_file():
-            base, tokenizer = read_model(base_of(folder), settings, to_train)
-            model = PeftModel.from_pretrained(base, str(folder), is_trainable=to_train)
+            if (published := base_of(name)) is None:
+                raise PolicyError(f"{folder / ADAPTER_CONFIG} does not say which model its adapters belong to")
+            base, tokenizer = read_model(published, settings, to_train)
+            try:
+                model = PeftModel.from_pretrained(base, str(folder), is_trainable=to_train)
+            except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+                raise PolicyError(f"the adapters in {name} cannot be read: {error}") from None
         else:
             model, tokenizer = read_model(name, settings, to_train)
             if settings.lora is not None:
@@ -381,12 +387,3 @@ def adapters_in(name: str) -> Adapters | None:
         return load_peft_weights(str(folder), device="cpu")
     except (OSError, ValueError, SafetensorError) as error:
         raise PolicyError(f"the adapters in {name} cannot be read: {error}") from None
-
-
-def base_of(adapters: Path) -> str:
-    """The model that adapters were trained on. Raises PolicyError."""
-    try:
-        config: Any = LoraConfig.from_pretrained(str(adapters))
-    except (OSError, ValueError, TypeError) as error:
-        raise PolicyError(f"{adapters / ADAPTER_CONFIG} cannot be read: {error}") from None
-    return config.base_model_name_or_path
