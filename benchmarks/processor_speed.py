@@ -29,7 +29,7 @@ from trl import GRPOTrainer, SFTTrainer
 from benchmarks import gpu_stage
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.models.language import writers
+from frozenlab.models.language import policy, writers
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import WarmStart
 from frozenlab.models.training import warm_start
@@ -50,6 +50,7 @@ WARM_START: Savings = {
 GRPO: Savings = {
     "LeanGRPOTrainer": (gpu_stage.Clocked, "TRAINER", GRPOTrainer),
     "prompts written after once": (writers, "shares_prompts", lambda model: False),
+    "keys and values read by groups of heads": (policy, "BY_GROUPS", "sdpa"),
     "prompts learnt from once, logits of answers": (lean_grpo, "shares_prompts", lambda model: False),
     "weights in bfloat16": {"dtype": "bfloat16"},
     "compact question": {"question": "compact"},
@@ -105,10 +106,10 @@ def warm_start_step(options: argparse.Namespace, folder: str, settings: dict[str
     """Seconds of a step of BATCH examples."""
     _, spec = stage_of(options, folder, settings)
     assert spec.language is not None
-    policy = HFPolicy.load(folder, spec.language, to_train=True)
-    rows = list(warm_start.learnt(policy, generate(CONFIG, options.steps * options.examples, seed=1)))
+    taught = HFPolicy.load(folder, spec.language, to_train=True)
+    rows = list(warm_start.learnt(taught, generate(CONFIG, options.steps * options.examples, seed=1)))
     with patch.object(warm_start, "ProgressReport", Clock):
-        warm_start.learn(policy, rows, WarmStart(examples=len(rows), batch=options.examples), seed=0)
+        warm_start.learn(taught, rows, WarmStart(examples=len(rows), batch=options.examples), seed=0)
     seconds, optimizer = (mean(clocked[1:] or clocked) for clocked in (Clock.steps, Clock.optimizer))
     example = (seconds - optimizer) / options.examples
     tokens = sum(len(row["input_ids"]) for row in rows) / len(rows)

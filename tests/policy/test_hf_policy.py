@@ -360,7 +360,7 @@ def test_code_that_comes_with_a_model_is_never_run(tiny_model: Path, tmp_path: P
     ("capability", "fields", "used"),
     [
         ((9, 0), {}, "flash_attention_2"), ((8, 0), {}, "flash_attention_2"), ((7, 5), {}, "sdpa"), ((9, 0), {"attention": "sdpa"}, "sdpa"),
-        ((9, 0), {"dtype": "float32"}, "sdpa"), ((9, 0), {"device": "cpu"}, "sdpa"),
+        ((9, 0), {"dtype": "float32"}, "sdpa"), ((9, 0), {"device": "cpu"}, "sdpa_by_groups"),
     ],
 )  # fmt: skip
 def test_attention_follows_from_the_card(

@@ -34,7 +34,7 @@ from frozenlab.models.folders import (
     policy_folder,
 )
 from frozenlab.models.language.room import number_format, on_processor
-from frozenlab.models.language.writers import Ids, Schema, Text, TransformersWriter, Writer, end_tokens
+from frozenlab.models.language.writers import BY_GROUPS, Ids, Schema, Text, TransformersWriter, Writer, end_tokens
 from frozenlab.models.policy import GREEDY, Completion, Policy, PolicyError, Progress, Sampling, check_finite
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import DEFAULT
@@ -367,7 +367,9 @@ def attention(settings: LanguageSettings) -> str:
     """The transformers library's name for how attention is computed here."""
     if settings.attention != "auto":
         return settings.attention
-    if settings.device == "cpu" or settings.dtype == "float32" or not torch.cuda.is_available() or not is_flash_attn_2_available():
+    if settings.device == "cpu" or not torch.cuda.is_available():
+        return BY_GROUPS
+    if settings.dtype == "float32" or not is_flash_attn_2_available():
         return "sdpa"
     return "flash_attention_2" if torch.cuda.get_device_capability() >= AMPERE else "sdpa"
 

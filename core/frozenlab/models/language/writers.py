@@ -17,7 +17,9 @@ import torch
 from llguidance import LLMatcher, LLTokenizer
 from llguidance.hf import from_tokenizer
 from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
-from transformers import Cache, GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AttentionInterface, Cache, GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 from frozenlab.base import seeds
 from frozenlab.base.files import append_line, read_lines
@@ -141,6 +143,27 @@ class TransformersWriter:
                     kept["past_key_values"].batch_select_indices(torch.tensor(left, device=device))
         self.model.train(was_training)
         return [Text(row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))]) for row in written]
+
+
+def by_groups(
+    module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, **how: Any
+) -> tuple[torch.Tensor, None]:
+    """Attention on processors: where one token is written, heads that share keys and values read them once. SDPA copies them for each head,
+    which takes most of the time of a long text."""
+    rows, heads, tokens, size = query.shape
+    if tokens > 1 or how.get("dropout") or how.get("position_bias") is not None:
+        return sdpa_attention_forward(module, query, key, value, mask, **how)
+    scale = how.get("scaling") or size**-0.5
+    scores = (query.reshape(rows, key.shape[1], -1, size) @ key.transpose(2, 3)).float() * scale
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
+    return (scores.softmax(-1).to(value.dtype) @ value).reshape(rows, 1, heads, size), None
+
+
+BY_GROUPS = "sdpa_by_groups"
+"""Its name in the transformers library."""
+AttentionInterface.register(BY_GROUPS, by_groups)
+AttentionMaskInterface.register(BY_GROUPS, sdpa_mask)
 
 
 def shares_prompts(model: PreTrainedModel) -> bool:
