@@ -5,8 +5,8 @@
 
 All of it is made in FOLDER (default: ``.cache/record``), with this checkout's code and weights. Only when everything is there does it
 replace what shipped before. Do this once after new weights of the lab model, not after each change: git keeps every recording
-(``tests/test_size.py``). Studies take days and are not recorded here, and SmolLM2's session by ``recipes/record_smollm2.py``. What reads
-recordings is brought up to date by
+(``tests/test_size.py``). Studies take days and are not recorded here, nor is what comes from SmolLM2 (``recipes/record_smollm2.py``). What
+reads recordings is brought up to date by
 
     python -m recipes.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
     python -m tests.pages.test_recorded_numbers         the numbers that pages show of recordings
