@@ -11,8 +11,8 @@ from frozenlab.base.places import ASSETS, MODELS, sessions_folder
 from frozenlab.tasks.vocabulary import WORDS
 
 LAB_MODEL = ASSETS / "lab-model"
-PLANNER = "smollm2-planner"
-"""The shipped adapters with which ``smollm2`` plans."""
+PLANNER, PLANNER_TITLE = "smollm2-planner", "SmolLM2, taught to plan"
+"""The shipped adapters with which ``smollm2`` plans, and what people call them."""
 STUDENT = "student:"
 """A name that begins so is that of a planted student, by its id."""
 FETCHED = ("smollm2",)

@@ -18,7 +18,7 @@ from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.state import WorkerState
 from frozenlab.models.fetching import SOURCES, ready
-from frozenlab.models.folders import PLANNER, nowhere
+from frozenlab.models.folders import PLANNER, PLANNER_TITLE, nowhere
 from frozenlab.session.store import OFFERED, SessionStore
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
@@ -38,7 +38,7 @@ def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
     """Everything that can be measured, as :func:`frozenlab.experiments.benchmark.task.task_for` names it."""
     found = {"lab-model": Checkpoint("Lab model, as shipped", LAKE)}
     found |= {name: Checkpoint(f"{source.title}, as published", LAKE) for name, source in SOURCES.items() if ready(name)}
-    found |= {PLANNER: Checkpoint("SmolLM2, taught to plan", LAKE)} if nowhere(PLANNER) is None else {}
+    found |= {PLANNER: Checkpoint(PLANNER_TITLE, LAKE)} if nowhere(PLANNER) is None else {}
     found |= {
         student.name: Checkpoint(f"Student: {student.title}", student.recipe.family) for student in Student.all(store) if student.ready
     }

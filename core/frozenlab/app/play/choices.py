@@ -22,7 +22,7 @@ from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.models.fetching import SOURCES
-from frozenlab.models.folders import PLANNER, nowhere, policy_folder, weights_file
+from frozenlab.models.folders import PLANNER, PLANNER_TITLE, nowhere, policy_folder, weights_file
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Checkpoint, Session
@@ -141,7 +141,7 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
     for name, source in SOURCES.items():
         found[f"{source.title}, as published"] = Checkpoint(label="as published", stage=None, path=policy_folder(name), language=published)
     if nowhere(PLANNER) is None:
-        found["SmolLM2, taught to plan"] = Checkpoint(label="taught to plan", stage=None, path=policy_folder(PLANNER), language=taught)
+        found[PLANNER_TITLE] = Checkpoint(label="taught to plan", stage=None, path=policy_folder(PLANNER), language=taught)
     as_they_came = [checkpoint.path for checkpoint in found.values()]
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
