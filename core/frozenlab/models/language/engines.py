@@ -125,14 +125,16 @@ class Engine:
         self.weights: Weights = AsAdapters(model, folder) if beside else AsWeights(model)
         self.sleeps = settings.vllm.sleep and torch.cuda.is_available()
         name_this_process()
+        rows = math.ceil(MOST_ROWS / settings.vllm.done)
         self.llm = LLM(
             model=published(model.name_or_path, settings.revision),
             dtype=settings.dtype,
             kv_cache_dtype=settings.vllm.cache,
             gpu_memory_utilization=settings.vllm.memory or share_here(model, sleeps=self.sleeps),
             max_model_len=settings.context,
-            max_num_seqs=math.ceil(MOST_ROWS / settings.vllm.done),
+            max_num_seqs=rows,
             max_num_batched_tokens=BATCHED_TOKENS,
+            compilation_config={"cudagraph_capture_sizes": graph_sizes(rows)},
             enable_sleep_mode=self.sleeps,
             distributed_executor_backend="external_launcher",  # in this process, also where torchrun started several
             logprobs_mode="processed_logprobs",  # of the distribution that a token was drawn from, temperature included
@@ -295,6 +297,11 @@ def drawing_by(seed: int) -> Iterator[None]:
 def published(name: str, revision: str | None) -> str:
     """Where the engine finds the model's config, tokenizer and weights; it knows no revisions by itself."""
     return snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES) if revision and on_hub(name) else str(policy_folder(name))
+
+
+def graph_sizes(rows: int) -> list[int]:
+    """For how many texts, up to ``rows``, vLLM records CUDA graphs. It does so in each stage, and would for 51 numbers of them."""
+    return sorted({1, 2, 4, 8, 16, *range(32, rows, 32), rows})
 
 
 def share_here(model: PreTrainedModel | PeftModel, *, sleeps: bool) -> float:
