@@ -50,6 +50,7 @@ WARM_START: Savings = {
 GRPO: Savings = {
     "LeanGRPOTrainer": (gpu_stage.Clocked, "TRAINER", GRPOTrainer),
     "prompts written after once": (writers, "shares_prompts", lambda model: False),
+    "room for keys and values": (writers, "takes_room", lambda model: False),
     "keys and values read by groups of heads": (policy, "BY_GROUPS", "sdpa"),
     "prompts learnt from once, logits of answers": (lean_grpo, "shares_prompts", lambda model: False),
     "weights in bfloat16": {"dtype": "bfloat16"},

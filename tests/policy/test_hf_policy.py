@@ -74,14 +74,15 @@ def test_texts_that_share_prompts_and_leave_when_they_end_are_those_of_the_trans
     asked = [policy.prompt(TASKS[0]), "Which way?", "Agent 0:", "S . H", "Why? " * 20, "WAIT WAIT WAIT"]
     prompts = [policy.prompt_ids([user(text)]) for text in asked for _ in range(3)]
 
-    def written(shares: bool, stretch: int = writers.STRETCH) -> list[list[int]]:
+    def written(shares: bool, stretch: int = writers.STRETCH, room: bool = True) -> list[list[int]]:
         monkeypatch.setattr(writers, "shares_prompts", lambda model: shares)
+        monkeypatch.setattr(writers, "takes_room", lambda model: room)
         monkeypatch.setattr(writers, "STRETCH", stretch)
         return [text.ids for text in policy.writer.write(prompts, limit=40, sampling=Sampling())]
 
-    theirs = written(shares=False)
+    theirs = written(shares=False, room=False)
     assert len({len(ids) for ids in theirs}) > 1
-    assert written(shares=True) == written(shares=True, stretch=3) == theirs
+    assert written(shares=True) == written(shares=True, stretch=3) == written(shares=True, room=False) == written(shares=False) == theirs
 
 
 def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:

@@ -18,6 +18,7 @@ from llguidance import LLMatcher, LLTokenizer
 from llguidance.hf import from_tokenizer
 from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
 from transformers import AttentionInterface, Cache, GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
@@ -112,7 +113,9 @@ class TransformersWriter:
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
         draw = {"do_sample": True, "temperature": sampling.temperature, "top_k": sampling.top_k, "top_p": sampling.top_p}
         shares = shares_prompts(self.model) and width > 1 and not schema
-        kept: dict[str, Any] = {"past_key_values": read_once(self.model, ids[:, :-1], mask[:, :-1])} if shares else {}
+        cache = Cache(layer_class_to_replicate=Roomy) if takes_room(self.model) else None
+        if shares:
+            cache = read_once(self.model, ids[:, :-1], mask[:, :-1], cache)
         stretch = STRETCH if shares else limit
         written: list[list[int]] = [[] for _ in prompts]
         rows = list(range(len(prompts)))
@@ -122,7 +125,7 @@ class TransformersWriter:
                 ids = self.model.generate(
                     input_ids=ids,
                     attention_mask=mask,
-                    **kept,
+                    past_key_values=cache,
                     generation_config=GenerationConfig(
                         max_new_tokens=min(stretch, limit - done),
                         pad_token_id=pad,
@@ -139,8 +142,8 @@ class TransformersWriter:
                 rows = [rows[place] for place in left]
                 ids = ids[left]
                 mask = torch.nn.functional.pad(mask[left], (0, ids.shape[1] - mask.shape[1]), value=1)
-                if shares:
-                    kept["past_key_values"].batch_select_indices(torch.tensor(left, device=device))
+                if cache:
+                    cache.batch_select_indices(torch.tensor(left, device=device))
         self.model.train(was_training)
         return [Text(row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))]) for row in written]
 
@@ -168,19 +171,62 @@ AttentionMaskInterface.register(BY_GROUPS, sdpa_mask)
 
 def shares_prompts(model: PreTrainedModel) -> bool:
     """Whether prompts that are alike are read once: on processors, for networks whose layers all keep keys and values."""
-    kinds = getattr(model.config.get_text_config(), "layer_types", None) or ()
-    return model.device.type == "cpu" and {"full_attention", "sliding_attention"}.issuperset(kinds)
+    return model.device.type == "cpu" and kinds(model) <= {"full_attention", "sliding_attention"}
 
 
-def read_once(model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor) -> Cache:
-    """The keys and values of prompts, padded on the left, (rows, tokens), with their gradient; rows that are alike are read once."""
+def takes_room(model: PreTrainedModel) -> bool:
+    """Whether its layers may be :class:`Roomy`: on processors, for networks whose layers all look back at everything."""
+    return model.device.type == "cpu" and kinds(model) <= {"full_attention"}
+
+
+def kinds(model: PreTrainedModel) -> set[str]:
+    """Of its layers, as far as its config names them."""
+    return set(getattr(model.config.get_text_config(), "layer_types", None) or ())
+
+
+class Roomy(DynamicLayer):
+    """Keys and values with room for the tokens that come next, which the mask hides. Usually all are copied for each token, and on a
+    processor the memory for that is fetched anew. For writing only: it changes them in place."""
+
+    length = 0
+
+    def update(self, keys: torch.Tensor, values: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        had, self.length = self.length, self.length + keys.shape[2]
+        if not had:
+            self.lazy_initialization(keys, values)
+            self.keys, self.values = keys, values
+            return keys, values
+        more = self.with_room(self.length) - self.keys.shape[2]
+        if more:
+            self.keys, self.values = (torch.nn.functional.pad(old, (0, 0, 0, more)) for old in (self.keys, self.values))
+        self.keys[:, :, had : self.length], self.values[:, :, had : self.length] = keys, values
+        return self.keys, self.values
+
+    def with_room(self, length: int) -> int:
+        """For how many tokens there is room when there are so many."""
+        if not self.length:
+            return length
+        now = self.keys.shape[2]
+        return now if length <= now else length + STRETCH
+
+    def get_seq_length(self) -> int:
+        return self.length
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.with_room(self.length + query_length), 0
+
+
+def read_once(model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, cache: Cache | None = None) -> Cache:
+    """The keys and values of prompts, padded on the left, (rows, tokens), with their gradient; rows that are alike are read once.
+    They come into ``cache``, if it is given."""
     prompts, of = torch.where(mask == 1, ids, -1).unique(dim=0, return_inverse=True)
     seen = (prompts >= 0).long()
     read = {"input_ids": prompts.clamp(min=0), "attention_mask": seen, "position_ids": positions(seen)}
     head = getattr(model, "module", model).get_output_embeddings()
     # No logits are asked for. Of the last tokens of all rows, which do not lie together, torch would copy the head's weights for each row.
     with head.register_forward_pre_hook(lambda _, given: (given[0][:1].contiguous(),)):
-        cache: Cache = model(**read, use_cache=True, logits_to_keep=1).past_key_values
+        cache = model(**read, past_key_values=cache, use_cache=True, logits_to_keep=1).past_key_values
+    assert cache is not None
     cache.batch_select_indices(of)
     return cache
 
