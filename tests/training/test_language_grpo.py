@@ -84,6 +84,15 @@ def test_answers_that_are_too_long_are_counted_masked_or_penalised(
     assert [run.penalty(tokens) for tokens in (1, 32, 34, 36, 40)] == lost
 
 
+def test_adapters_of_a_fetched_model_are_saved_without_asking_the_hub(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model: Any = run_of(tiny_model).policy.model
+    model.peft_config["default"].base_model_name_or_path = "smollm2"
+    monkeypatch.setattr("peft.utils.save_and_load.check_file_exists_on_hf_hub", lambda *_, **__: pytest.fail("the hub was asked"))
+    model.save_pretrained(str(tmp_path))  # as a trainer does
+
+
 def test_a_checkpoint_says_which_question_it_was_taught(tiny_model: Path, tmp_path: Path) -> None:
     (checkpoint := tmp_path / "checkpoint-3").mkdir()
     (checkpoint / "model.safetensors").touch()

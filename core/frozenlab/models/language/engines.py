@@ -94,7 +94,7 @@ class AsAdapters(Weights):
         number = next(self.number)
         roomy = SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free >= 2 * self.size
         with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if roomy else self.disk, prefix=".adapters-") as folder:
-            self.model.save_pretrained(folder, save_embedding_layers=False)  # "auto" would ask the hub each time
+            self.model.save_pretrained(folder)
             self.current = LoRARequest(f"adapters-{number}", number, folder)
             llm.llm_engine.add_lora(self.current)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,8 @@ class HFPolicy(Policy):
             if settings.lora is not None:
                 set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
+        if isinstance(model, PeftModel):  # else it asks the hub each time that it or a trainer is saved
+            model.save_pretrained = partial(model.save_pretrained, save_embedding_layers=False)  # type: ignore[method-assign]
         check_finite(model, name)
         settings = within_positions(model, name, settings)
         if not to_train:
@@ -284,9 +286,7 @@ class HFPolicy(Policy):
 
     def save(self, folder: Path) -> None:
         """Save the whole model, or with LoRA only the adapters, and how it is asked."""
-        with_lora = isinstance(self.model, PeftModel)
-        how: dict[str, Any] = {"save_embedding_layers": False} if with_lora else {}  # "auto" would ask the hub each time
-        self.model.save_pretrained(str(folder), **how)
+        self.model.save_pretrained(str(folder))
         note_question(folder, self.settings.question)
         self.tokenizer.save_pretrained(folder)
 
