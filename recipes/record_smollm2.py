@@ -103,6 +103,7 @@ def spec_of(policy: str, options: argparse.Namespace, **changes: Any) -> Session
             completions_per_board=8,
             learning_rate=options.rate,
             temperature=1.0,
+            optimality=0.3,
             scale_rewards="none",  # else a group in which nothing is solved weighs as much by its small change as one of 0 and 1
             credit="nearer",
         ),
@@ -444,9 +445,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeated", type=int, default=1200, help="worked answers among the proposals")
     parser.add_argument("--proposals", type=int, default=600)
     parser.add_argument("--stages", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=20, help="of a stage")
+    parser.add_argument("--steps", type=int, default=25, help="of a stage")
     parser.add_argument("--boards-per-step", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of GRPO")
+    parser.add_argument("--rate", type=float, default=3e-5, help="learning rate of GRPO")
     parser.add_argument("--held-out", type=int, default=220, help="test boards of each size; a quarter as many for validation")
     parser.add_argument("--asked", type=int, default=100, help="requests by which the engineer is measured")
     parser.add_argument("--seed", type=int, default=0)
