@@ -68,7 +68,7 @@ def test_what_depends_on_the_machine_can_be_given_for_a_language_model(
     main(["run", "--preset", "smollm2", *options])
     assert made == [preset_spec("smollm2").language.model_copy(update=asked)]  # type: ignore[union-attr]
     assert "--device is about language models" in reason(capsys, "run", "--preset", "quick", "--device", "cpu")
-    assert '"rows" has to divide 32' in reason(capsys, "run", "--preset", "smollm2", "--rows", "5")
+    assert '"rows" has to divide 64' in reason(capsys, "run", "--preset", "smollm2", "--rows", "5")
     assert "'auto', 'bfloat16', 'float16' or 'float32'" in reason(capsys, "run", "--preset", "smollm2", "--dtype", "int8")
 
 
