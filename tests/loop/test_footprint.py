@@ -409,7 +409,7 @@ def test_fewer_rows_are_written_together_where_memory_is_small(monkeypatch: pyte
 
 def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.MonkeyPatch) -> None:
     """SmolLM2 on one core that reads 300 tokens a second: 6.5 CPU s a worked answer of 494 tokens, 1.4 times less with logits of learnt
-    tokens only; 20 a step of 8 answers to a board, each of 100 tokens, in two passes: here they are of all lengths up to that."""
+    tokens only; 20 (reckoned) a step of 8 answers to a board, each of 100 tokens: here they are of all lengths up to that."""
     monkeypatch.setattr(module, "core_speed", lambda: 300 * 2 * 134.5e6 / module.READING)
     for where in (module, room):
         monkeypatch.setattr(where, "fast_bfloat16", lambda: False)

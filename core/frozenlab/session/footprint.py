@@ -145,8 +145,8 @@ READING = 0.85
 """Part of a processor's speed in matrix products (:func:`frozenlab.jobs.machine.core_speed`) at which a model reads."""
 LEARNT, TAUGHT, ROW, PASS = 3.5, 2.5, 1.4, 14.0
 """What other work costs on a processor, in tokens that are read: a token of a pass of GRPO, one of a warm start, one that is written in a
-row, and one position of all rows that are written together. Measured in float32 with SmolLM2 of 134 million weights, for a core that reads
-300 tokens a second: it learns 80 in GRPO, adapters or all weights, and writes 20 alone, 87 in 8 rows and 165 in 32."""
+row, and one position of all rows that are written together. Measured in float32 with SmolLM2 of 134 million weights: a core that reads 300
+tokens a second learns 80 in GRPO, adapters or all weights; one that was busy read 214 and wrote 14 alone, 62 in 8 rows, 118 in 32."""
 IN_BFLOAT16 = 1.4
 """How much quicker all of that is in bfloat16 where the processor has instructions for it: 1.3 to 1.7 with SmolLM2, its matrix products
 alone 2.3 (``python -m benchmarks.processor_speed``)."""

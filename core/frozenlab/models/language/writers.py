@@ -142,7 +142,7 @@ class TransformersWriter:
                 rows = [rows[place] for place in left]
                 ids = ids[left]
                 mask = torch.nn.functional.pad(mask[left], (0, ids.shape[1] - mask.shape[1]), value=1)
-                if cache:
+                if shares and cache is not None:
                     cache.batch_select_indices(torch.tensor(left, device=device))
         self.model.train(was_training)
         return [Text(row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))]) for row in written]
