@@ -16,11 +16,10 @@ from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.components.timeline import Mark, contents, marks, stage_name, timeline
 from frozenlab.app.ui.sessions import origin_details
 from frozenlab.app.views.views import view_of
+from frozenlab.engineer.engineers import who_is
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
-
-LEAD = "After each stage of practice its engineer, mostly the model itself, chose what it practises next."
 
 
 def page() -> None:
@@ -40,7 +39,8 @@ def page() -> None:
         "Present", key="story-present", icon=":material/play_circle:", width="stretch", help="This story, scene by scene. Key: P"
     ):
         st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
-    theme.under_question(f"{view_of(session.spec.tasks).idea} {LEAD}")
+    who = who_is(session.spec.engineer.kind)
+    theme.under_question(f"{view_of(session.spec.tasks).idea} After each stage of practice, {who} chose what comes next.")
     shortcuts({"p": "story-present"}, key="story-keys")
     show_session(session)
     sessions.unreadable(store)
