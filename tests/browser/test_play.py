@@ -405,6 +405,11 @@ def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Pag
         page.get_by_role("gridcell", name="row 1, column 1: ice")
     )
     expect_board(page, "F H F\nF S F\ns F g\nF F G")
+    page.get_by_role("gridcell", name="row 1, column 1: start of agent 0").drag_to(
+        page.get_by_role("gridcell", name="row 2, column 2: goal of agent 1")
+    )
+    expect(page.get_by_role("gridcell", name="row 2, column 2: start of agent 0, goal of agent 1")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
     watch.click()
     expect(page.get_by_role("gridcell").first).to_be_hidden()
     expect(page.locator(".player figcaption")).to_contain_text("No plan is faster")

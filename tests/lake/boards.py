@@ -1,6 +1,7 @@
 """Random boards for the tests of the lake."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,15 +56,24 @@ def connected_board(rng: random.Random, height: int, width: int, agents: int, ho
 
 
 @st.composite
-def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5, furnished: bool = False) -> Board:
-    """Rectangular boards with at least one agent; they may have no solution. ``furnished``: some with one-way ice and doors."""
+def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5, furnished: bool = False, shared: bool = False) -> Board:
+    """Rectangular boards with at least one agent; they may have no solution. ``furnished``: some with one-way ice and doors; ``shared``:
+    some with starts that are goals too."""
     height = draw(st.integers(1, most_side))
     width = draw(st.integers(2 if height == 1 else 1, most_side))
     agents = draw(st.integers(1, min(most_agents, height * width // 2)))
     holes = draw(st.integers(0, height * width - 2 * agents))
     rng = draw(st.randoms(use_true_random=False))
     board = random_board(rng, height, width, agents, holes)
+    if shared and draw(st.booleans()):
+        board = sharing(board, rng)
     return furnish(board, rng, draw(st.sampled_from((0.0, 0.2, 0.6))), draw(st.sampled_from((0.0, 0.3)))) if furnished else board
+
+
+def sharing(board: Board, rng: random.Random) -> Board:
+    """The same board, whose agents go to any of its starts and goals."""
+    goals = rng.sample([cell for agent in board.agents for cell in (agent.start, agent.goal)], board.num_agents)
+    return replace(board, agents=tuple(Agent(agent.start, goal) for agent, goal in zip(board.agents, goals, strict=True)))
 
 
 def furnish(board: Board, rng: random.Random, arrows: float, doors: float) -> Board:

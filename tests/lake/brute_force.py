@@ -6,6 +6,7 @@ agent (for the makespan) or all agents together (for the sum of costs) need at l
 """
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -84,10 +85,10 @@ def _cheapest(board: Board, steps: Sequence[Steps], *, sums: bool, waiting: bool
         for _ in place_of:
             needed = np.append(still[i], UNREACHED)[after[i]] + 1  # -1 reads the appended one
             still[i] = np.minimum(still[i], needed.min(axis=1))
-    start = np.array([place_of[agent.start] for agent in board.agents])
     goal = np.array([place_of[agent.goal] for agent in board.agents])
-    cost = _search(after, still, start, goal, sums, most)
-    return None if cost < 0 else cost
+    begins = [(place_of[agent.start], *[parked] * (agent.start == agent.goal)) for agent in board.agents]
+    costs = [_search(after, still, np.array(start), goal, sums, most) for start in product(*begins)]
+    return min((cost for cost in costs if cost >= 0), default=None)
 
 
 @njit(cache=True)

@@ -285,8 +285,8 @@ BAD = [
     ("movingai", row((8, "nan")), "line 2: length is 'nan'; a number is expected"),
     ("movingai", row((6, "3")), "line 2: the goal of agent 0 (0, 3) is off the 2x3 board (cells are row, col)"),
     ("movingai", row((6, "1"), (7, "1")), "line 2: the goal of agent 0 (1, 1) is a hole (cells are row, col)"),
-    ("movingai", SCENARIO + "0\tm.map\t3\t2\t1\t0\t0\t0\t1\n",
-     "line 4: the goal of agent 2 (0, 0) is also the start of agent 0; starts and goals are distinct cells (cells are row, col); "
+    ("movingai", SCENARIO + "0\tm.map\t3\t2\t0\t0\t1\t0\t1\n",
+     "line 4: the start of agent 2 (0, 0) is also the start of agent 0; no two agents share one (cells are row, col); "
      "the first 2 agents make a board"),
     ("tracker", "ruRr\nr", "agent 0: 'Rr' is no motion; use u d l r w, and a number before a run, as in 5w"),
     ("tracker", "rr\n999999999w", "agent 1 moves for more than 10000 steps"),

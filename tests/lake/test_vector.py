@@ -99,6 +99,16 @@ def test_an_agent_on_its_goal_stays_and_blocks_and_may_leave_again() -> None:
     assert step.terminated[0] and step.faults[0] == -1 and step.steps[0] == 3
 
 
+def test_agents_that_begin_at_home_and_wait_have_solved_their_board_in_no_time() -> None:
+    home = Board(("FF",), (Agent((0, 0), (0, 0)),))
+    step = VectorLake([solved(home, 0)]).step(codes("W"))
+    assert step.terminated[0] and step.steps[0] == 0 and step.rewards[0] == 1
+    lake = VectorLake([solved(home, 0)])
+    for joint in codes("RL"):
+        step = lake.step(joint[None])
+    assert step.terminated[0] and step.steps[0] == 2 and step.rewards[0] == pytest.approx(0.7)
+
+
 @pytest.mark.parametrize("furnished", [0.0, 0.2])
 def test_observations_show_what_the_state_is(furnished: float) -> None:
     instances = drawn_boards(5, 40, 3, furnished)

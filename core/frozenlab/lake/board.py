@@ -55,7 +55,7 @@ class Board:
 
     Raises:
         BoardError: rows of different length, an unknown letter, a door of an agent that is not there, a start or goal off the grid, on
-            anything but plain ice, or used twice.
+            anything but plain ice, two agents with one start, or with one goal.
 
     Example:
         >>> board = Board(("FFF", "FHF"), (Agent(start=(0, 0), goal=(1, 2)),))
@@ -85,9 +85,10 @@ class Board:
                     raise BoardError(f"cell ({r}, {c}) is a door of agent {letter}, whom the board does not have")
         if not self.agents:
             raise BoardError("the board has no agents")
-        taken: dict[Cell, str] = {}
+        starts: dict[Cell, str] = {}
+        goals: dict[Cell, str] = {}
         for i, agent in enumerate(self.agents):
-            for role, cell in (("start", agent.start), ("goal", agent.goal)):
+            for role, cell, taken in (("start", agent.start, starts), ("goal", agent.goal, goals)):
                 name = f"the {role} of agent {i}"
                 if not self.contains(cell):
                     raise BoardError(f"{name} {cell} is off the {self.height}x{self.width} board")
@@ -95,7 +96,7 @@ class Board:
                     what = "a hole" if letter == HOLE else "one-way ice" if letter in ARROWS else "a door"
                     raise BoardError(f"{name} {cell} is {what}")
                 if cell in taken:
-                    raise BoardError(f"{name} {cell} is also {taken[cell]}; starts and goals are distinct cells")
+                    raise BoardError(f"{name} {cell} is also {taken[cell]}; no two agents share one")
                 taken[cell] = name
 
     @classmethod
@@ -186,10 +187,18 @@ class Board:
 
     # --- the text form -------------------------------------------------------------------------------------------
 
+    @property
+    def has_letters(self) -> bool:
+        """Whether the text form can hold the board: it has letters for five agents, and one letter a cell."""
+        ends = [cell for agent in self.agents for cell in (agent.start, agent.goal)]
+        return self.num_agents <= len(START_LETTERS) and len(set(ends)) == len(ends)
+
     def to_text(self) -> str:
-        """The benchmark's map. Raises BoardError above five agents, which have no letters."""
-        if self.num_agents > len(START_LETTERS):
-            raise BoardError(f"the text form has letters for {len(START_LETTERS)} agents, the board has {self.num_agents}: use JSON")
+        """The benchmark's map. Raises BoardError above five agents, and where a start is also a goal: there are no letters for either."""
+        if not self.has_letters:
+            few = self.num_agents <= len(START_LETTERS)
+            why = "one letter a cell, and a start is also a goal" if few else f"letters for 5 agents, the board has {self.num_agents}"
+            raise BoardError(f"the text form has {why}: use JSON")
         grid = [list(row) for row in self.rows]
         for i, agent in enumerate(self.agents):
             grid[agent.start[0]][agent.start[1]] = START_LETTERS[i]
@@ -243,8 +252,8 @@ class Board:
     # --- the JSON form -------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """``{"map": ["S F H", ...], "agents": [{"start": [r, c], "goal": [r, c]}, ...]}``; the map bears letters up to five agents."""
-        lines = self.to_text().splitlines() if self.num_agents <= len(START_LETTERS) else [" ".join(row) for row in self.rows]
+        """``{"map": ["S F H", ...], "agents": [{"start": [r, c], "goal": [r, c]}, ...]}``; the map has letters if the board has."""
+        lines = self.to_text().splitlines() if self.has_letters else [" ".join(row) for row in self.rows]
         return {"map": lines, "agents": [{"start": list(a.start), "goal": list(a.goal)} for a in self.agents]}
 
     @classmethod

@@ -24,7 +24,7 @@ from frozenlab.app.views.lake.search import COSTS, IDEA, search_player, worth_wa
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.app.views.lake.view import board_facts
-from frozenlab.lake.board import START_LETTERS, Board, BoardError
+from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.solvers.solver import Solution
@@ -158,7 +158,7 @@ def take_along(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> No
         st.write("This address opens this board:")
         nav.show_address(nav.address(board=code))
     row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
-    if board.num_agents <= len(START_LETTERS):
+    if board.has_letters:
         row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
     with row.popover("Export"):
         export_controls(board, tracks)

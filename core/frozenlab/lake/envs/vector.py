@@ -193,7 +193,7 @@ def check_solved(instances: Sequence[Instance]) -> None:
         raise ValueError("there are no boards")
     first = instances[0]
     for instance in instances:
-        if instance.solution.status != "solved" or not instance.solution.makespan:
+        if instance.solution.status != "solved" or instance.solution.makespan is None:
             raise ValueError(f"board {instance.id!r} is {instance.solution.status}: give boards whose optimal makespan is known")
         if instance.board.num_agents != first.board.num_agents:
             raise ValueError(

@@ -50,7 +50,7 @@ def read_text(source: Source) -> list[Entry]:
 
 
 def write_text(entry: Entry, stem: str) -> dict[str, str]:
-    """Raises BoardError above five agents, which have no letters."""
+    """Raises BoardError where the board has no letters."""
     return {f"{stem}.txt": entry.board.to_text() + "\n"}
 
 

@@ -85,7 +85,7 @@ def _is_row(line: str) -> bool:
 
 
 def write(entry: Entry, stem: str) -> dict[str, str]:
-    """One record. Raises BoardError above five agents, which have no letters."""
+    """One record. Raises BoardError where the board has no letters."""
     board = entry.board
     size = f"{board.height}x{board.width}"
     name = entry.name or f"{board.num_agents}ag_{size}_hr{board.hole_ratio:.1f}_000"

@@ -6,6 +6,7 @@ from frozenlab.lake.kernels.compiled import kernel
 from frozenlab.lake.kernels.graph import steps_from_start
 from frozenlab.lake.kernels.ida import search
 from frozenlab.lake.kernels.limits import FAILED, FAR, FOUND, QUICK_NODES
+from frozenlab.lake.kernels.moves import from_starts
 from frozenlab.lake.kernels.prioritised import plan_by_priority
 from frozenlab.lake.kernels.problem import count_bits, subset_of
 
@@ -123,7 +124,7 @@ def delay_by_subsets(team, problem, model, at_least, known, known_length, budget
                 for p in range(q):
                     i, j = team[p], team[q]
                     pair_delays(i, j, problem, model, from_start, known, pairs[i, j])
-                    bounds[1 << p | 1 << q] = min(known, np.int64(pairs[i, j, starts[i], starts[j]]))
+                    bounds[1 << p | 1 << q] = min(known, from_starts(i, j, problem, model, True, pairs[i, j]))
                     exact[1 << p | 1 << q] = k > 2
         for size in range(2, k + 1):
             for mask in range(1 << k):

@@ -124,12 +124,13 @@ def search(team, problem, model, pairs, by_delay, bound, budget, scratch):
         table_bits += 1
 
     step_cost = 0 if by_delay else 1
+    parks = least[team[0], problem.goals[team[0]]] > 0
     left = np.empty((HORIZON + 1, k + 1), np.int64)  # of the bound, after this step, once agents 0..p-1 of the team have moved
     choice = np.empty((HORIZON + 1, k), np.int64)
     for p in range(k):
         i = team[p]
         positions[0, i] = problem.starts[i]
-        if not by_delay and least[i, problem.starts[i]] > bound:
+        if not by_delay and problem.distance[i, problem.starts[i]] > bound:
             return FAILED, 0
     left[0, 0] = bound - step_cost
     choice[0, 0] = 0
@@ -138,11 +139,14 @@ def search(team, problem, model, pairs, by_delay, bound, budget, scratch):
     while True:
         i = team[p]
         here = positions[t, i]
+        at_home = t == 0 and parks and here == problem.goals[i]  # then it is done already, unless it leaves
         moved = False
-        while not moved and choice[t, p] < n_after[i, here]:
-            vertex = after[i, here, choice[t, p]]
+        while not moved and choice[t, p] < n_after[i, here] + at_home:
+            vertex = m if at_home and choice[t, p] == 0 else after[i, here, choice[t, p] - at_home]
             choice[t, p] += 1
-            delay = least[i, vertex] + 1 - least[i, here] if by_delay and here != m else 0
+            delay = 0
+            if by_delay and here != m and not (at_home and vertex == m):
+                delay = least[i, vertex] + 1 - (0 if at_home else least[i, here])
             if (delay if by_delay else least[i, vertex]) > left[t, p]:
                 break  # successors come in ascending order of what is left to go
             left[t, p + 1] = left[t, p] - delay

@@ -30,7 +30,7 @@ from frozenlab.lake.kernels.limits import (
     UNDECIDED,
     UNSOLVABLE,
 )
-from frozenlab.lake.kernels.moves import FREE, MODEL, NO_WAIT, movement
+from frozenlab.lake.kernels.moves import FREE, MODEL, NO_WAIT, from_starts, movement
 from frozenlab.lake.kernels.prioritised import plan_by_priority
 from frozenlab.lake.kernels.problem import PROBLEM, agents_of, bits_per_agent, build_problem, count_bits, subset_of, vertices_of, write_plan
 
@@ -140,13 +140,13 @@ def all_pairs(team, problem, model, from_start, limit, parks):
 
 
 @kernel
-def largest_pair_bound(team, problem, pairs):
+def largest_pair_bound(team, problem, model, pairs):
     """The largest of the pairs' bounds from the starts."""
     most = 0
     for q in range(team.shape[0]):
         for p in range(q):
             i, j = team[p], team[q]
-            most = max(most, pairs[i, j, problem.starts[i], problem.starts[j]])
+            most = max(most, from_starts(i, j, problem, model, False, pairs[i, j]))
     return most
 
 
@@ -177,7 +177,7 @@ def least_makespan(team, problem, model, at_least, budgets, scratch):
     from_start = steps_from_start(team, problem)
     for limit in (bound + PATIENCE, HORIZON - 1):
         pairs = all_pairs(team, problem, model, from_start, limit, False)
-        pair_bound = np.int64(largest_pair_bound(team, problem, pairs))
+        pair_bound = np.int64(largest_pair_bound(team, problem, model, pairs))
         if pair_bound >= FAR and limit == HORIZON - 1:
             return UNSOLVABLE, 0, 0
         bound = max(bound, min(limit + 1, pair_bound))
@@ -218,7 +218,7 @@ def search_without_waits(team, problem, model, bound, budgets, scratch):
     if outcome[0] != GAVE_UP:
         return outcome
     pairs = all_pairs(team, problem, model, steps_from_start(team, problem), bound, True)
-    if largest_pair_bound(team, problem, pairs) > bound:
+    if largest_pair_bound(team, problem, model, pairs) > bound:
         return FAILED, 0
     return search_within(team, problem, model, pairs, bound, budgets[1:-1], known, scratch)
 

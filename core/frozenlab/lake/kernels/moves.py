@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import inlined, kernel_of
+from frozenlab.lake.kernels.compiled import inlined, kernel, kernel_of
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
 from frozenlab.lake.kernels.problem import PROBLEM
@@ -48,6 +48,21 @@ def steps_around(i, goal, problem):
         if b >= 0 and problem.distance[i, b] < FAR:
             least = min(least, 1 + problem.distance[i, b])
     return least
+
+
+@kernel
+def from_starts(i, j, problem, model, by_delay, pairs):
+    """What a table ``[vertex of i, vertex of j]`` of steps, or of delays, says of the starts. An agent that starts on its goal is done
+    there, or leaves it and comes back."""
+    m, starts, goals, distance = problem.m, problem.starts, problem.goals, problem.distance
+    found = np.int64(FAR)
+    for parked_i in range(1 + (starts[i] == goals[i])):
+        a = m if parked_i else starts[i]
+        for parked_j in range(1 + (starts[j] == goals[j])):
+            b = m if parked_j else starts[j]
+            more = model.least[i, a] - distance[i, starts[i]] + model.least[j, b] - distance[j, starts[j]] if by_delay else 0
+            found = min(found, np.int64(pairs[a, b]) + more)
+    return found
 
 
 @kernel_of(MODEL(types.int64, PROBLEM))

@@ -12,6 +12,7 @@ NO_FAULT = -1
 BLOCKED, SELF, GOAL, OTHERS, OTHER_GOALS, EXITS = range(6)
 """The planes of an observation; those of the four exits are there only where boards may have one-way ice or doors."""
 STEPS = np.array(list(MOVES.values()), np.int64)
+WAIT = list(MOVES).index("W")
 
 earned = kernel(plan_reward)
 
@@ -72,6 +73,8 @@ def step_rows(actions, boards, rows, auto_reset, after):
         else:
             _move(rows.cells[row], after, rows.observations[row])
             if home == k:
+                if (actions[row] == WAIT).all():  # they began at home: a WAIT at the end of a plan is free
+                    rows.steps[row] = step = 0
                 rows.terminated[row] = True
                 rows.rewards[row] = earned(optimum, step, None, 1.0)
             elif step == boards.limits[board]:

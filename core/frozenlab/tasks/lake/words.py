@@ -225,7 +225,7 @@ def shown(row: Any) -> str:
     way = [f"  agent {i} from {agent.start} to {agent.goal}" for i, agent in enumerate(board.agents)]
     if not pd.isna(row["paths"]):
         way = [f"{asked}: {moves(path)}" for asked, path in zip(way, json.loads(row["paths"]), strict=True)]
-    return "\n".join([*(f"  {line}" for line in board.to_text().splitlines()), *way])
+    return "\n".join([*(f"  {line}" for line in board.to_dict()["map"]), *way])
 
 
 def moves(path: Sequence[Sequence[int]]) -> str:

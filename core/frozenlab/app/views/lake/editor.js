@@ -116,11 +116,13 @@ class Editor {
   get rows() { return this.ice.length; }
   get cols() { return this.ice[0].length; }
 
+  // A start and a goal can share a cell; the start lies on top.
+  piecesAt(cell) {
+    return ["start", "goal"].flatMap((role) => [...this.agents.keys()].filter((i) => same(this.agents[i][role], cell)).map((i) => ({ i, role })));
+  }
+
   pieceAt(cell) {
-    for (const [i, agent] of this.agents.entries()) {
-      for (const role of ["start", "goal"]) if (same(agent[role], cell)) return { i, role };
-    }
-    return null;
+    return this.piecesAt(cell)[0] ?? null;
   }
 
   free() {
@@ -142,10 +144,10 @@ class Editor {
     return this.ice[cell[0]][cell[1]] === this.brush ? PLAIN : this.brush;
   }
 
-  // Puts a start or goal on a cell; what stood there takes its place.
+  // Puts a start or goal on a cell; a start where another starts, or a goal on another's, takes its place.
   put({ i, role }, cell) {
-    const there = this.pieceAt(cell);
-    if (there) this.agents[there.i][there.role] = this.agents[i][role];
+    const there = this.piecesAt(cell).find((piece) => piece.role === role);
+    if (there) this.agents[there.i][role] = this.agents[i][role];
     this.agents[i][role] = [...cell];
     this.ice[cell[0]][cell[1]] = PLAIN;
     this.focus = [...cell];
@@ -314,10 +316,10 @@ class Editor {
     this.player.show({ board, tracks: [track], ghost: null, steps: 0, begin: 0, margin: 0.08, height, autoplay: false, busy: "", colors });
     this.ice.forEach((row, r) => row.forEach((letter, c) => {
       const cell = this.cell([r, c]);
-      const piece = this.pieceAt([r, c]);
+      const pieces = this.piecesAt([r, c]);
       cell.tabIndex = same(this.focus, [r, c]) ? 0 : -1;
-      cell.classList.toggle("held", Boolean(piece && this.carried?.i === piece.i && this.carried?.role === piece.role));
-      cell.setAttribute("aria-label", `row ${r}, column ${c}: ${piece ? `${piece.role} of agent ${piece.i}` : nameOf(letter)}`);
+      cell.classList.toggle("held", pieces.some(({ i, role }) => this.carried?.i === i && this.carried?.role === role));
+      cell.setAttribute("aria-label", `row ${r}, column ${c}: ${pieces.map(({ i, role }) => `${role} of agent ${i}`).join(", ") || nameOf(letter)}`);
     }));
     this.drawBrushes();
     this.find(".undo").disabled = !this.past.length;
