@@ -127,8 +127,9 @@ def language_values(spec: SessionSpec) -> dict[str, Any]:
 def language_fields(begun: LanguageSettings) -> dict[str, Any]:
     """The language model and how it is trained: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. Everything
     else is as in the preset."""
-    st.caption("The preset's numbers are starting points: they are not tuned at this size yet.")
     policy = st.session_state[KEY]
+    if policy != PLANNER:
+        st.caption("The preset's numbers are starting points: they are not tuned at this size yet.")
     if policy == OTHER:
         policy = st.text_input(
             "Folder or name", key="form_policy", **KEPT, max_chars=300,
