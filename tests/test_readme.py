@@ -37,11 +37,11 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
-def test_there_are_four_snippets() -> None:
-    assert len(SNIPPETS) == 4
+def test_there_are_five_snippets() -> None:
+    assert len(SNIPPETS) == 5
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=["start", "solve", "train", "step"])
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=["start", "solve", "plan", "train", "step"])
 def test_a_snippet_runs_and_prints_what_it_says(snippet: str) -> None:
     done = subprocess.run([sys.executable, "-c", snippet], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -107,7 +107,7 @@ def test_a_server_compiles_what_is_missing_and_nothing_twice(folder: Path, monke
     monkeypatch.setattr("frozenlab.lake.kernels.cache.subprocess.Popen", Process)
     note("boards", time.time(), 9, 9, done=True)
     kernel_cache.start()
-    assert started == [["solver", "costs"], ["judge", "large", "layouts"]]
+    assert started == [["solver", "costs"], ["judge", "large", "layouts", "planners"]]
     assert all(progress(group) is not None for group in GROUPS)
     kernel_cache.start()
     assert len(started) == 2

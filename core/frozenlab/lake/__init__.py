@@ -12,6 +12,7 @@
 | judge a plan | ``frozenlab.lake.rules`` (``judge``) |
 | read the answers of a language model | ``frozenlab.lake.words.reading`` (``parse_answer``, ``judge_answer``) |
 | solve boards exactly | ``frozenlab.lake.solvers.solver`` (``solve``, ``solve_all``) |
+| plan for hundreds of agents | ``frozenlab.lake.planners`` (``PLANNERS``) |
 | see how Conflict-Based Search works | ``frozenlab.lake.solvers.cbs`` (``search``) |
 | describe an environment | ``frozenlab.lake.config`` (``EnvironmentConfig``), by name ``frozenlab.lake.presets`` |
 | draw certified boards from it | ``frozenlab.lake.draw.generator`` (``generate``) |
@@ -19,7 +20,7 @@
 | train a language model with TRL or verifiers | ``frozenlab.lake.envs.rl``, ``frozenlab.lake.envs.verifiers_env`` |
 | train policies | ``frozenlab.lake.envs.parallel`` (PettingZoo, Gymnasium), ``frozenlab.lake.envs.vector`` |
 
-Compiled code (``kernels``, ``draw.drawing``, ``draw.layouts``) is loaded with the first board that is solved or drawn.
+Compiled code (``kernels``, ``draw.drawing``, ``draw.layouts``) is loaded with the first board that is solved, planned or drawn.
 """
 
 from frozenlab.lake.board import Agent, Board

@@ -28,12 +28,12 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.files import writable
 from frozenlab.base.places import CHECKOUT
 
-Group = Literal["solver", "judge", "boards", "costs", "large", "layouts"]
+Group = Literal["solver", "judge", "boards", "costs", "large", "layouts", "planners"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 """The optimal makespan; judging plans; drawing scatter boards; the optimal sum of costs; boards too large for an exact search;
-drawing boards of the other layouts."""
+drawing boards of the other layouts; planners for many agents."""
 
-SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "large", "layouts"))
+SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "large", "layouts", "planners"))
 """What two processes compile at the same time, in the order in which a newcomer needs it."""
 
 LAKE = Path(__file__).parents[1]

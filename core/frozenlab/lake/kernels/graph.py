@@ -64,7 +64,8 @@ def number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, prede
 
 @kernel
 def distances(moves, m, source, exits, cell_of, agent, out, queue):
-    """Breadth-first distances of all vertices into ``out``: from ``source``, or to it if ``moves`` are predecessors; FAR: no path.
+    """Breadth-first distances of all vertices into ``out``: from ``source``, or to it if ``moves`` are predecessors; FAR: no
+    path, or none of less than FAR steps.
 
     Args:
         exits, cell_of: of the board; ``agent``: its number on the board, which says what doors it has no key for.
@@ -81,6 +82,8 @@ def distances(moves, m, source, exits, cell_of, agent, out, queue):
     while head < tail:
         a = queue[head]
         head += 1
+        if out[a] == FAR - 1:
+            break
         for n in range(DIRECTIONS):
             b = moves[a, n]
             if b < 0:

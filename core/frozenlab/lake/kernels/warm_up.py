@@ -20,6 +20,8 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash
 from frozenlab.lake.draw.stream import Stratum, Stream
 from frozenlab.lake.kernels.cache import GROUPS, Group, note
+from frozenlab.lake.planners import PLANNERS
+from frozenlab.lake.planners.planner import prepare
 from frozenlab.lake.solvers.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
 
 MESSAGE = "Preparing the solver (compiled once on each machine, up to a minute) ..."
@@ -41,6 +43,7 @@ STEPS: dict[Group, Callable[[], object]] = {
     "costs": lambda: solve(BOARD, wait_definition="sum_of_costs"),
     "large": lambda: solve(LARGE),
     "layouts": lambda: Stream(ROOMS, ROOMS.key("warm-up", 0)).take([1]),
+    "planners": lambda: [prepare(type(planner)) for planner in PLANNERS.values()],
 }
 """What makes the kernels of each group run."""
 

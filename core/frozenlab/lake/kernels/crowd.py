@@ -1,0 +1,53 @@
+"""A board as planners for many agents take it. Imports numba."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frozenlab.lake.kernels.compiled import entry
+from frozenlab.lake.kernels.graph import distances, number_cells
+from frozenlab.lake.kernels.grid import DIRECTIONS
+from frozenlab.lake.kernels.limits import FAR
+
+
+class Crowd(NamedTuple):
+    """The graph of a board and the distances of its agents, in the order of the board."""
+
+    starts: NDArray[np.int64]
+    """``[agent]`` vertices."""
+    goals: NDArray[np.int64]
+    successors: NDArray[np.int64]
+    """``[vertex, 4]`` vertices that a move leads to, filled up with -1."""
+    distance: NDArray[np.int16]
+    """``[agent, vertex]`` steps to the agent's goal when no other agent is in the way (FAR: no path, or a door of another agent)."""
+    cell_of: NDArray[np.int64]
+    """``[vertex]`` row-major number of the cell."""
+
+
+@entry("planners")
+def number_crowd(exits, width, start_cells, goal_cells):
+    """(the :class:`Crowd` of a board, whose ``distance`` is not written yet and whose starts are -1 where no goal can be reached from them,
+    ``[vertex, 4]`` the vertices that a move comes from)."""
+    k, cells = start_cells.shape[0], exits.shape[0]
+    vertex_of, cell_of = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    successors, predecessors = np.empty((cells, DIRECTIONS), np.int64), np.empty((cells, DIRECTIONS), np.int64)
+    m = number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, predecessors)
+    crowd = Crowd(vertex_of[start_cells], vertex_of[goal_cells], successors[:m].copy(), np.empty((k, m), np.int16), cell_of[:m].copy())
+    return crowd, predecessors[:m].copy()
+
+
+@entry("planners")
+def write_distances(crowd, predecessors, exits, first, last):
+    """Writes the distances of the agents ``first`` to ``last - 1``.
+
+    Returns:
+        the first of them whose goal cannot be reached, -1 if all can be
+    """
+    m = crowd.cell_of.shape[0]
+    queue = np.empty(m, np.int64)
+    for i in range(first, last):
+        distances(predecessors, m, crowd.goals[i], exits, crowd.cell_of, i, crowd.distance[i], queue)
+        if crowd.starts[i] < 0 or crowd.distance[i, crowd.starts[i]] == FAR:
+            return i
+    return -1

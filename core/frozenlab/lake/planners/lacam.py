@@ -1,0 +1,83 @@
+"""LaCAM and LaCAM*: quick with hundreds of agents, and complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from frozenlab.base import seeds
+from frozenlab.lake.board import Board
+from frozenlab.lake.planners.planner import Clock, News, Planner
+
+if TYPE_CHECKING:
+    from frozenlab.lake.kernels.crowd import Crowd
+    from frozenlab.lake.kernels.lacam import Search
+
+MEMORY = 1 << 28
+"""Bytes of the configurations that a search keeps."""
+MOST_NODES = 1_000_000
+
+
+@dataclass(frozen=True)
+class LaCAM(Planner):
+    """LaCAM (Okumura 2023, AAAI, "LaCAM: Search-based algorithm for quick multi-agent pathfinding"): a depth-first search over
+    configurations, in which PIBT says where all agents go next. It ends with its first plan."""
+
+    name: ClassVar[str] = "lacam"
+    title: ClassVar[str] = "LaCAM"
+    promise: ClassVar[Literal["complete"]] = "complete"
+    improve: ClassVar[bool] = False
+
+    def search(self, board: Board, crowd: Crowd, clock: Clock, seed: int) -> Iterator[News]:
+        from frozenlab.lake.kernels import lacam as kernels
+        from frozenlab.lake.kernels.pibt import new_room
+
+        k = len(crowd.goals)
+        search, room = new_search(k), new_room(len(crowd.successors), k)
+        after, state = np.empty(k, np.int32), np.uint64(seeds.derive(seed, "planners/lacam"))
+        kernels.begin_lacam(crowd, search)
+        status = kernels.GOING_ON
+        while status in (kernels.GOING_ON, kernels.IMPROVED) and not clock.is_up:
+            steps = clock.effort(status == kernels.GOING_ON)
+            status, state = kernels.go_on_lacam(crowd, search, room, after, np.uint64(state), steps, self.improve)
+            goal = int(search.counters[kernels.GOAL])
+            # the least loss, which is proven when all is searched, is at most the least sum of costs
+            bound = int(search.cost[goal]) if self.improve and status == kernels.DONE and goal >= 0 else 0
+            if status == kernels.DONE and goal < 0:
+                yield News(unsolvable=True)
+            elif status == kernels.IMPROVED or status == kernels.DONE:
+                way = [goal]
+                while search.parent[way[-1]] >= 0:
+                    way.append(int(search.parent[way[-1]]))
+                yield News(crowd.cell_of[search.where[way[::-1]]], bound)
+
+
+class LaCAMStar(LaCAM):
+    """LaCAM* (Okumura 2023, IJCAI, "Improving LaCAM for scalable eventually optimal multi-agent pathfinding"; 2024, "Engineering LaCAM*"):
+    goes on after the first plan, until nothing is left that could be cheaper. What it makes cheapest is the sum of loss: of each time step,
+    how many agents are not at rest on their goals. That is at most the sum of costs, so it is a lower bound once all is searched."""
+
+    name: ClassVar[str] = "lacam-star"
+    title: ClassVar[str] = "LaCAM*"
+    improve: ClassVar[bool] = True
+
+
+def new_search(agents: int) -> Search:
+    """An empty search, with room for as many configurations as :data:`MEMORY` holds."""
+    from frozenlab.lake.kernels.lacam import COUNTERS, Search
+
+    nodes = max(1_000, min(MOST_NODES, MEMORY // (12 * agents)))
+    many = 4 * nodes
+
+    def room(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+        return np.empty(shape, np.int32)
+
+    return Search(
+        counters=np.zeros(COUNTERS, np.int64), where=room(nodes, agents), turns=room(nodes, agents),
+        urgency=np.empty((nodes, agents), np.float32), parent=room(nodes), cost=np.empty(nodes, np.int64), rest=np.empty(nodes, np.int64),
+        first=room(nodes, 3), slots=room(1 << (2 * nodes - 1).bit_length()), constraint=room(6 * many, 5), edge=room(many, 2),
+        open=room(many), queue=room(nodes), queued=np.zeros(nodes, np.uint8),
+    )  # fmt: skip

@@ -1,0 +1,212 @@
+"""What a planner is: it makes plans of boards of any size within a budget of seconds, each better than the one before.
+
+``plan`` answers the best plan that it has when the time is up, with a lower bound: no plan has a smaller sum of costs. It ends sooner where
+nothing is left to do. Every plan has passed the judge. With one seed a planner makes the same plans in the same order, whatever the
+machine; a slower one makes fewer of them in the same time.
+
+Kernels are compiled or loaded before the clock starts, and called for about 50 ms at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frozenlab.base.errors import LabError
+from frozenlab.lake.board import Board, Plan
+from frozenlab.lake.solvers.solver import SUM_OF_COSTS, Boards, Plans, ensure_valid, stacked
+
+if TYPE_CHECKING:
+    from frozenlab.lake.kernels.crowd import Crowd
+
+SLICE = 0.05
+"""Seconds that one call of a kernel should take: a planner can stop only between two of them."""
+VISITS = 1 << 21
+"""About so many cells are visited in one call while distances are measured: some 20 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best plan so far, and what is known about it."""
+
+    plan: Plan | None = None
+    """Each agent's letters up to its arrival for good."""
+    cost: int | None = None
+    """Its sum of costs: over the agents, the time step from which each stands on its goal for good."""
+    makespan: int | None = None
+    lower_bound: int = 0
+    """No plan of the board has a smaller sum of costs."""
+    unsolvable: bool = False
+    """Whether it is proven that the board has no plan."""
+    seconds: float = 0.0
+    """From the start of the clock up to this report."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the plan has the smallest sum of costs, or there is none."""
+        return self.unsolvable or self.cost == self.lower_bound
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the lower bound the plan costs at most; None without a plan."""
+        return None if self.cost is None else self.cost / self.lower_bound if self.lower_bound else 1.0
+
+
+class News(NamedTuple):
+    """What a search has to say."""
+
+    cells: NDArray[Any] | None = None
+    """``[time, agent]`` row-major cells of a plan, whose last row is the goals."""
+    lower_bound: int = 0
+    unsolvable: bool = False
+
+
+class Clock:
+    """A budget of seconds, and how much to do before the next look at it."""
+
+    now = staticmethod(time.monotonic)
+    """Benchmarks and tests measure in processor time, whatever else the machine does."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.began = self._looked = self.now()
+        self._effort = 1
+
+    @property
+    def elapsed(self) -> float:
+        return self.now() - self.began
+
+    @property
+    def is_up(self) -> bool:
+        return self.elapsed >= self.seconds
+
+    def effort(self, whole: bool = True) -> int:
+        """How many steps the next call of a kernel should make, by how long it is since the last call of this.
+
+        Args:
+            whole: whether all steps were made since.
+        """
+        now = self.now()
+        took, self._looked = now - self._looked, now
+        if took > SLICE:
+            self._effort = max(1, self._effort // 2)
+        elif whole and took < SLICE / 2:
+            self._effort = min(2 * self._effort, 1 << 24)
+        return self._effort
+
+
+@dataclass(frozen=True)
+class Planner(ABC):
+    """A planner; its fields are its settings."""
+
+    name: ClassVar[str]
+    """What commands call it."""
+    title: ClassVar[str]
+    promise: ClassVar[Literal["optimal", "bounded", "complete", "none"]]
+    """``optimal``: ends with a plan of the smallest sum of costs, if it has the time; ``bounded``: ends with one that costs at most some
+    factor more; ``complete``: finds a plan or proves that there is none, if it has time and memory; ``none``: quick."""
+
+    @abstractmethod
+    def search(self, board: Board, crowd: Crowd, clock: Clock, seed: int) -> Iterator[News]:
+        """The plans of a board whose agents can all reach their goals alone, each with what is known then; until the clock is up."""
+
+    def plan(self, board: Board, budget_seconds: float = 10.0, seed: int = 0, report: Callable[[Found], object] | None = None) -> Found:
+        """The best plan within the budget; it ends at most about 0.2 s later.
+
+        Args:
+            report: gets each better plan, and each higher lower bound; an error that it raises ends the search.
+
+        Raises:
+            LabError: the budget is not above 0, or a goal is more than 29,999 steps away.
+            AssertionError: a plan does not pass the judge, which would be a bug.
+
+        Example:
+            >>> from frozenlab.lake.planners import PLANNERS
+            >>> found = PLANNERS["lacam"].plan(Board.from_text("S g F G s\\nH H F H H"))
+            >>> found.lower_bound <= found.cost
+            True
+        """
+        if not budget_seconds > 0 or math.isinf(budget_seconds):
+            raise LabError(f"the budget is {budget_seconds:g} s; a planner needs some time above 0")
+        prepare(type(self))
+        clock, best = Clock(budget_seconds), Found()
+        one = stacked([board])
+        crowd = crowd_of(board, one, clock)
+        if crowd is None:
+            return replace(best, unsolvable=not clock.is_up, seconds=clock.elapsed)
+        least = sum(int(crowd.distance[i, start]) for i, start in enumerate(crowd.starts))
+        best = replace(best, lower_bound=least)
+        for cells, bound, unsolvable in self.search(board, crowd, clock, seed):
+            now = replace(best, lower_bound=max(best.lower_bound, bound), unsolvable=unsolvable)
+            if cells is not None:
+                plan, cost, makespan = written(cells, one)
+                if now.cost is None or cost < now.cost:
+                    now = replace(now, plan=plan, cost=cost, makespan=makespan)
+            if now != best:
+                best = replace(now, seconds=clock.elapsed)
+                if report is not None:
+                    report(best)
+            if best.proven or clock.is_up:
+                break
+        return replace(best, seconds=clock.elapsed)
+
+
+def crowd_of(board: Board, one: Boards, clock: Clock) -> Crowd | None:
+    """The board as kernels for many agents take it; None if an agent cannot reach its goal, or the clock is up.
+
+    Raises LabError if a goal is too far away.
+    """
+    from frozenlab.lake.kernels.crowd import number_crowd, write_distances
+
+    crowd, predecessors = number_crowd(one.exits[0], one.width, one.starts[0], one.goals[0])
+    k, m = crowd.distance.shape
+    at_once = max(1, VISITS // m)
+    for first in range(0, k, at_once):
+        cut_off = write_distances(crowd, predecessors, one.exits[0], first, min(first + at_once, k))
+        if cut_off >= 0:
+            if board.agents[cut_off].start in board.distances_to_goal(cut_off):
+                raise LabError(f"the goal of agent {cut_off} is more than 29,999 steps away; planners go that far")
+            return None
+        if clock.is_up:
+            return None
+    return crowd
+
+
+def written(cells: NDArray[Any], one: Boards) -> tuple[Plan, int, int]:
+    """(plan, sum of costs, makespan) of a plan as cells ``[time, agent]``. Raises AssertionError if it does not pass the judge."""
+    steps = np.diff(cells.astype(np.int64), axis=0)
+    letters = np.full(steps.shape, ord("W"), np.uint8)
+    for letter, step in (("L", -1), ("R", 1), ("U", -one.width), ("D", one.width)):
+        letters[steps == step] = ord(letter)
+    away = cells != cells[-1]
+    arrivals = np.where(away.any(axis=0), len(cells) - np.argmax(away[::-1], axis=0), 0)
+    moves = np.ascontiguousarray(letters.T)
+    plan = tuple(row[:length].tobytes().decode("ascii") for row, length in zip(moves, arrivals, strict=True))
+    cost = int(arrivals.sum())
+    plans = Plans(moves[None], arrivals[None].astype(np.int64))
+    ensure_valid(one, plans, np.ones(1, np.bool_), SUM_OF_COSTS, np.array([cost]))
+    return plan, cost, int(arrivals.max())
+
+
+TINY = "S F s F\nF g F G"
+"""A board on which every planner has something to do."""
+
+
+@cache
+def prepare(kind: type[Planner]) -> None:
+    """Compiles the kernels of a planner, or loads them, so that its budget is spent on planning."""
+    board = Board.from_text(TINY)
+    one, clock = stacked([board]), Clock(60.0)
+    crowd = crowd_of(board, one, clock)
+    assert crowd is not None
+    for cells, _, _ in kind().search(board, crowd, clock, seed=0):
+        if cells is not None:
+            written(cells, one)

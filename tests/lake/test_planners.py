@@ -1,0 +1,124 @@
+"""Planners for any number of agents: their plans are valid, and what they promise and say of the costs is true."""
+
+import heapq
+import random
+import time
+from itertools import combinations, product
+
+import pytest
+from hypothesis import given
+
+from frozenlab.base.errors import LabError
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.planners import PLANNERS, Found, Planner
+from frozenlab.lake.planners.planner import Clock
+from frozenlab.lake.rules import judge
+from frozenlab.lake.solvers.solver import solve
+from tests.lake.boards import boards, connected_board
+
+BY_NAME = pytest.mark.parametrize("planner", PLANNERS.values(), ids=lambda planner: planner.name)
+
+
+@pytest.fixture(autouse=True)
+def processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Budgets are of this process, so that a busy machine changes nothing."""
+    monkeypatch.setattr(Clock, "now", staticmethod(time.process_time))
+
+
+def crowd(seed: int, agents: int, side: int = 12) -> Board:
+    return connected_board(random.Random(seed), side, side, agents, side * side // 10)
+
+
+SMALL = boards(most_side=4, most_agents=3, furnished=True, shared=True)
+
+
+def assert_true(board: Board, found: Found) -> None:
+    """The plan is what the planner says of it."""
+    if found.plan is not None:
+        verdict = judge(board, found.plan)
+        assert (verdict.fault, verdict.sum_of_costs, verdict.makespan) == (None, found.cost, found.makespan)
+        assert found.lower_bound <= verdict.sum_of_costs
+
+
+@BY_NAME
+@given(board=SMALL)
+def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> None:
+    seen: list[Found] = []
+    found = planner.plan(board, 60.0 if planner.promise != "none" else 0.05, seed=1, report=seen.append)
+    exact = solve(board, sum_of_costs=True)
+    for one in (*seen, found):
+        assert_true(board, one)
+    if exact.sum_of_costs is not None:
+        assert found.lower_bound <= exact.sum_of_costs <= (found.cost or exact.sum_of_costs)
+        assert not found.unsolvable
+    if planner.promise == "complete":
+        assert found.unsolvable is (exact.status == "unsolvable") and (found.plan is None) is found.unsolvable
+
+
+def least_loss(board: Board) -> int:
+    """The least sum over all time steps of the agents that are not at rest on their goals (Dijkstra over joint states)."""
+    goals = tuple(agent.goal for agent in board.agents)
+    queue, done = [(0, tuple(agent.start for agent in board.agents))], set()
+    while queue:
+        cost, here = heapq.heappop(queue)
+        if here == goals:
+            return cost
+        if here in done:
+            continue
+        done.add(here)
+        ways = [
+            [cell, *(other for r, c in ((0, 1), (1, 0), (0, -1), (-1, 0)) if board.has_exit(cell, other := (cell[0] + r, cell[1] + c)))]
+            for cell in here
+        ]
+        for there in product(*ways):
+            swaps = any(there[i] == here[j] and there[j] == here[i] for i, j in combinations(range(len(here)), 2))
+            if len(set(there)) == len(there) and not swaps and not any(map(board.is_locked, there, range(len(there)))):
+                loss = sum(a != goal or b != goal for a, b, goal in zip(here, there, goals, strict=True))
+                heapq.heappush(queue, (cost + loss, there))
+    raise AssertionError("no plan")
+
+
+@given(board=SMALL)
+def test_lacam_star_ends_with_the_least_loss(board: Board) -> None:
+    found = PLANNERS["lacam-star"].plan(board, 60.0)
+    if not found.unsolvable:
+        assert found.lower_bound == least_loss(board)
+
+
+@BY_NAME
+def test_one_seed_makes_the_same_plans(planner: Planner) -> None:
+    board = crowd(3, 20)
+
+    def plans(seed: int) -> list[object]:
+        seen: list[Found] = []
+        planner.plan(board, 0.4, seed, seen.append)
+        return [(found.plan, found.lower_bound) for found in seen]
+
+    one, again = plans(1), plans(1)
+    both = min(len(one), len(again))
+    assert both > 0 and one[:both] == again[:both]
+
+
+@BY_NAME
+def test_a_planner_stops_in_time_and_at_once_where_its_report_raises(planner: Planner) -> None:
+    board = crowd(4, 100, side=20)
+    assert planner.plan(board, 0.3).seconds < 0.5
+    with pytest.raises(KeyboardInterrupt):
+        planner.plan(board, 30.0, report=lambda found: (_ for _ in ()).throw(KeyboardInterrupt))
+
+
+def test_400_agents_on_32x32() -> None:
+    board = connected_board(random.Random(5), 32, 32, 400, 102)
+    for name in ("pibt", "lacam"):
+        assert_true(board, found := PLANNERS[name].plan(board, 30.0))
+        assert found.plan is not None
+
+
+def test_impossible_budgets_and_endless_ways_are_refused() -> None:
+    with pytest.raises(LabError, match="the budget is 0 s"):
+        PLANNERS["pibt"].plan(crowd(1, 2), 0)
+    side = 248  # a way to and fro through all rows
+    rows = tuple("F" * side if r % 2 == 0 else ("H" * (side - 1) + "F" if r % 4 == 1 else "F" + "H" * (side - 1)) for r in range(side - 1))
+    long = Board.known_good(rows, (Agent((0, 0), (side - 2, 0)),))
+    with pytest.raises(LabError, match="agent 0 is more than 29,999 steps away"):
+        PLANNERS["pibt"].plan(long)
