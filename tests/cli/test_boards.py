@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from frozenlab.cli.main import main
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import instances_in
 from frozenlab.lake.rules import FAULTS
@@ -83,3 +84,37 @@ def test_a_bad_config_is_named_and_writes_nothing(capsys: pytest.CaptureFixture[
     config.write_text(text)
     assert reason(capsys, "generate", str(config), "--n", "4", "--out", str(out)).startswith(said)
     assert not out.exists()
+
+
+def test_solve_with_a_planner_takes_a_scenario_and_some_of_its_agents(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rows = [f"0\tmaps/m.map\t4\t2\t{x}\t0\t{x}\t1\t1" for x in range(4)]
+    (tmp_path / "m.scen").write_text("version 1\n" + "\n".join(rows))
+    scenario = str(tmp_path / "m.scen")
+    assert "name it with --map" in reason(capsys, "solve", scenario)
+    (tmp_path / "m.map").write_text("type octile\nheight 2\nwidth 4\nmap\n....\n....\n")
+    found = answer(capsys, "solve", scenario, "-k", "3", "--planner", "lacam", "--seconds", "60", "--seed", "1")
+    keys = {"planner", "solvable", "sum_of_costs", "makespan", "lower_bound", "proven", "seconds", "plan"}
+    assert set(found) == keys and found["plan"] == ["D", "D", "D"] and found["proven"]
+    assert answer(capsys, "solve", scenario, "-k", "3")["makespan"] == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--planner", "best"], "there is no planner 'best'; use pibt"),
+        (["--seconds", "3"], "--seconds is for planners: add --planner with one of"),
+        (["--planner", "lacam", "--soc"], "--soc is for the exact solver"),
+        (["--planner", "lacam", "--seconds", "-1"], "the budget is -1 s"),
+        (["-k", "9"], "the board has 2 agents; 9 cannot be taken"),
+        (["-k", "-1"], "--agents is -1; use at least 1"),
+        (["--map", "m.map"], "--map is for MovingAI scenarios"),
+    ],
+)
+def test_solve_refuses_what_does_not_fit_a_planner(capsys: pytest.CaptureFixture[str], board: str, flags: list[str], said: str) -> None:
+    assert reason(capsys, "solve", board, *flags).startswith(said)
+
+
+def test_solve_tells_progress_and_the_plan(capsys: pytest.CaptureFixture[str], board: str) -> None:
+    assert main(["solve", board, "--planner", "lacam-star"]) == 0
+    out, err = capsys.readouterr()
+    assert "s: sum of costs 1" in err and out.startswith("LaCAM*, ") and "\nThe plan:\n  agent 0: " in out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,13 +13,15 @@ from frozenlab.base.files import write_files, write_folder
 from frozenlab.base.numbers import UNKNOWN, Interval, counted, listed, number, share
 from frozenlab.cli.common import InputError, progress, read_text, show
 from frozenlab.lake import formats
-from frozenlab.lake.board import read_board
+from frozenlab.lake.board import Board, Plan, read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import Realised, generate, realised
 from frozenlab.lake.draw.hashes import NOTHING
 from frozenlab.lake.formats import FORMATS
+from frozenlab.lake.formats.entry import Entry
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.kernels.warm_up import load_solver
+from frozenlab.lake.planners import PLANNERS, Found
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.lake.rules import Verdict, judge
 from frozenlab.lake.solvers.solver import Solution, solve
@@ -27,6 +30,8 @@ from frozenlab.tasks.families import cell_label
 from frozenlab.tasks.lake.words import OUTCOMES, teams_title
 
 BOARD_HELP = "a file with a board in text or JSON form, or - for standard input"
+PAUSE = 0.5
+"""Seconds from one line about a planner's progress to the next at the least."""
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +47,14 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
 
 
 def add_solve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("board", help=BOARD_HELP)
+    parser.add_argument("board", help=f"{BOARD_HELP}; or a MovingAI scenario (.scen)")
     parser.add_argument("--soc", action="store_true", help="also find the optimal sum of costs")
+    parser.add_argument("--map", type=Path, help="the MovingAI map of a scenario (default: the one that it names, beside it)")
+    parser.add_argument("-k", "--agents", type=int, metavar="K", help="take only the first agents, this many")
+    names = listed([f"{planner.name} ({planner.title})" for planner in PLANNERS.values()], "or")
+    parser.add_argument("--planner", metavar="NAME", help=f"plan for a small sum of costs instead, with {names}")
+    parser.add_argument("--seconds", type=float, metavar="S", help="time for the planner (default: 10); Ctrl+C ends it sooner")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the planner (default: 0)")
 
 
 def add_judge(parser: argparse.ArgumentParser) -> None:
@@ -74,13 +85,76 @@ def run_generate(options: argparse.Namespace) -> None:
 
 
 def run_solve(options: argparse.Namespace) -> None:
-    board = read_board(read_text(options.board))
+    if options.planner is not None:
+        return run_planner(options)
+    for name in ("seconds", "seed"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name} is for planners: add --planner with one of {listed(PLANNERS, 'or')}")
+    board = board_in(options.board, options.map, options.agents)
     load_solver()
     solution = solve(board, sum_of_costs=options.soc)
     if solution.status == "undecided":
         raise InputError("no plan was found within the node budget, and no proof that there is none")
     figures = {name: getattr(solution, name) for name in ("makespan", "bounds", "sum_of_costs", "needs_wait", "plan")}
     show(options.json, {"solvable": solution.status != "unsolvable"} | figures, solution_words(solution, options.soc))
+
+
+def run_planner(options: argparse.Namespace) -> None:
+    """``solve --planner``: progress on stderr, then the best plan."""
+    if options.soc or (planner := PLANNERS.get(options.planner)) is None:
+        reason = "--soc is for the exact solver: planners say what is known of the sum of costs"
+        raise InputError(reason if options.soc else f"there is no planner {options.planner!r}; use {listed(PLANNERS, 'or')}")
+    seconds = 10.0 if options.seconds is None else options.seconds
+    board = board_in(options.board, options.map, options.agents)
+    load_solver()
+    known, said = [Found()], -PAUSE
+
+    def note(found: Found) -> None:
+        nonlocal said
+        known.append(found)
+        if found.cost is not None and found.seconds >= said + PAUSE:
+            said = found.seconds
+            print(f"{found.seconds:.1f} s: {costs_words(found)}", file=sys.stderr, flush=True)
+
+    try:
+        found = planner.plan(board, seconds, options.seed or 0, note)
+    except KeyboardInterrupt:
+        found = known[-1]
+    if found.plan is None and not found.unsolvable:
+        tried = f"{planner.title} found no plan in {found.seconds:.1f} s"
+        raise InputError(f"{tried}, and no proof that there is none; --seconds gives it more time")
+    record = {"planner": planner.name, "solvable": not found.unsolvable}
+    record |= {name: getattr(found, name) for name in ("makespan", "lower_bound", "proven", "seconds", "plan")}
+    lines = ["The board has no solution; this is proven."]
+    if found.plan is not None:
+        lines = [f"{planner.title}, {found.seconds:.1f} s: {costs_words(found)}, {counted(found.makespan or 0, 'time step')}.", "The plan:"]
+        lines += plan_lines(found.plan)
+    show(options.json, record | {"sum_of_costs": found.cost}, *lines)
+
+
+def board_in(name: str, map_path: Path | None, agents: int | None) -> Board:
+    """The board of a file in one of our forms, or of a MovingAI scenario, whose map is looked for beside it; with its first agents only."""
+    text = read_text(name)
+    if agents is not None and agents < 1:
+        raise InputError(f"--agents is {agents}; use at least 1")
+    if not (name.lower().endswith(".scen") or text.lstrip().startswith("version ")):
+        if map_path is not None:
+            raise InputError(f"--map is for MovingAI scenarios (.scen), and {name} is none")
+        return Entry(name, read_board(text)).first(agents).board
+    if map_path is None:
+        fields = next((line.split("\t") for line in text.splitlines()[1:] if "\t" in line), ["", ""])
+        map_path = Path(name).parent / fields[1].replace("\\", "/").rpartition("/")[2]
+        if not map_path.is_file():
+            raise InputError(f"{map_path}, the map of the scenario, is not there: name it with --map")
+    return formats.read("movingai", formats.Source(text, name, read_text(map_path), map_path.name, None, agents))[0].board
+
+
+def costs_words(found: Found) -> str:
+    """The sum of costs of a plan, and how good that is."""
+    what = f"sum of costs {found.cost:,}"
+    if found.proven:
+        return f"{what}, the smallest there is"
+    return f"{what}, at most {found.ratio:.2f} times the smallest, which is {found.lower_bound:,} or more"
 
 
 def run_judge(options: argparse.Namespace) -> None:
@@ -171,8 +245,11 @@ def solution_words(solution: Solution, with_costs: bool) -> str:
     if with_costs:
         decided = solution.sum_of_costs is not None
         lines.append(f"Smallest sum of costs: {solution.sum_of_costs}, proven." if decided else "The smallest sum of costs is not known.")
-    plan = [f"  agent {number}: {motions or '(stays)'}" for number, motions in enumerate(solution.plan)]
-    return "\n".join([*lines, "An optimal plan:" if solution.bounds is None else "The plan:", *plan])
+    return "\n".join([*lines, "An optimal plan:" if solution.bounds is None else "The plan:", *plan_lines(solution.plan)])
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    return [f"  agent {number}: {motions or '(stays)'}" for number, motions in enumerate(plan)]
 
 
 def verdict_words(verdict: Verdict, optimum: int | None) -> str:

@@ -69,7 +69,7 @@ COMMANDS = (
     Command("propose", "propose the next config for a session that waits for a person", ".fork"),
     Command("fork", "branch off after a stage of a session and run the branch", ".fork"),
     Command("generate", "draw solved boards from an environment config", ".boards"),
-    Command("solve", "solve a board optimally", ".boards"),
+    Command("solve", "solve a board optimally, or plan for hundreds of agents", ".boards"),
     Command("judge", "check a plan and name its first fault", ".boards"),
     Command("convert", "convert boards and plans from one format to another", ".boards"),
     Command("evaluate", "measure a model on a suite: rates, gaps, faults", ".model"),
