@@ -1,4 +1,5 @@
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,18 @@ def test_blank_lines_count_in_line_numbers_but_not_as_rows() -> None:
         read_board("\nS F\nG x")
 
 
+def test_a_thousand_agents_on_the_largest_board_are_read_at_once() -> None:
+    rows = ("F" * 512,) * 511 + ("FH" * 256,)
+    board = Board(rows, tuple(Agent(divmod(7 * i, 512), divmod(7 * i + 3, 512)) for i in range(1000)))
+    began = time.process_time()
+    again = read_board(json.dumps(board.to_dict()))
+    exits = again.exits
+    assert time.process_time() - began < 0.5, "0.08 s"
+    assert again == board and (exits[0], exits[511], exits[-1], exits[-2]) == (26, 22, 0, 17)
+    with pytest.raises(BoardError, match="the board has 1001 agents; the largest team allowed is 1000"):
+        Board(("F" * 512,) * 4, tuple(Agent(divmod(i, 512), divmod(i, 512)) for i in range(1001)))
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -50,9 +63,9 @@ def test_blank_lines_count_in_line_numbers_but_not_as_rows() -> None:
         ("S F F", "a start 'S' but no goal 'G'"),
         ("G F F", "a goal 'G' but no start 'S'"),
         ("S A G a", "agent 2 is on the board but agent 1 is not"),
-        ("S " + "F " * 32 + "G", "largest side allowed is 32"),
-        ("S G " + "F " * 31 + "x x", "line 1: a cell too many"),
-        ("S G\n" + "F F\n" * 32 + "x", "line 33: a row too many; the largest side allowed is 32"),
+        ("S " + "F " * 512 + "G", "largest side allowed is 512"),
+        ("S G " + "F " * 511 + "x x", "line 1: a cell too many"),
+        ("S G\n" + "F F\n" * 512 + "x", "line 513: a row too many; the largest side allowed is 512"),
         ('{"map": 1}', '"map" must be a list'),
         ('{"map": ["S G"]}', '"agents" must be a list'),
         ('{"map": ["S G"], "agents": [{"start": [0, 0]}]}', 'agent 0: "goal" must be'),

@@ -74,11 +74,22 @@ def test_a_bounded_board_says_between_what_its_optimum_lies() -> None:
         assert Instance.from_line(Instance("x", board, solution).to_line()).solution == solution
 
 
+@pytest.mark.parametrize(("size", "agents"), [(32, 400), (64, 200), (130, 20)])
+def test_a_board_beyond_the_exact_search_gets_a_plan_and_a_bound(size: int, agents: int) -> None:
+    board = connected_board(random.Random(size), size, size, agents, size * size // 10)
+    solution = solve(board, sum_of_costs=True)
+    assert solution.plan is not None and solution.sum_of_costs is None and solve(board) == solution
+    makespan = judge(board, solution.plan).makespan
+    assert makespan == (solution.makespan if solution.status == "solved" else (solution.bounds or ())[1])
+
+
 def test_one_unreachable_goal_makes_a_large_board_unsolvable() -> None:
     rows = ("FFH" + "F" * 29, *["F" * 32] * 31)
     rows = (rows[0], "HHH" + "F" * 29, *rows[2:])
     agents = (Agent((0, 0), (31, 31)), *(Agent((5, i), (9, i)) for i in range(12)))
     assert solve(Board(rows, agents)) == Solution("unsolvable")
+    wider = tuple(row + "F" * 168 for row in rows) + ("F" * 200,) * 168
+    assert solve(Board(wider, agents)) == Solution("unsolvable")
 
 
 def test_many_boards_of_different_shapes_are_solved_in_their_order() -> None:

@@ -29,7 +29,7 @@ from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
-from tests.lake.boards import reachable_board
+from tests.lake.boards import connected_board, reachable_board
 from tests.pages.apptest import bare_page, button, components, shown
 
 SMALL = read_board("S F G\nF F F\ng F s")
@@ -178,6 +178,15 @@ def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(pag
     assert any(f"{bounds[0]} to {bounds[1]}" in str(element.value) for element in (*page.markdown, *page.get("html")))
     (player,) = players(page)
     assert [track["outcome"] for track in player["tracks"]] == ["valid"]
+
+
+def test_a_board_too_large_for_an_address_is_planned_and_taken_as_a_file(page: AppTest) -> None:
+    large = connected_board(random.Random(3), 200, 200, 300, 8_000)
+    paste(page.run(), json.dumps(large.to_dict()))
+    assert not page.exception and board(page) == large
+    assert "board" not in page.query_params and any("too large for an address" in str(text.value) for text in page.markdown)
+    (player,) = players(page)
+    assert [track["outcome"] in ("valid", "optimal") for track in player["tracks"]] == [True]
 
 
 def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:

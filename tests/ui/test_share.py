@@ -1,6 +1,8 @@
 """A board survives encoding and decoding, and codes from an address are not trusted."""
 
+import time
 from contextlib import suppress
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -28,6 +30,22 @@ def test_a_board_survives_its_code(board: Board) -> None:
     code = encode(board)
     assert decode(code) == board
     assert code.replace("-", "").replace("_", "").isalnum()
+
+
+@pytest.mark.parametrize("letter", ["F", ">"])
+def test_the_largest_board_survives_its_code_in_no_time(letter: str) -> None:
+    rows = ("F" * 512,) * 511 + (letter * 512,)
+    board = Board(rows, tuple(Agent(divmod(3 * i, 512), divmod(3 * i + 1, 512)) for i in range(1000)))
+    began = time.process_time()
+    assert decode(encode(board)) == board and encode(board).startswith("~")
+    assert time.process_time() - began < 1, "0.02 and 0.1 s"
+
+
+def test_the_codes_of_boards_that_fitted_before_are_those_of_before() -> None:
+    rows = ("F" * 32,) * 31 + ("H" * 31 + "F",)
+    board = Board(rows, tuple(Agent(divmod(i, 32), divmod(i + 1, 32)) for i in range(512)))
+    assert sha256(encode(board).encode()).hexdigest()[:12] == "221adcab9317"
+    assert encode(Board(rows, (*board.agents, Agent((16, 0), (16, 1))))).startswith("~"), "one agent too many for the old code"
 
 
 def test_the_code_of_a_large_board_is_short() -> None:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from frozenlab.base.errors import LabError
-from frozenlab.lake.exits import ADDED, ARROWS, DOORS, KEPT, locked, write_exits
+from frozenlab.lake.exits import ARROWS, DOORS, exits_of, locked
 
 Cell = tuple[int, int]
 """``(row, col)``, 0-based, from the top left."""
@@ -26,7 +26,7 @@ GOAL_LETTERS = "Ggabc"
 ICE = FROZEN + HOLE + ARROWS + DOORS
 """What a cell can be."""
 ICE_WORDS = f"F (frozen), H (hole), {' '.join(ARROWS)} (one-way ice) or {DOORS[0]} to {DOORS[-1]} (an agent's door)"
-MAX_SIDE = 32
+MAX_SIDE, MAX_TEAM = 512, 1_000
 
 MOVES: dict[str, Cell] = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1), "W": (0, 0)}
 """Action letter -> (row, col) step. The words are UP DOWN LEFT RIGHT WAIT."""
@@ -78,13 +78,17 @@ class Board:
         for r, row in enumerate(self.rows):
             if len(row) != self.width:
                 raise BoardError(f"row {r} has {len(row)} cells, row 0 has {self.width}")
-            for c, letter in enumerate(row):
-                if letter not in ICE:
-                    raise BoardError(f"cell ({r}, {c}) is {letter!r}; a cell is {ICE_WORDS}")
-                if letter in DOORS and int(letter) >= len(self.agents) > 0:
-                    raise BoardError(f"cell ({r}, {c}) is a door of agent {letter}, whom the board does not have")
+            kinds = set(row)
+            if odd := kinds.difference(ICE):
+                c = min(map(row.index, odd))
+                raise BoardError(f"cell ({r}, {c}) is {row[c]!r}; a cell is {ICE_WORDS}")
+            for letter in kinds.intersection(DOORS):
+                if int(letter) >= len(self.agents) > 0:
+                    raise BoardError(f"cell ({r}, {row.index(letter)}) is a door of agent {letter}, whom the board does not have")
         if not self.agents:
             raise BoardError("the board has no agents")
+        if len(self.agents) > MAX_TEAM:
+            raise BoardError(f"the board has {len(self.agents)} agents; the largest team allowed is {MAX_TEAM}")
         starts: dict[Cell, str] = {}
         goals: dict[Cell, str] = {}
         for i, agent in enumerate(self.agents):
@@ -140,7 +144,7 @@ class Board:
 
     @property
     def hole_ratio(self) -> float:
-        return len(self.holes) / (self.height * self.width)
+        return sum(row.count(HOLE) for row in self.rows) / (self.height * self.width)
 
     def contains(self, cell: Cell) -> bool:
         return 0 <= cell[0] < self.height and 0 <= cell[1] < self.width
@@ -151,10 +155,7 @@ class Board:
     @cached_property
     def exits(self) -> bytes:
         """The actions that an agent can take on each cell, and its door, row-major: the bit masks of :mod:`frozenlab.lake.exits`."""
-        letters = "".join(self.rows).encode("ascii")
-        exits = bytearray(len(letters))
-        write_exits([letter != ord(HOLE) for letter in letters], self.width, exits)
-        return bytes([mask & KEPT[letter] | ADDED[letter] for mask, letter in zip(exits, letters, strict=True)])
+        return exits_of("".join(self.rows).encode("ascii"), self.width)
 
     def has_exit(self, here: Cell, there: Cell) -> bool:
         """Whether an exit of ``here``, a cell of the board, leads to ``there``."""
@@ -224,6 +225,9 @@ class Board:
             if r == MAX_SIDE or len(letters_here) > MAX_SIDE:
                 what = "row" if r == MAX_SIDE else "cell"
                 raise BoardError(f"line {number}: a {what} too many; the largest side allowed is {MAX_SIDE}")
+            if set(letters_here).issubset(ICE):
+                rows.append("".join(letters_here))
+                continue
             for c, letter in enumerate(letters_here):
                 for letters, found, role in ((START_LETTERS, starts, "start"), (GOAL_LETTERS, goals, "goal")):
                     if len(letter) == 1 and letter in letters:
@@ -280,6 +284,8 @@ class Board:
     def _check_letters(self, lines: Sequence[str]) -> None:
         """The letters of the map, where it bears any, have to agree with ``agents``."""
         for r, line in enumerate(lines):
+            if set(line).isdisjoint(START_LETTERS + GOAL_LETTERS):
+                continue
             for c, letter in enumerate("".join(line.split())):
                 for letters, role in ((START_LETTERS, "start"), (GOAL_LETTERS, "goal")):
                     i = letters.find(letter)

@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from frozenlab.base.cells import check_sum
 from frozenlab.base.docstrings import describe_fields
-from frozenlab.lake.board import MAX_SIDE
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
 
-MIN_SIZE = 3
+MIN_SIZE, MAX_SIZE = 3, 32
+"""Sides of the boards that can be drawn."""
 MAX_AGENTS = 5
 
 Knob = Literal["share", "hole_ratio", "wait_ratio"]
@@ -68,7 +68,7 @@ class CellConfig(CellSettings):
 
     agents: Annotated[int, Field(ge=1, le=MAX_AGENTS)] = 2
     """How many agents each of its boards has."""
-    size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)]
+    size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIZE)]
     """Rows and columns of its boards."""
     layout: Annotated[Layout | None, Field(exclude_if=lambda layout: layout is None)] = None
     """The layout of all its boards, in a config that has cells of their own for layouts. Left out: the cell mixes ``layouts``."""

@@ -11,8 +11,7 @@ from pydantic.config import JsonDict
 from pydantic_core import ErrorDetails, InitErrorDetails
 
 from frozenlab.base.errors import LabError
-from frozenlab.lake.board import MAX_SIDE
-from frozenlab.lake.config_cell import MIN_SIZE, CellConfig, CellSettings
+from frozenlab.lake.config_cell import MAX_SIZE, MIN_SIZE, CellConfig, CellSettings
 
 MOST_CHARACTERS = 100_000
 """Of a config's file: all map sizes with all layouts take a tenth of it."""
@@ -127,7 +126,7 @@ def schema_of_both_forms(schema: dict[str, Any]) -> dict[str, Any]:
         "description": "Map size -> what is drawn of it: a config of one team.",
         "additionalProperties": CellSettings.model_json_schema(),
         "minProperties": 1,
-        "propertyNames": {"enum": [str(size) for size in range(MIN_SIZE, MAX_SIDE + 1)]},
+        "propertyNames": {"enum": [str(size) for size in range(MIN_SIZE, MAX_SIZE + 1)]},
     }
     listed = {name: value for name, value in cells.items() if name != "additionalProperties"}
     return {name: value for name, value in schema.items() if name != "required"} | {

@@ -5,7 +5,7 @@ an agent can at least wait. Where an exit leads, there need not be one that lead
 if that points at a hole or off the board. The upper bits of a mask hold a *door*: 0 where there is none, else 1 + the number of the only
 agent that may enter the cell. Exits lead into doors as into any cell; code that moves an agent also checks :func:`locked`.
 
-Plain Python, so that boards can be judged without numba; kernels/grid.py compiles these functions.
+Plain Python, so that boards can be judged without numba; kernels/grid.py compiles :func:`write_exits` and :func:`locked`.
 """
 
 UP, DOWN, LEFT, RIGHT, WAIT = (1 << action for action in range(5))
@@ -18,6 +18,8 @@ KEPT = bytes(WAIT | 1 << ARROWS.index(chr(letter)) if chr(letter) in ARROWS else
 """Letter of a cell -> the actions that its ice leaves of those that holes and the border leave."""
 ADDED = bytes(1 + DOORS.index(chr(letter)) << DOOR if chr(letter) in DOORS else 0 for letter in range(256))
 """Letter of a cell -> its door."""
+
+_FROZEN = bytes(chr(letter) != "H" for letter in range(256))
 
 
 def write_exits(frozen, width, exits):
@@ -43,6 +45,25 @@ def write_exits(frozen, width, exits):
         exits[first + width - 1] &= ~RIGHT
     for cell in range(cells):
         exits[cell] *= frozen[cell]
+
+
+def exits_of(letters: bytes, width: int) -> bytes:
+    """The masks of a board, as :func:`write_exits` gives them, with its arrows and doors: all cells at once, one byte each of a number.
+
+    Args:
+        letters: ``[cell]``, row-major, ASCII.
+    """
+    cells = len(letters)
+
+    def number(per_cell: bytes) -> int:
+        return int.from_bytes(per_cell, "little")
+
+    frozen = number(letters.translate(_FROZEN))
+    inner = number((b"\0" + b"\1" * (width - 1)) * (cells // width))  # 1 where a cell has another at its left
+    exits = frozen * WAIT | (frozen << 8 * width) * UP | (frozen >> 8 * width) * DOWN
+    exits |= (frozen << 8 & inner) * LEFT | ((frozen & inner) >> 8) * RIGHT
+    exits &= frozen * 255 & number(letters.translate(KEPT))
+    return (exits | number(letters.translate(ADDED))).to_bytes(cells, "little")
 
 
 def locked(mask, agent):

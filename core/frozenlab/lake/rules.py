@@ -170,12 +170,15 @@ def _faults(board: Board, before: Path, now: Path, moving: bool) -> Iterator[tup
             yield "against_arrow", (i,)
     for i in barred:
         yield "illegal_jump", (i,)
-    for i, j in combinations(range(len(now)), 2):
-        if now[i] == now[j]:
-            yield "vertex_conflict", (i, j)
-    for i, j in combinations(range(len(now)), 2):
-        if now[i] == before[j] and now[j] == before[i]:
-            yield "edge_conflict", (i, j)
+    if len(set(now)) < len(now):  # pairs are looked at only where there is something to find
+        for i, j in combinations(range(len(now)), 2):
+            if now[i] == now[j]:
+                yield "vertex_conflict", (i, j)
+    moves = set(zip(before, now, strict=True))
+    if any(old != new and (new, old) in moves for old, new in moves):
+        for i, j in combinations(range(len(now)), 2):
+            if now[i] == before[j] and now[j] == before[i]:
+                yield "edge_conflict", (i, j)
 
 
 def _arrival(path: Path) -> int:

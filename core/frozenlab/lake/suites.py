@@ -17,9 +17,9 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.files import MAX_TEXT, read_text
 from frozenlab.base.schemas import Strict
 from frozenlab.lake import formats
-from frozenlab.lake.board import MAX_SIDE, BoardError
+from frozenlab.lake.board import BoardError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
-from frozenlab.lake.config_cell import MAX_AGENTS, MIN_SIZE, BoardKind, Layout, Ratio
+from frozenlab.lake.config_cell import MAX_AGENTS, MAX_SIZE, MIN_SIZE, BoardKind, Layout, Ratio
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import name_instance
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hashes
@@ -39,7 +39,7 @@ class SuiteSpec(Strict):
     """
 
     agents: Annotated[tuple[Annotated[int, Field(ge=1, le=MAX_AGENTS)], ...], Field(min_length=1)]
-    sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)], ...], Field(min_length=1)]
+    sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIZE)], ...], Field(min_length=1)]
     boards_per_cell: Annotated[int, Field(ge=1, le=10_000, title="Held-out boards")]
     """Boards for each map size and each number of agents. More boards give narrower intervals and a slower validation."""
     hole_ratios: Annotated[tuple[Ratio, ...], Field(min_length=1)] = (0.1, 0.2, 0.3, 0.4, 0.5)

@@ -16,7 +16,7 @@ from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.desk import drawn
 from frozenlab.app.views.lake.tracks import recorded
 from frozenlab.base.errors import GenerationError, LabError
-from frozenlab.lake.board import Board
+from frozenlab.lake.board import MAX_TEAM, Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
 from frozenlab.session.store import OFFERED, SessionStore
@@ -146,19 +146,19 @@ def paste_controls() -> None:
     st.text_area(
         "Text or JSON",
         height=220,
-        max_chars=20_000,
+        max_chars=700_000,
         placeholder=choices.FIRST_BOARD.to_text(),
         key="play_text",
         help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
     )
     st.button("Use this board", on_click=lambda: bring({"the text": state.play_text.encode()}), width="stretch")
     st.file_uploader(
-        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=2,
+        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=8,
         help="Of FrozenLab, " + ", ".join(choices.EXPORTS.values()) + ". Bring a map or scenario that a file only names with it.",
     )  # fmt: skip
     if state.play_files:
         st.number_input(
-            "Agents to take", 1, 512, None, placeholder="all", key="play_file_agents", on_change=bring_files,
+            "Agents to take", 1, MAX_TEAM, None, placeholder="all", key="play_file_agents", on_change=bring_files,
             help="The first agents of a file. A MovingAI scenario lists a thousand: its first rows are the agents",
         )  # fmt: skip
     name, found = state.get("play_brought") or ("", [])

@@ -21,15 +21,19 @@ from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.desk import board_desk
 from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.app.views.lake.search import COSTS, IDEA, search_player, worth_watching
-from frozenlab.app.views.lake.share import decode, encode
+from frozenlab.app.views.lake.share import LONGEST_ADDRESS, decode, encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.app.views.lake.view import board_facts
 from frozenlab.lake.board import Board, BoardError
+from frozenlab.lake.config_cell import MAX_SIZE
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.words import OUTCOMES
+
+MOST_SEARCHED = 60
+"""Agents whose constraint tree the browser grows."""
 
 
 def page() -> None:
@@ -92,6 +96,9 @@ def reveal() -> None:
 def show_search(board: Board, solution: Solution) -> None:
     """The constraint tree of the board, for the reader to step through in the browser."""
     st.subheader("How a solver finds it: Conflict-Based Search", anchor=False)
+    if board.size > MAX_SIZE or board.num_agents > MOST_SEARCHED:
+        st.caption(f"It is shown on boards up to {MAX_SIZE}×{MAX_SIZE} with {MOST_SEARCHED} agents.")
+        return
     st.caption(IDEA)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     objective = bar.segmented_control(
@@ -155,14 +162,17 @@ def take_along(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> No
     """The address of the board, and the board and its plans as files."""
     code = encode(board)
     with row.popover("Share"):
-        st.write("This address opens this board:")
-        nav.show_address(nav.address(board=code))
+        if len(code) <= LONGEST_ADDRESS:
+            st.write("This address opens this board:")
+            nav.show_address(nav.address(board=code))
+        else:
+            st.write("This board is too large for an address. Take its JSON file along: **Paste** opens it.")
     row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
     if board.has_letters:
         row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
     with row.popover("Export"):
         export_controls(board, tracks)
-    if tracks:
+    if tracks and board.size <= MAX_SIZE:
         colors = theme.palette()
         row.download_button(
             "SVG", lambda: board_svg(board, tracks[0].paths, size=600, colors=colors), "board.svg", "image/svg+xml", on_click="ignore"

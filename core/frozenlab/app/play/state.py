@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app.play import choices
 from frozenlab.app.ui import nav, theme
 from frozenlab.app.views.lake import desk
-from frozenlab.app.views.lake.share import decode, encode
+from frozenlab.app.views.lake.share import LONGEST_ADDRESS, decode, encode
 from frozenlab.app.views.lake.tracks import Recorded
 from frozenlab.lake.board import Board, BoardError
 
@@ -76,8 +76,9 @@ def take_choices() -> None:
 
 
 def write_address(board: Board, stages_of: str | None) -> None:
-    """The board, who plans (``stages_of``: the session all of whose stages do) and what the reader does; what is usual is left out."""
-    nav.put("board", encode(board))
+    """The board, who plans (``stages_of``: the session all of whose stages do) and what the reader does.
+    What is usual is left out, and a board that is too large for an address."""
+    nav.put("board", code if len(code := encode(board)) <= LONGEST_ADDRESS else None)
     nav.put("mode", None if state.play_mode == "watch" else state.play_mode)
     nav.put("plan", EVERY_STAGE_CODE if stages_of else None)
     nav.put("of", stages_of)

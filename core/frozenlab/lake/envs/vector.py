@@ -37,9 +37,9 @@ class Boards(NamedTuple):
     """``[m, height, width]``, the masks of :mod:`frozenlab.lake.exits`."""
     sides: NDArray[np.int64]
     """``[m, 2]``, height and width of each board."""
-    starts: NDArray[np.int8]
+    starts: NDArray[np.int16]
     """``[m, k, 2]``, row and column."""
-    goals: NDArray[np.int8]
+    goals: NDArray[np.int16]
     optima: NDArray[np.int64]
     """``[m]``, optimal makespans."""
     limits: NDArray[np.int64]
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
 
     board: NDArray[np.int64]
     """``[n]``, the board on which each row plays."""
-    cells: NDArray[np.int8]
+    cells: NDArray[np.int16]
     """``[n, k, 2]``, row and column of every agent."""
     steps: NDArray[np.int64]
     faults: NDArray[np.int8]
@@ -65,7 +65,7 @@ class Rows(NamedTuple):
 class Step(NamedTuple):
     """What one time step did to ``n`` episodes."""
 
-    positions: NDArray[np.int8]
+    positions: NDArray[np.int16]
     """``[n, k, 2]``, row and column of every agent. A move at fault is not carried out: the agents stay where they were."""
     faults: NDArray[np.int8]
     """``[n]``, index of the first fault in :data:`frozenlab.lake.rules.FAULTS`, -1 where there is none."""
@@ -132,7 +132,7 @@ class VectorLake:
         rows, (_, height, width), k = n or len(self.instances), self.boards.blocked.shape, self.boards.starts.shape[1]
         self.rows = Rows(
             board=np.arange(rows),
-            cells=np.empty((rows, k, 2), np.int8),
+            cells=np.empty((rows, k, 2), np.int16),
             steps=np.empty(rows, np.int64),
             faults=np.empty(rows, np.int8),
             rewards=np.empty(rows, np.float32),
@@ -149,7 +149,7 @@ class VectorLake:
         return self.rows.observations
 
     @property
-    def positions(self) -> NDArray[np.int8]:
+    def positions(self) -> NDArray[np.int16]:
         """``[n, k, 2]``, row and column of every agent."""
         return self.rows.cells.copy()
 
@@ -219,8 +219,8 @@ def _pack(instances: Sequence[Instance], max_steps: int | None, shape: tuple[int
         (exits == 0).astype(np.uint8),
         exits,
         np.array([(instance.board.height, instance.board.width) for instance in instances], np.int64),
-        np.array([[agent.start for agent in instance.board.agents] for instance in instances], np.int8),
-        np.array([[agent.goal for agent in instance.board.agents] for instance in instances], np.int8),
+        np.array([[agent.start for agent in instance.board.agents] for instance in instances], np.int16),
+        np.array([[agent.goal for agent in instance.board.agents] for instance in instances], np.int16),
         np.array(optima, np.int64),
         np.array([max_steps or step_limit(instance.board, best) for instance, best in zip(instances, optima, strict=True)], np.int64),
     )

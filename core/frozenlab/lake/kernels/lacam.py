@@ -27,6 +27,9 @@ NODES, CONSTRAINTS, EDGES, OPEN, GOAL = range(COUNTERS)
 NONE = -1
 RESTART = 1_000
 """Of so many returns to a known configuration, one goes on from the start instead."""
+MEMORY = 1 << 28
+"""Bytes of the configurations that a search keeps."""
+MOST_NODES = 1_000_000
 
 
 class Search(NamedTuple):
@@ -59,6 +62,22 @@ class Search(NamedTuple):
     """Room for nodes whose neighbours may be met by a cheaper way."""
     queued: NDArray[np.uint8]
     """``[node]`` whether it is in the queue."""
+
+
+def new_search(agents: int) -> Search:
+    """An empty search, with room for as many configurations as :data:`MEMORY` holds."""
+    nodes = max(1_000, min(MOST_NODES, MEMORY // (12 * agents)))
+    many = 4 * nodes
+
+    def room(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+        return np.empty(shape, np.int32)
+
+    return Search(
+        counters=np.zeros(COUNTERS, np.int64), where=room(nodes, agents), turns=room(nodes, agents),
+        urgency=np.empty((nodes, agents), np.float32), parent=room(nodes), cost=np.empty(nodes, np.int64), rest=np.empty(nodes, np.int64),
+        first=room(nodes, 3), slots=room(1 << (2 * nodes - 1).bit_length()), constraint=room(6 * many, 5), edge=room(many, 2),
+        open=room(many), queue=room(nodes), queued=np.zeros(nodes, np.uint8),
+    )  # fmt: skip
 
 
 @kernel

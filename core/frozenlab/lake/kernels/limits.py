@@ -24,6 +24,12 @@ PATIENCE = 6
 """How far the bound rises before larger joint spaces are enumerated."""
 TRIES = 20
 """Orders of the agents that prioritised planning tries for each horizon on a large board."""
+EXACT_CELLS = 1 << 10
+"""Boards of up to so many cells are searched exactly: the tables of two agents have an entry for each two cells."""
+IN_TURN_CELLS, IN_TURN_AGENTS, IN_TURN = 1 << 14, 200, 1 << 18
+"""Boards of up to so many cells, agents and cells times agents are planned by prioritised planning, before LaCAM has its turn."""
+TOGETHER = 1 << 22
+"""Moves of single agents that LaCAM may try on a large board: some 10 s."""
 
 QUICK_NODES = 300
 """Nodes of a first search without tables."""

@@ -14,11 +14,6 @@ from frozenlab.lake.planners.planner import Clock, News, Planner
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.crowd import Crowd
-    from frozenlab.lake.kernels.lacam import Search
-
-MEMORY = 1 << 28
-"""Bytes of the configurations that a search keeps."""
-MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class LaCAM(Planner):
         from frozenlab.lake.kernels.pibt import new_room
 
         k = len(crowd.goals)
-        search, room = new_search(k), new_room(len(crowd.successors), k)
+        search, room = kernels.new_search(k), new_room(len(crowd.successors), k)
         after, state = np.empty(k, np.int32), np.uint64(seeds.derive(seed, "planners/lacam"))
         kernels.begin_lacam(crowd, search)
         status = kernels.GOING_ON
@@ -63,21 +58,3 @@ class LaCAMStar(LaCAM):
     name: ClassVar[str] = "lacam-star"
     title: ClassVar[str] = "LaCAM*"
     improve: ClassVar[bool] = True
-
-
-def new_search(agents: int) -> Search:
-    """An empty search, with room for as many configurations as :data:`MEMORY` holds."""
-    from frozenlab.lake.kernels.lacam import COUNTERS, Search
-
-    nodes = max(1_000, min(MOST_NODES, MEMORY // (12 * agents)))
-    many = 4 * nodes
-
-    def room(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
-        return np.empty(shape, np.int32)
-
-    return Search(
-        counters=np.zeros(COUNTERS, np.int64), where=room(nodes, agents), turns=room(nodes, agents),
-        urgency=np.empty((nodes, agents), np.float32), parent=room(nodes), cost=np.empty(nodes, np.int64), rest=np.empty(nodes, np.int64),
-        first=room(nodes, 3), slots=room(1 << (2 * nodes - 1).bit_length()), constraint=room(6 * many, 5), edge=room(many, 2),
-        open=room(many), queue=room(nodes), queued=np.zeros(nodes, np.uint8),
-    )  # fmt: skip

@@ -21,10 +21,25 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frozenlab.base import seeds
 from frozenlab.lake.board import HOLE, Board, Plan
 from frozenlab.lake.config import WaitDefinition
+from frozenlab.lake.config_cell import MAX_AGENTS, MAX_SIZE
 from frozenlab.lake.exits import ADDED, KEPT
-from frozenlab.lake.kernels.limits import BOUNDED, BUDGET_FULL, HORIZON, SOLVED, UNDECIDED, UNSOLVABLE
+from frozenlab.lake.kernels.limits import (
+    BOUNDED,
+    BUDGET_FULL,
+    EXACT_CELLS,
+    FAR,
+    HORIZON,
+    IN_TURN,
+    IN_TURN_AGENTS,
+    IN_TURN_CELLS,
+    SOLVED,
+    TOGETHER,
+    UNDECIDED,
+    UNSOLVABLE,
+)
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.ida import Memo
@@ -70,8 +85,9 @@ def solve(board: Board, sum_of_costs: bool = False, wait_definition: WaitDefinit
 def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan") -> list[Solution]:
     """Solves many boards, much faster than one by one.
 
-    Exact up to 10x10 with 5 agents, save for very few boards; beyond that a plan by prioritised planning, ``solved`` where it meets the
-    lower bound, else ``bounded``. The first call on a machine compiles the kernels (seconds); later ones load them from numba's cache.
+    Exact up to 10x10 with 5 agents, save for very few boards; beyond that a plan by prioritised planning, or by LaCAM where that finds
+    none or the board is too large for it, ``solved`` where it meets the lower bound, else ``bounded``. The first call on a machine
+    compiles the kernels (seconds); later ones load them from numba's cache.
 
     Args:
         sum_of_costs: also find the optimal sum of costs. ``plan`` stays the one of optimal makespan.
@@ -130,15 +146,19 @@ def solve_group(
     statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
     plans = Plans(np.empty((n, num_agents, HORIZON), np.uint8), np.zeros((n, num_agents), np.int64))
     exits, starts, goals, width = boards
-    solve_boards(exits, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
-    if (statuses == UNDECIDED).any():
+    cells = exits.shape[1]
+    if cells <= EXACT_CELLS:
+        solve_boards(exits, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
+    else:
+        statuses[:] = UNDECIDED
+    if cells <= IN_TURN_CELLS and num_agents <= IN_TURN_AGENTS and cells * num_agents <= IN_TURN and (statuses == UNDECIDED).any():
         bound_large_boards(exits, width, starts, goals, statuses, makespans, needs_wait, *plans)
     planned = np.isin(statuses, (SOLVED, BOUNDED))
     ensure_valid(boards, plans, planned, MAKESPAN, makespans[:, 1])
     texts = plans.read()
 
     cheapest: list[tuple[int, Plan] | None] = [None] * n
-    if sum_of_costs or wait_definition == "sum_of_costs":
+    if cells <= EXACT_CELLS and (sum_of_costs or wait_definition == "sum_of_costs"):
         # where every agent takes a shortest way, nothing is cheaper, and no agent waits
         cheapest = list(zip(makespans[:, 2].tolist(), texts, strict=True))
         delayed = np.flatnonzero((statuses == SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
@@ -149,6 +169,10 @@ def solve_group(
                 cheapest[row] = costs
             if wait_definition == "sum_of_costs":
                 needs_wait[delayed] = waits
+    drawn = cells <= MAX_SIZE**2 and num_agents <= MAX_AGENTS  # boards that a config can draw keep what was found out about them
+    for row in [] if drawn else np.flatnonzero(statuses == UNDECIDED).tolist():
+        statuses[row], makespans[row, :2], texts[row] = _plan_together(boards.rows(np.array([row])))
+        needs_wait[row], cheapest[row] = -1, None
 
     out = []
     rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, strict=True)
@@ -160,6 +184,41 @@ def solve_group(
         else:
             out.append(Solution("unsolvable" if status == UNSOLVABLE else "undecided"))
     return out
+
+
+def _plan_together(one: Boards) -> tuple[int, tuple[int, int], Plan]:
+    """(status, the longest distance and the makespan of the plan, the plan) of one board by LaCAM, for teams that are too large to plan
+    in turn."""
+    from frozenlab.lake.kernels.crowd import number_crowd, write_distances
+    from frozenlab.lake.kernels.lacam import DONE, GOAL, begin_lacam, go_on_lacam, new_search
+    from frozenlab.lake.kernels.pibt import new_room
+
+    (exits,), (starts,), (goals,), width = one
+    crowd, predecessors = number_crowd(exits, width, starts, goals)
+    k, m = crowd.distance.shape
+    cut_off = write_distances(crowd, predecessors, exits, 0, k)
+    if cut_off >= 0:  # distances of FAR and more are not measured
+        return (UNSOLVABLE if m < FAR or crowd.starts[cut_off] < 0 else UNDECIDED), (0, 0), ()
+    search, state = new_search(k), np.uint64(seeds.derive(0, "solver/large"))
+    begin_lacam(crowd, search)
+    status, _ = go_on_lacam(crowd, search, new_room(m, k), np.empty(k, np.int32), state, max(TOGETHER // k, 1), False)
+    if (node := int(search.counters[GOAL])) < 0:
+        return (UNSOLVABLE if status == DONE else UNDECIDED), (0, 0), ()
+    way = []
+    while node >= 0:
+        way.append(node)
+        node = int(search.parent[node])
+    cells = crowd.cell_of[search.where[way[::-1]]]
+    makespan = len(way) - 1
+    steps, letters = np.diff(cells, axis=0), np.full((makespan, k), ord("W"), np.uint8)
+    for letter, step in (("L", -1), ("R", 1), ("U", -width), ("D", width)):
+        letters[steps == step] = ord(letter)
+    moved = (steps != 0)[::-1]
+    lengths = np.where(moved.any(axis=0), makespan - moved.argmax(axis=0), 0) if makespan else np.zeros(k, np.int64)
+    plans = Plans(np.ascontiguousarray(letters.T)[None], lengths[None])
+    ensure_valid(one, plans, np.array([True]), MAKESPAN, np.array([makespan]))
+    least = max(int(crowd.distance[i, start]) for i, start in enumerate(crowd.starts))
+    return (SOLVED if makespan == least else BOUNDED), (least, makespan), plans.read()[0]
 
 
 def _least_costs(

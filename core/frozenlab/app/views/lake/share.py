@@ -3,60 +3,83 @@
 Layout, from the highest bit: a leading 1, height - 1 (5 bits), width - 1 (5), agents - 1 (9), one bit a cell (1 = hole) in row-major
 order, then start and goal of every agent as cell numbers (10 bits each). A 10x10 board with five agents takes 37 letters. A board with
 one-way ice or doors goes on with 4 bits for each cell that is no hole: 0 plain, 1 to 4 an arrow, 5 to 9 a door.
+Boards of more than 32 cells a side or 512 agents have wider numbers (9, 9, 10 and 18 bits), and a ``~`` in front of their code.
 """
 
 from __future__ import annotations
 
 import base64
 import re
+from typing import NamedTuple
 
 from frozenlab.lake.board import FROZEN, HOLE, Agent, Board, BoardError
 from frozenlab.lake.exits import ARROWS, DOORS
 
-_SIDE, _TEAM, _CELL = 5, 9, 10
+
+class _Bits(NamedTuple):
+    """How many bits the numbers of a code have."""
+
+    side: int
+    team: int
+    cell: int
+
+
+_BITS = {"": _Bits(5, 9, 10), "~": _Bits(9, 10, 18)}
+"""By what a code begins with."""
 _KINDS, _KIND = FROZEN + ARROWS + DOORS, 4
-_CODE = re.compile(r"[A-Za-z0-9_-]{4,2500}")
+_CODE = re.compile(r"[A-Za-z0-9_-]{4,2500}|~[A-Za-z0-9_-]{6,230000}")
+_HOLES = str.maketrans({letter: str(int(letter == HOLE)) for letter in _KINDS + HOLE})
+_ICE = str.maketrans({HOLE: ""} | {letter: format(number, f"0{_KIND}b") for number, letter in enumerate(_KINDS)})
+LONGEST_ADDRESS = 7_000
+"""Letters of a code that an address may have: many servers take a line of 8 KB."""
 
 
 def encode(board: Board) -> str:
     """The code of ``board``; equal boards have equal codes."""
-    fields = [(1, 1), (board.height - 1, _SIDE), (board.width - 1, _SIDE), (board.num_agents - 1, _TEAM)]
-    fields += [(int(letter == HOLE), 1) for row in board.rows for letter in row]
-    fields += [(r * board.width + c, _CELL) for agent in board.agents for r, c in (agent.start, agent.goal)]
-    ice = [letter for row in board.rows for letter in row if letter != HOLE]
-    if set(ice) != {FROZEN}:
-        fields += [(_KINDS.index(letter), _KIND) for letter in ice]
-    bits = 0
-    for value, width in fields:
-        bits = bits << width | value
-    return base64.urlsafe_b64encode(bits.to_bytes((bits.bit_length() + 7) // 8)).decode().rstrip("=")
+    small, cells = _BITS[""], "".join(board.rows)
+    prefix = "~" if board.size > 1 << small.side or board.num_agents > 1 << small.team else ""
+    side, team, cell = _BITS[prefix]
+    numbers = [(board.height - 1, side), (board.width - 1, side), (board.num_agents - 1, team)]
+    bits = "1" + "".join(format(number, f"0{width}b") for number, width in numbers) + cells.translate(_HOLES)
+    bits += "".join(format(r * board.width + c, f"0{cell}b") for agent in board.agents for r, c in (agent.start, agent.goal))
+    if board.is_furnished:
+        bits += cells.translate(_ICE)
+    return prefix + base64.urlsafe_b64encode(int(bits, 2).to_bytes((len(bits) + 7) // 8)).decode().rstrip("=")
 
 
 def decode(code: str) -> Board:
     """The board of a code. Raises BoardError if it is not one (codes come from addresses, which people can write by hand)."""
     if not _CODE.fullmatch(code):
         raise BoardError("not a board code")
+    prefix = code[:1] if code[:1] in _BITS else ""
+    plain = code.removeprefix(prefix)
     try:
-        bits = int.from_bytes(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)))
+        bits = format(int.from_bytes(base64.urlsafe_b64decode(plain + "=" * (-len(plain) % 4))), "b")
     except ValueError:
         raise BoardError("not a board code") from None
-    left = bits.bit_length() - 1
+    at = 1
 
-    def take(width: int) -> int:
-        nonlocal left
-        left -= width
-        if left < 0:
+    def take(width: int, count: int = 1) -> str:
+        nonlocal at
+        at += width * count
+        if at > len(bits):
             raise BoardError("the board code is cut off")
-        return bits >> left & (1 << width) - 1
+        return bits[at - width * count : at]
 
-    height, width, team = take(_SIDE) + 1, take(_SIDE) + 1, take(_TEAM) + 1
-    holes = [bool(take(1)) for _ in range(height * width)]
-    agents = tuple(Agent(divmod(take(_CELL), width), divmod(take(_CELL), width)) for _ in range(team))
-    furnished = left > 0
-    ice = "".join(HOLE if hole else kind_of(take(_KIND)) if furnished else FROZEN for hole in holes)
-    if left:
+    side, teams, cell = _BITS[prefix]
+    height, width, team = (int(take(length), 2) + 1 for length in (side, side, teams))
+    holes = take(1, height * width)
+    ends = take(cell, 2 * team)
+    numbers = [divmod(int(ends[first : first + cell], 2), width) for first in range(0, len(ends), cell)]
+    agents = tuple(map(Agent, numbers[::2], numbers[1::2]))
+    ice = holes.translate({ord("0"): FROZEN, ord("1"): HOLE})
+    if at < len(bits):
+        kinds = take(_KIND, holes.count("0"))
+        letters = iter([kind_of(int(kinds[first : first + _KIND], 2)) for first in range(0, len(kinds), _KIND)])
+        ice = "".join(HOLE if hole == "1" else next(letters) for hole in holes)
+    if at < len(bits):
         raise BoardError("the board code is too long")
-    board = Board(tuple(ice[at : at + width] for at in range(0, height * width, width)), agents)
+    board = Board(tuple(ice[first : first + width] for first in range(0, height * width, width)), agents)
     if encode(board) != code:
         raise BoardError("not a board code")  # another spelling: a board has one address
     return board
