@@ -184,6 +184,8 @@ def export_controls(board: Board, tracks: Sequence[Track]) -> None:
     name = st.selectbox("For", choices.EXPORTS, format_func=choices.EXPORTS.__getitem__, key="play_export", persist_state="session")
     plans = {track.label: track.paths for track in tracks} if FORMATS[name].plans else {}
     paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
+    if board.size > MAX_SIZE and not st.button("Write the file", key="play_export_write", width="stretch"):
+        return
     try:
         file_name, data = exported(encode(board), paths, name)
         st.download_button(f"Download {plain(file_name)}", lambda: data, file_name, on_click="ignore", width="stretch")

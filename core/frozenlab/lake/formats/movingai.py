@@ -13,7 +13,6 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 from unicodedata import normalize
 
@@ -126,27 +125,33 @@ def write_map(board: Board, stem: str) -> dict[str, str]:
 
 
 def octile_distance(board: Board, start: Cell, goal: Cell) -> float | None:
-    """Length of a shortest path in eight directions that cuts no corner; None if there is none (Dijkstra)."""
-    best = {start: 0.0}
-    queue = [(0.0, start)]
+    """Length of a shortest path in eight directions that cuts no corner; None if there is none (A*)."""
+    side = board.width + 2
+    ice = HOLE * side + "".join([f"{HOLE}{row}{HOLE}" for row in board.rows]) + HOLE * side
+    here, there = ((r + 1) * side + c + 1 for r, c in (start, goal))
+    row, col = divmod(there, side)
+
+    def rest(cell: int) -> float:
+        down, across = abs(cell // side - row), abs(cell % side - col)
+        return max(down, across) + (math.sqrt(2) - 1) * min(down, across)
+
+    best = {here: 0.0}
+    queue = [(rest(here), rest(here), here)]
+    done = set()
     while queue:
-        length, cell = heapq.heappop(queue)
-        if cell == goal:
-            return length
-        if length > best[cell]:
+        _, _, cell = heapq.heappop(queue)
+        if cell == there:
+            return best[cell]
+        if cell in done:
             continue
-        for step, there in _octile_steps(board, cell):
-            if length + step < best.get(there, math.inf):
-                best[there] = length + step
-                heapq.heappush(queue, (length + step, there))
+        done.add(cell)
+        straight = [step for step in (-side, side, -1, 1) if ice[cell + step] != HOLE]
+        corners = [(up, left) for up in (-side, side) for left in (-1, 1)]
+        diagonal = [up + left for up, left in corners if HOLE not in (ice[cell + up], ice[cell + left], ice[cell + up + left])]
+        for steps, cost in ((straight, 1.0), (diagonal, math.sqrt(2))):
+            for step in steps:
+                length = best[cell] + cost
+                if length < best.get(cell + step, math.inf):
+                    best[cell + step] = length
+                    heapq.heappush(queue, (length + (left := rest(cell + step)), left, cell + step))
     return None
-
-
-def _octile_steps(board: Board, cell: Cell) -> Iterator[tuple[float, Cell]]:
-    def free(dr: int, dc: int) -> bool:
-        there = (cell[0] + dr, cell[1] + dc)
-        return board.contains(there) and not board.is_hole(there)
-
-    for dr, dc in ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)):
-        if free(dr, dc) and free(dr, 0) and free(0, dc):
-            yield math.hypot(dr, dc), (cell[0] + dr, cell[1] + dc)
