@@ -464,6 +464,23 @@ def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, 
     soon(page, lambda: pixels(page) != moved)
 
 
+def test_in_a_large_team_an_agent_is_picked_out_by_its_number(shared_app: App, page: Page) -> None:
+    team = tuple(Agent((row, 0), (row, 59)) for row in range(0, 60, 2))
+    player = play(shared_app, page, Board(("F" * 60,) * 60, team))
+    player.press("Home")
+    expect(page.locator(".arrived")).to_have_text("0 of 30 home")
+    expect(page.get_by_role("button", name="In conflict")).to_be_hidden()
+    before = pixels(page)
+    player.press("a")
+    page.keyboard.type("17")
+    expect(page.locator(".player figcaption")).to_contain_text("Agent 17 arrives at step 59.")
+    soon(page, lambda: pixels(page) != before)
+    page.keyboard.press("Escape")
+    expect(page.locator(".player figcaption")).not_to_contain_text("Agent 17")
+    player.press("End")
+    expect(page.locator(".arrived")).to_have_text("30 of 30 home")
+
+
 @pytest.mark.slow
 def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
     play(shared_app, page, read_board("S F s\nH F H\ng F G")).press("End")

@@ -52,6 +52,7 @@ def test_an_agent_without_a_path_stands_on_its_start() -> None:
     verdict = judge_paths(BOARD, paths)
     assert tracks._mark(tracks.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
     assert tracks.fault_sentence(verdict) == "The answer gives agent 1 no path."
+    assert tracks.names(range(431)) == "431 agents"
     assert tracks.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
 
 
@@ -81,7 +82,7 @@ def test_an_edit_of_the_same_base_is_read() -> None:
     [
         edit(base="another"),  # a late echo of a board that is no longer the one
         edit(rows=["FFF", "FF"]),
-        edit(agents=[{"start": [0, 0], "goal": [0, 0]}]),
+        edit(agents=[{"start": [0, 0], "goal": [0, 1]}, {"start": [0, 0], "goal": [2, 2]}]),
         edit(agents=[{"start": [1, 1], "goal": [0, 0]}]),
         edit(rows=["F" * 3] * 900),
         {},
@@ -138,3 +139,9 @@ def test_the_gif_rings_the_fault_in_the_accent_colour() -> None:
     image.seek(image.n_frames - 1)
     accent = tuple(int(LIGHT.accent[i : i + 2], 16) for i in (1, 3, 5))
     assert any(max(abs(a - b) for a, b in zip(color, accent, strict=True)) < 12 for _, color in image.convert("RGB").getcolors(1 << 16))
+
+
+def test_paths_of_single_steps_are_sent_as_letters() -> None:
+    jump = ((0, 0), (2, 2))
+    assert tracks.packed((((0, 0), (0, 1), (0, 1)), ((3, 3),), jump)) == [((0, 0), "RW"), ((3, 3), ""), jump]
+    assert tracks.packed(None) is None

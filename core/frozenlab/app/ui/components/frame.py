@@ -24,6 +24,8 @@ SHORTCUTS: dict[str, dict[str, str]] = {
         "← →": "One step back or on",
         "Home End": "To the first or the last step",
         "+ -": "Zoom in or out",
+        "A": "Enter the number of an agent to show alone, in a large team",
+        "C": "Show only the agents that break a rule, in a large team",
     },
     "Steering a team": {
         "← ↑ → ↓": "Move the chosen agent",

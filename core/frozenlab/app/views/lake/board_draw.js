@@ -20,6 +20,9 @@ function watchTheme(observer, root) {
 }
 
 const NUMBERS_FROM = 18; // pixels a cell: numbers in smaller ones cannot be read
+const SHAPES_FROM = 7; // pixels a cell: smaller ones have one colour, without edges and hatching
+const STARTS_FROM = 12; // pixels a cell: the dashes around smaller starts cannot be told apart
+const SPECK = 4; // pixels that an agent has at least where cells have one colour
 
 function frameFor(width, height, rows, cols, margin) {
   const cell = Math.min(width / (cols + 2 * margin), height / (rows + 2 * margin));
@@ -113,8 +116,59 @@ function drawDoor(ctx, frame, [r, c], i, colors, font) {
   write(ctx, String(i), [frame.x(c), frame.y(r) + frame.cell * 0.02], `600 ${frame.cell * 0.3}px ${font}`, colors.outline);
 }
 
-function drawFloor(ctx, frame, board, colors, font) {
-  board.rows.forEach((row, r) => [...row].forEach((letter, c) => {
+// The cells that lie on a sheet of this size, as [first row, last row, first column, last column].
+function cellsOn(frame, wide, high, rows, cols) {
+  const at = (pixels, start) => Math.floor((pixels - start) / frame.cell);
+  return [Math.max(0, at(0, frame.top)), Math.min(rows - 1, at(high, frame.top)), Math.max(0, at(0, frame.left)), Math.min(cols - 1, at(wide, frame.left))];
+}
+
+const isOn = ([top, bottom, left, right], [r, c]) => r > top - 1.5 && r < bottom + 1.5 && c > left - 1.5 && c < right + 1.5;
+
+const maps = new WeakMap(); // board -> its picture with one pixel a cell
+
+function mapOf(board, colors) {
+  const known = maps.get(board);
+  if (known?.name === colors.name) return known.canvas;
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [board.rows[0].length, board.rows.length];
+  const ctx = canvas.getContext("2d");
+  ctx.fillStyle = colors.ice;
+  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  board.rows.forEach((row, r) => {
+    for (const { 0: run, index } of row.matchAll(/H+|[^FH]/g)) {
+      ctx.fillStyle = run[0] === "H" ? colors.hole : isDoor(run) ? agentColor(colors, Number(run)) : colors.edge;
+      ctx.fillRect(index, r, run.length, 1);
+    }
+  });
+  maps.set(board, { name: colors.name, canvas });
+  return canvas;
+}
+
+// Squares around the middles of cells, `side` cells wide and at least so many pixels: `places[i]` in the colour of agent i. The colours of
+// a team repeat.
+function drawSpecks(ctx, frame, places, side, least, colors, wanted = () => true) {
+  const wide = Math.max(least, frame.cell * side), many = colors.agents.length;
+  for (let color = 0; color < Math.min(many, places.length); color++) {
+    ctx.fillStyle = colors.agents[color];
+    for (let i = color; i < places.length; i += many) {
+      if (wanted(i)) ctx.fillRect(frame.x(places[i][1]) - wide / 2, frame.y(places[i][0]) - wide / 2, wide, wide);
+    }
+  }
+}
+
+// `on`: the cells that are seen, as cellsOn has them.
+function drawFloor(ctx, frame, board, colors, font, on = [0, board.rows.length - 1, 0, board.rows[0].length - 1]) {
+  if (frame.cell < SHAPES_FROM) {
+    const [rows, cols] = [board.rows.length, board.rows[0].length];
+    ctx.imageSmoothingEnabled = frame.cell < 1;
+    ctx.drawImage(mapOf(board, colors), frame.left, frame.top, cols * frame.cell, rows * frame.cell);
+    ctx.globalAlpha = 0.4;
+    drawSpecks(ctx, frame, board.agents.map(({ goal }) => goal), 1, 0, colors);
+    ctx.globalAlpha = 1;
+    return;
+  }
+  board.rows.slice(on[0], on[1] + 1).forEach((row, down) => [...row.slice(on[2], on[3] + 1)].forEach((letter, across) => {
+    const [r, c] = [on[0] + down, on[2] + across];
     box(ctx, frame, [r, c], 0.03, 0.14);
     ctx.fillStyle = letter === "H" ? colors.hole : colors.ice;
     ctx.fill();
@@ -137,7 +191,8 @@ function drawFloor(ctx, frame, board, colors, font) {
     ctx.restore();
   }));
   board.agents.forEach((agent, i) => {
-    drawGoal(ctx, frame, agent.goal, i, colors, font, false);
+    if (isOn(on, agent.goal)) drawGoal(ctx, frame, agent.goal, i, colors, font, false);
+    if (!isOn(on, agent.start) || frame.cell < STARTS_FROM) return;
     ctx.beginPath();
     ctx.arc(frame.x(agent.start[1]), frame.y(agent.start[0]), frame.cell * 0.27, 0, 7);
     outlined(ctx, colors, agentColor(colors, i), Math.max(1.5, frame.cell * 0.05), [frame.cell * 0.09, frame.cell * 0.07]);
@@ -169,10 +224,11 @@ function drawHeat(ctx, frame, heat, colors) {
   const most = Math.max(...heat.map(({ count }) => count));
   ctx.save();
   ctx.fillStyle = colors.accent;
+  const wide = Math.max(1.5 * SPECK, frame.cell);
   for (const { cell, count } of heat) {
     ctx.globalAlpha = 0.2 + (0.6 * count) / most;
-    box(ctx, frame, cell, 0.03, 0.14);
-    ctx.fill();
+    if (frame.cell < SHAPES_FROM) ctx.fillRect(frame.x(cell[1]) - wide / 2, frame.y(cell[0]) - wide / 2, wide, wide);
+    else box(ctx, frame, cell, 0.03, 0.14), ctx.fill();
   }
   ctx.restore();
 }
@@ -190,11 +246,12 @@ function drawDelay(ctx, frame, [r, c], steps, colors, font) {
 
 function drawAgent(ctx, frame, [r, c], i, colors, font) {
   const color = agentColor(colors, i);
+  const small = frame.cell < NUMBERS_FROM;
   ctx.beginPath();
-  ctx.arc(frame.x(c), frame.y(r), frame.cell * 0.31, 0, 7);
+  ctx.arc(frame.x(c), frame.y(r), frame.cell * (small ? 0.42 : 0.31), 0, 7);
   ctx.fillStyle = color;
   ctx.fill();
-  ctx.lineWidth = Math.max(1.5, frame.cell * 0.05);
+  ctx.lineWidth = small ? 1 : Math.max(1.5, frame.cell * 0.05);
   ctx.strokeStyle = colors.outline;
   ctx.stroke();
   if (frame.cell < NUMBERS_FROM) return;

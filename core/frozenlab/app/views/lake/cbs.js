@@ -48,8 +48,8 @@ function shortestPath(lake, agent, constraints) {
   const last = Math.max(0, ...mine.map(({ step }) => step));
   const freeFrom = Math.max(0, ...mine.filter(({ cell, origin }) => !origin && sameCell(cell, goal)).map(({ step }) => step + 1));
   const queue = new Heap(entryBefore);
-  const from = distance.get(String(start));
-  if (from !== undefined) queue.push([from, from, [start]]);
+  const from = distance[lake.at(start)];
+  if (from >= 0) queue.push([from, from, [start]]);
   const seen = new Set();
   while (queue.items.length) {
     const [, , path] = queue.pop();
@@ -60,8 +60,8 @@ function shortestPath(lake, agent, constraints) {
     seen.add(place);
     for (const [dr, dc] of Object.values(STEP_OF)) {
       const there = [here[0] + dr, here[1] + dc];
-      const left = distance.get(String(there));
-      if (left === undefined || !lake.leads(here, there, agent)) continue;
+      const left = distance[lake.at(there)];
+      if (!(left >= 0) || !lake.leads(here, there, agent)) continue;
       if (forbidden.has(`${step + 1}||${there}`) || forbidden.has(`${step + 1}|${here}|${there}`)) continue;
       queue.push([step + 1 + left, left, [...path, there]]);
     }

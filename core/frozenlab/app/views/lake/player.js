@@ -3,7 +3,7 @@
 // autoplay, busy, colors}
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // absent: agents of a track that have no path yet, drawn faint.
-// paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]]} | null; null paths stand still.
+// paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 // The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
 
@@ -11,6 +11,9 @@ const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
+const MOST_TRAILED = 100; // agents whose trails are drawn unasked
+const TAIL = 12; // steps of the trails of more agents
+const MOST_SEEN = 8; // agents that need no control to pick one out
 const MOST_IN_A_ROW = 4; // boards; more stand in two rows
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -25,10 +28,11 @@ class Player {
     this.signature = "";
     this.time = 0;
     this.playing = false;
-    this.trails = true;
+    this.trails = null; // null: while the team is small
     this.delays = false;
     this.heat = null; // null: where cells are too small for numbers
-    this.alone = null; // the agent that is shown alone
+    this.chosen = null; // the agents that the bar picks out, as text: a number, or "clash" for those in conflict
+    this.under = null; // the agent under the pointer
     this.finer = 1; // times the pixels of the screen, for pictures that are saved
     this.isUsed = false; // by who plans or draws on the board with the pointer
     this.zoom = new Zoom(this);
@@ -48,8 +52,9 @@ class Player {
     const signature = JSON.stringify([data.board, data.tracks, data.ghost]);
     if (signature !== this.signature) {
       this.signature = signature;
+      this.built = (this.built ?? 0) + 1;
       this.time = data.begin;
-      this.alone = null;
+      this.chosen = this.under = null;
       this.held = new Set();
       const [{ conflicts }, another] = data.tracks;
       this.ghost = Boolean(data.ghost) && !another && (!conflicts || this.ghost === true); // who plans asks for the solution first
@@ -69,13 +74,20 @@ class Player {
     this.find(".forward").onclick = () => this.step(1);
     this.find(".scrub").oninput = (event) => this.seek(Number(event.target.value));
     this.find(".speed").onchange = () => this.box.focus();
-    for (const name of ["trails", "ghost", "delays"]) this.find(`.${name}`).onclick = () => this.press(name);
+    for (const name of ["ghost", "delays"]) this.find(`.${name}`).onclick = () => this.press(name);
+    this.find(".trails").onclick = () => this.press("trails", !this.isTrailed);
+    this.find(".clash").onclick = () => this.choose(this.chosen === "clash" ? null : "clash");
+    this.find(".wanted").oninput = ({ target }) => this.choose(target.value === "" || !target.validity.valid ? null : target.value);
+    this.find(".wanted").onkeydown = (event) => {
+      if (event.key === "Escape") this.choose(null);
+      if (event.key === "Escape" || event.key === "Enter") this.box.focus();
+    };
     this.find(".heat").onclick = () => this.press("heat", !this.isHot);
     this.wireSaving();
     this.zoom.wire();
     this.box.onpointerdown = () => { driven.active = this; };
     this.find(".tracks").onpointermove = (event) => this.point(event);
-    this.find(".tracks").onpointerleave = () => this.single(null);
+    this.find(".tracks").onpointerleave = () => this.hover(null);
     this.resized.disconnect();
     this.resized.observe(this.box);
     watchTheme(this.restyled, this.root);
@@ -135,16 +147,21 @@ class Player {
         return { step, cell, element };
       });
       const caption = add("figcaption", "", "");
-      const paths = track.paths ?? board.agents.map((agent) => [agent.start]);
+      const paths = track.paths?.map(unpacked) ?? board.agents.map((agent) => [agent.start]);
       const arrivals = paths.map((path, i) => arrival(path, board.agents[i].goal));
       const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
       return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, caption, faults, rings, locks };
     });
     this.lake = new Lake(board);
+    this.solution = ghost?.map(unpacked);
     const shape = [board.rows.length, board.rows[0].length].join();
     if (shape !== this.shape) this.zoom.fit();
     this.shape = shape;
-    for (const view of this.views) view.heat = view.faults.length ? heatOf(this.lake, view.paths) : { total: 0, cells: [] };
+    for (const view of this.views) view.heat = view.faults.length ? heatOf(this.lake, view.paths) : { total: 0, cells: [], agents: new Set() };
+    this.find(".pick").hidden = this.find(".arrived").hidden = board.agents.length <= MOST_SEEN;
+    this.find(".wanted").max = board.agents.length - 1;
+    this.find(".wanted").value = "";
+    this.find(".clash").hidden = board.agents.length <= MOST_SEEN || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
     this.find(".tracks").classList.toggle("many", tracks.length > MOST_IN_A_ROW);
@@ -166,7 +183,7 @@ class Player {
     if (!this.views) return;
     this.colors = colorsOf(this.box, this.data.colors);
     this.font = getComputedStyle(this.box).fontFamily;
-    const { board, ghost, margin } = this.data;
+    const { board, margin } = this.data;
     const [rows, cols] = [board.rows.length, board.rows[0].length];
     const ratio = (window.devicePixelRatio || 1) * this.finer;
     this.width = this.find(".scrub").clientWidth;
@@ -174,7 +191,7 @@ class Player {
     this.zoom.limit(Math.max(1, ...sizes));
     for (const view of this.views) {
       const { clientWidth: width, clientHeight: height } = view.stage;
-      const shape = [width, height, ratio, this.colors.name, this.signature, this.zoom.by, this.zoom.at].join();
+      const shape = [width, height, ratio, this.colors.name, this.built, this.zoom.by, this.zoom.at].join();
       if (!width || !height || view.shape === shape) continue;
       view.shape = shape;
       // The canvas is as large as the board, not as the room it has: what is empty need not be drawn.
@@ -184,6 +201,7 @@ class Player {
       view.sheet.style.height = `${high}px`;
       view.frame = this.zoom.seen(frameFor(wide, high, rows, cols, margin), wide, high);
       view.ratio = ratio;
+      view.on = cellsOn(view.frame, wide, high, rows, cols);
       const sheetOf = (canvas = document.createElement("canvas")) => {
         canvas.width = Math.round(wide * ratio);
         canvas.height = Math.round(high * ratio);
@@ -192,19 +210,18 @@ class Player {
       view.ctx = sheetOf(view.canvas);
       view.floor = sheetOf(view.floor?.canvas);
       view.floor.scale(ratio, ratio);
-      drawFloor(view.floor, view.frame, board, this.colors, this.font);
+      drawFloor(view.floor, view.frame, board, this.colors, this.font, view.on);
       view.still = sheetOf(view.still?.canvas);
       view.stands = "";
       const looks = [view.frame.cell, ratio, this.colors.name].join();
       if (view.looks !== looks) {
         view.looks = looks;
-        view.agents = board.agents.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font)));
-        view.ghosts = ghost?.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors)));
+        view.stamps = { agent: [], ghost: [] };
       }
       [...view.rings, ...view.locks].forEach(({ cell: [r, c], element: { style } }) => {
         style.left = `${view.frame.x(c)}px`;
         style.top = `${view.frame.y(r)}px`;
-        style.width = style.height = `${view.frame.cell * 0.98}px`;
+        style.width = style.height = `${Math.max(view.frame.cell * 0.98, 4 * SPECK)}px`;
       });
     }
     this.laid();
@@ -216,8 +233,52 @@ class Player {
     return this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1);
   }
 
+  get isTrailed() {
+    return this.trails ?? this.data.board.agents.length <= MOST_TRAILED;
+  }
+
+  // The agents of a view that are picked out, the others being drawn faint; null where all are shown alike.
+  pickedOf(view) {
+    if (this.under !== null) return new Set([this.under]);
+    return this.chosen === null ? null : this.chosen === "clash" ? view.heat.agents : new Set([Number(this.chosen)]);
+  }
+
+  // The picture of an agent or its ghost, which is drawn when it first comes into view.
+  stampFor({ stamps, frame, ratio }, kind, i) {
+    const paint = kind === "agent" ? (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font) : (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors);
+    return (stamps[kind][i] ??= stampOf(frame, ratio, paint));
+  }
+
+  // The agents as they stand; `alphas(i)`: how opaque.
+  drawTeam(view, places, alphas) {
+    const { ctx, frame, on } = view;
+    const picked = this.pickedOf(view);
+    if (frame.cell >= SHAPES_FROM) {
+      return spread(places).forEach((place, i) => {
+        if (!isOn(on, place)) return;
+        ctx.globalAlpha = alphas(i);
+        stamp(ctx, frame, place, this.stampFor(view, "agent", i));
+      });
+    }
+    const whole = alphas();
+    ctx.globalAlpha = picked ? FAINT * whole : whole;
+    drawSpecks(ctx, frame, places, 0.9, SPECK, this.colors, (i) => isOn(on, places[i]));
+    ctx.globalAlpha = whole;
+    for (const i of picked ?? []) {
+      ctx.beginPath();
+      ctx.arc(frame.x(places[i][1]), frame.y(places[i][0]), 1.5 * SPECK, 0, 7);
+      ctx.fillStyle = agentColor(this.colors, i);
+      ctx.fill();
+      ctx.lineWidth = 2;
+      ctx.strokeStyle = this.colors.outline;
+      ctx.stroke();
+      const { goal: [r, c] } = this.data.board.agents[i];
+      ctx.strokeRect(frame.x(c) - SPECK, frame.y(r) - SPECK, 2 * SPECK, 2 * SPECK);
+    }
+  }
+
   draw() {
-    const { ghost } = this.data;
+    const { solution } = this;
     const ease = calm() ? floored : this.playing ? eased : linear;
     const step = Math.floor(this.time + 1e-6);
     for (const view of this.views) {
@@ -232,21 +293,25 @@ class Player {
       ctx.clearRect(0, 0, view.canvas.width, view.canvas.height);
       ctx.drawImage(view.still.canvas, 0, 0);
       ctx.scale(ratio, ratio);
-      if (this.ghost && view.ghosted) ghost.forEach((path, i) => stamp(ctx, frame, positionAt(path, this.time, ease), view.ghosts[i]));
+      const shaped = frame.cell >= SHAPES_FROM;
+      if (this.ghost && view.ghosted && shaped) {
+        solution.forEach((path, i) => {
+          const place = positionAt(path, this.time, ease);
+          if (isOn(view.on, place)) stamp(ctx, frame, place, this.stampFor(view, "ghost", i));
+        });
+      }
       ctx.globalAlpha = alpha;
       const places = paths.map((path) => positionAt(path, this.time, ease));
-      if (this.trails) {
+      const picked = this.pickedOf(view);
+      if (this.isTrailed && shaped && !picked) {
         places.forEach((place, i) => {
           const from = paths[i][step];
-          if (this.alone === null && from && (from[0] !== place[0] || from[1] !== place[1])) {
+          if (from && isOn(view.on, from) && (from[0] !== place[0] || from[1] !== place[1])) {
             drawTrail(ctx, frame, [from, place], i, paths.length, this.colors, TRAIL, { open: true });
           }
         });
       }
-      spread(places).forEach((place, i) => {
-        ctx.globalAlpha = (this.alone === null || this.alone === i) && !absent.includes(i) ? alpha : FAINT * alpha;
-        stamp(ctx, frame, place, view.agents[i]);
-      });
+      this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
       view.figure.classList.toggle("failed", failed);
       for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(this.time - locked) <= 0.5);
@@ -259,26 +324,36 @@ class Player {
 
   // How many steps later each agent arrives than it would alone; undefined for one that does not arrive.
   delaysOf(view) {
-    view.delays ??= view.arrivals.map((time, i) => (time < Infinity ? time - this.lake.distancesToGoal(i).get(String(view.paths[i][0])) : undefined));
+    view.delays ??= view.arrivals.map((time, i) => (time < Infinity ? time - this.lake.stepsAlone(i, view.paths[i][0]) : undefined));
     return view.delays;
   }
 
   drawCaptions() {
-    const captions = [this.delays, this.isHot].join();
+    const captions = [this.delays, this.isHot, this.chosen].join();
     if (this.captions === captions) return;
     this.captions = captions;
     for (const view of this.views) {
       const { track: { label, badge, caption }, heat } = view;
-      const says = [caption, this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : ""].filter(Boolean).join(" ");
+      const says = [caption, this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean).join(" ");
       view.caption.textContent = says;
       view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says}`);
     }
   }
 
+  // What becomes of the agents that the bar picks out.
+  chosenSentence({ arrivals, paths, heat }) {
+    if (this.chosen === null) return "";
+    if (this.chosen === "clash") return `${heat.agents.size.toLocaleString("en")} of ${paths.length.toLocaleString("en")} agents are in conflict.`;
+    const i = Number(this.chosen);
+    if (arrivals[i] === Infinity) return `Agent ${i} does not arrive.`;
+    const late = arrivals[i] - this.lake.stepsAlone(i, paths[i][0]);
+    return `Agent ${i} arrives at step ${arrivals[i]}${late > 0 ? `, ${late} later than alone` : ""}.`;
+  }
+
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
   drawStill(view, step, alpha) {
-    const { ghost, board } = this.data;
-    const stands = [step, alpha, this.trails, this.ghost, this.delays, this.isHot, this.alone].join();
+    const { solution, data: { board } } = this;
+    const stands = [step, alpha, this.isTrailed, this.ghost, this.delays, this.isHot, this.chosen, this.under].join();
     if (view.stands === stands) return;
     view.stands = stands;
     const { still: ctx, frame, paths } = view;
@@ -288,15 +363,24 @@ class Player {
     ctx.drawImage(view.floor.canvas, 0, 0);
     ctx.scale(view.ratio, view.ratio);
     if (this.isHot) drawHeat(ctx, frame, view.heat.cells, this.colors);
-    board.agents.forEach((agent, i) => {
-      if (step < view.arrivals[i]) return;
-      drawGoal(ctx, frame, agent.goal, i, this.colors, this.font, true);
-      if (this.delays && this.delaysOf(view)[i]) drawDelay(ctx, frame, agent.goal, this.delaysOf(view)[i], this.colors, this.font);
-    });
-    if (this.ghost && view.ghosted) ghost.forEach((path, i) => drawTrail(ctx, frame, path, i, paths.length, this.colors, 0.6, { dashed: true }));
+    const home = [...board.agents.keys()].filter((i) => step >= view.arrivals[i] && isOn(view.on, board.agents[i].goal));
+    const delays = this.delays ? this.delaysOf(view) : [];
+    if (frame.cell < SHAPES_FROM) {
+      const late = home.filter((i) => delays[i] > 0).map((i) => ({ cell: board.agents[i].goal, count: delays[i] }));
+      if (late.length) drawHeat(ctx, frame, late, this.colors);
+    } else {
+      for (const i of home) {
+        drawGoal(ctx, frame, board.agents[i].goal, i, this.colors, this.font, true);
+        if (delays[i]) drawDelay(ctx, frame, board.agents[i].goal, delays[i], this.colors, this.font);
+      }
+    }
+    if (this.ghost && view.ghosted) solution.forEach((path, i) => drawTrail(ctx, frame, path, i, paths.length, this.colors, 0.6, { dashed: true }));
     ctx.globalAlpha = alpha;
-    if (this.alone !== null) drawTrail(ctx, frame, paths[this.alone], this.alone, paths.length, this.colors, TRAIL);
-    else if (this.trails) paths.forEach((path, i) => drawTrail(ctx, frame, path.slice(0, step + 1), i, paths.length, this.colors, TRAIL));
+    const picked = this.pickedOf(view);
+    const tail = paths.length > MOST_TRAILED ? Math.max(0, step - TAIL) : 0;
+    const trail = (i, from, to) => drawTrail(ctx, frame, paths[i].slice(from, to), i, paths.length, this.colors, TRAIL);
+    if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step + 1 : undefined);
+    else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step + 1); });
   }
 
   // The browser lays the page out anew for what is written here, so only what has changed is written.
@@ -308,7 +392,7 @@ class Player {
       this.find(".scrub").value = this.time;
       this.find(".scrub").style.setProperty("--done", steps ? this.time / steps : 0);
     }
-    const says = [step, steps, this.playing, this.trails, this.ghost, this.delays, this.isHot].join();
+    const says = [step, steps, this.playing, this.isTrailed, this.ghost, this.delays, this.isHot, this.chosen].join();
     if (this.says === says) return;
     this.says = says;
     this.find(".scrub").value = this.time;
@@ -316,7 +400,11 @@ class Player {
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
-    for (const name of ["trails", "ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
+    const home = this.views.map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
+    this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${this.data.board.agents.length.toLocaleString("en")} home`;
+    for (const name of ["ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
+    this.find(".trails").setAttribute("aria-pressed", this.isTrailed);
+    this.find(".clash").setAttribute("aria-pressed", this.chosen === "clash");
     this.find(".heat").setAttribute("aria-pressed", this.isHot);
   }
 
@@ -369,16 +457,25 @@ class Player {
   point(event) {
     if (this.zoom.drag(event) || event.buttons || event.pointerType === "touch") return;
     const view = this.views.find(({ canvas }) => event.composedPath().includes(canvas.parentElement));
-    if (!view?.frame) return this.single(null);
+    if (!view?.frame) return this.hover(null);
     const { left, top } = view.canvas.getBoundingClientRect();
-    const near = ([r, c]) => Math.hypot(event.clientX - left - view.frame.x(c), event.clientY - top - view.frame.y(r)) < 0.4 * view.frame.cell;
+    const reach = Math.max(SPECK, 0.4 * view.frame.cell);
+    const near = ([r, c]) => Math.hypot(event.clientX - left - view.frame.x(c), event.clientY - top - view.frame.y(r)) < reach;
     const found = view.paths.findIndex((path) => near(positionAt(path, this.time, linear)));
-    this.single(found < 0 ? null : found);
+    this.hover(found < 0 ? null : found);
   }
 
-  single(agent) {
-    if (this.alone === agent) return;
-    this.alone = agent;
+  hover(agent) {
+    if (this.under === agent) return;
+    this.under = agent;
+    this.draw();
+  }
+
+  // Picks out agents: the text of a number, "clash", or null for all alike.
+  choose(agents) {
+    this.chosen = agents;
+    if (agents === null || agents === "clash") this.find(".wanted").value = "";
+    else this.zoom.reveal(positionAt(this.views[0].paths[Number(agents)], this.time, linear));
     this.draw();
   }
 
@@ -397,7 +494,7 @@ class Player {
   key(event) {
     const inside = event.composedPath().includes(this.box);
     const target = event.composedPath()[0];
-    if (inside ? target.tagName === "SELECT" || (target.tagName === "BUTTON" && event.key === " ") : driven.active !== this || belongs(event)) return;
+    if (inside ? target.tagName === "SELECT" || target.type === "number" || (target.tagName === "BUTTON" && event.key === " ") : driven.active !== this || belongs(event)) return;
     if (this.takes(event)) return event.preventDefault();
     const actions = {
       " ": () => this.play(!this.playing),
@@ -407,6 +504,8 @@ class Player {
       End: () => this.seek(this.data.steps),
       "+": () => this.zoom.to(this.zoom.by * A_STEP),
       "-": () => this.zoom.to(this.zoom.by / A_STEP),
+      a: () => { if (!this.find(".pick").hidden) this.find(".wanted").focus(); },
+      c: () => { if (!this.find(".clash").hidden) this.find(".clash").click(); },
     };
     if (!actions[event.key] || (!this.data.steps && !"+-".includes(event.key)) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -421,32 +520,42 @@ function arrival(path, goal) {
   return time < path.length ? time : Infinity;
 }
 
+// A path of which only the first cell and the moves may be there.
+function unpacked(path) {
+  if (typeof path[1] !== "string") return path;
+  let cell = path[0];
+  return [cell, ...[...path[1]].map((letter) => (cell = [cell[0] + STEP_OF[letter][0], cell[1] + STEP_OF[letter][1]]))];
+}
+
 // Agents on one cell (a vertex conflict) are drawn a little apart, so that both are seen.
 function spread(places) {
-  return places.map((place, i) => {
-    let crowd = 0, rank = 0;
-    for (let j = 0; j < places.length; j++) {
-      if (Math.abs(place[0] - places[j][0]) < 0.3 && Math.abs(place[1] - places[j][1]) < 0.3) {
-        crowd++;
-        if (j < i) rank++;
-      }
+  const downwards = [...places.keys()].sort((i, j) => places[i][0] - places[j][0]);
+  const crowds = places.map((_, i) => [i]); // of each agent those near it; of two rows apart none is
+  downwards.forEach((i, n) => {
+    for (let m = n + 1; m < downwards.length && places[downwards[m]][0] - places[i][0] < 0.3; m++) {
+      const j = downwards[m];
+      if (Math.abs(places[i][1] - places[j][1]) < 0.3) crowds[i].push(j), crowds[j].push(i);
     }
-    if (crowd < 2) return place;
-    const angle = (2 * Math.PI * rank) / crowd;
+  });
+  return places.map((place, i) => {
+    const crowd = crowds[i];
+    if (crowd.length < 2) return place;
+    const angle = (2 * Math.PI * crowd.filter((j) => j < i).length) / crowd.length;
     return [place[0] + 0.16 * Math.sin(angle), place[1] - 0.16 * Math.cos(angle)];
   });
 }
 
 // How many faults the plan has, all of them and not only the first, and how many happen on each cell.
 function heatOf(lake, paths) {
-  const cells = new Map();
+  const cells = new Map(), clash = new Set();
   let total = 0;
   for (const { fault, step, agents } of lake.faults(paths)) {
     if (fault === "goal_not_reached") continue;
     total++;
+    for (const i of agents) clash.add(i);
     for (const cell of new Set(agents.map((i) => String(cellAt(paths[i], step))))) cells.set(cell, (cells.get(cell) ?? 0) + 1);
   }
-  return { total, cells: [...cells].map(([cell, count]) => ({ cell: cell.split(",").map(Number), count })) };
+  return { total, agents: clash, cells: [...cells].map(([cell, count]) => ({ cell: cell.split(",").map(Number), count })) };
 }
 
 function heatSentence({ total, cells }) {

@@ -9,7 +9,7 @@ import streamlit as st
 
 from frozenlab.app.ui.components import FOCUS, text_of
 from frozenlab.app.views.lake import drawing
-from frozenlab.app.views.lake.tracks import Track, plain_track
+from frozenlab.app.views.lake.tracks import Track, packed, plain_track
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 
@@ -50,10 +50,12 @@ def played(
     """What the player takes, as for :func:`board_player`."""
     shown = [plain_track(board, track) for track in tracks or [Track("", None)]]
     everything = [path for paths in [*(track["paths"] for track in shown), ghost] if paths for path in paths]
+    for track in shown:
+        track["paths"] = packed(track["paths"])
     return {
         "board": drawing.plain_board(board),
         "tracks": shown,
-        "ghost": ghost,
+        "ghost": packed(ghost),
         "steps": max((len(path) - 1 for path in everything), default=0),
         "begin": 0,
         "margin": 0.85 if any(not board.contains(cell) for path in everything for cell in path) else 0.08,

@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.views.lake import drawing, player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import SENTENCES
+from frozenlab.app.views.lake.tracks import SENTENCES, packed
 from frozenlab.lake.board import MOVES, Board, Plan
 from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.cbs import Objective
@@ -79,7 +79,7 @@ def planned_on(
         "plan": list(start),
         "objective": objective,
         "optimum": optimum,
-        "ghost": ghost,
+        "ghost": packed(ghost),
         "height": height,
         "sentences": SENTENCES,
         "colors": drawing.COLORS,

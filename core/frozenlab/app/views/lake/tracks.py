@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
 from frozenlab.base.numbers import counted, listed
-from frozenlab.lake.board import Board, Cell
-from frozenlab.lake.rules import Paths, Verdict
+from frozenlab.lake.board import MOVES, Board, Cell
+from frozenlab.lake.rules import Path, Paths, Verdict
 from frozenlab.tasks.lake.words import OUTCOMES
 
 SENTENCES = {
@@ -31,6 +32,10 @@ SENTENCES = {
 
 BADGES = {"optimal": "optimal makespan", "suboptimal": "valid, makespan not optimal"}
 """What a single plan is called: optimal is always optimal in something. Charts of rates use the shorter words of OUTCOMES."""
+
+
+MOST_NAMED = 12
+"""Agents that are listed by number; rules.js has it too."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ def names(agents: Sequence[int]) -> str:
     """``agent 2``, ``agents 0 and 1``"""
     if not agents:
         return "no agent"
+    if len(agents) > MOST_NAMED:
+        return f"{len(agents):,} agents"
     return f"agent{'s' if len(agents) > 1 else ''} {listed(map(str, agents))}"
 
 
@@ -100,6 +107,19 @@ def complete(board: Board, paths: Paths | None) -> Paths | None:
         tuple((max(-1, min(r, board.height)), max(-1, min(c, board.width))) for r, c in path or (agent.start,))
         for path, agent in zip(filled, board.agents, strict=True)
     )
+
+
+_LETTERS = {step: letter for letter, step in MOVES.items()}
+
+
+def packed(paths: Paths | None) -> list[Any] | None:
+    """Paths as the player takes them, a tenth as long: the first cell and the letters of the moves, or all cells where there is a jump."""
+
+    def pack(path: Path) -> Any:
+        moves = [_LETTERS.get((there[0] - here[0], there[1] - here[1])) for here, there in pairwise(path)]
+        return path if None in moves else (path[0], "".join(moves))  # type: ignore[arg-type]
+
+    return None if paths is None else [pack(path) for path in paths]
 
 
 def _mark(paths: Paths | None, verdict: Verdict | None) -> dict[str, Any] | None:
