@@ -60,7 +60,7 @@ def memory() -> Memory:
 
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
 """Of ``malloc.h``."""
-LARGE_BLOCK = 2**20
+LARGE_BLOCK = 2**21
 PRODUCTS_KEPT = {"LRU_CACHE_CAPACITY": "64", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
 """Of the 1,024 compiled products that torch and oneDNN each keep; a pass of a language model has about 30."""
 
@@ -75,7 +75,7 @@ def spare_memory() -> None:
     with suppress(AttributeError, OSError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(MMAP_THRESHOLD, LARGE_BLOCK)
-        mallopt(TRIM_THRESHOLD, 64 * LARGE_BLOCK)
+        mallopt(TRIM_THRESHOLD, 32 * LARGE_BLOCK)
 
 
 def open_files() -> int:
