@@ -52,7 +52,7 @@ RECORDINGS = {
         Recording("example-long-imitation", "imitation", ("run", "--preset", "long", "--method", "imitation"), (3,)),
         Recording("example-quick", "quick", ("run", "--preset", "quick"), (1, 2)),
         Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
-        Recording("example-language", "", (), (2,)),
+        Recording("example-smollm2", "", (), (2,)),
     )
 }
 QUICK = "quick"

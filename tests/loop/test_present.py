@@ -19,7 +19,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 
-RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation", "example-language")
+RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation", "example-smollm2")
 
 
 @pytest.fixture(scope="module", params=RECORDED)
