@@ -75,7 +75,7 @@ def opening(moment: Moment, view: View) -> Scene:
     return {
         "kind": "numbers",
         "heading": "Can a model design what it learns from?",
-        "lead": f"{view.idea} After each stage of training it decides itself what it trains on next.",
+        "lead": f"{view.idea} After each stage of training, {who_is(session.spec.engineer.kind)} chooses what it trains on next.",
         "before": was.percent,
         "after": now.percent,
         "what": f"of the boards are solved before, and after {session.spec.stages} stages of training",
@@ -175,7 +175,7 @@ def what_it_read(moment: Moment, view: View) -> Scene | None:
         "kind": "evidence",
         "heading": "What it reads",
         "lines": [{"id": line.id, "text": typeset(line.text), "cited": line.id in cited} for line in shown],
-        "note": f"{len(shown)} of the {len(every)} lines; lit are those that its answer cites. It knows nothing else of itself.",
+        "note": f"{len(shown)} of the {len(every)} lines; lit are those that its answer cites. It reads nothing else.",
     }
 
 
@@ -201,7 +201,7 @@ def what_it_wrote(moment: Moment, view: View) -> Scene:
             }
             for row in rows
         ][:KNOBS_SHOWN],
-        "note": f"Its own words, the lines that it cites in brackets; {who_is(record.engineer)} {what_changed(record)}.",
+        "note": f"The engineer's own words, the lines that it cites in brackets; {who_is(record.engineer)} {what_changed(record)}.",
     }  # fmt: skip
 
 
