@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.cli.main import main
 from tests.cli.calls import answer, reason
 from tests.cli.conftest import BOARD
 
@@ -41,6 +42,13 @@ def test_convert_takes_a_suite_to_a_folder_of_files_with_its_plans(capsys: pytes
 def test_convert_takes_the_first_agents(capsys: pytest.CaptureFixture[str], tmp_path: Path, board: str) -> None:
     answer(capsys, "convert", board, str(tmp_path / "b.jsonl"), "--agents", "1")
     assert len(json.loads((tmp_path / "b.jsonl").read_text())["agents"]) == 1
+
+
+def test_convert_says_on_stderr_how_a_file_was_read(capsys: pytest.CaptureFixture[str], tmp_path: Path, board: str) -> None:
+    answer(capsys, "convert", board, str(tmp_path / "b.scen"))
+    (tmp_path / "b.map").rename(tmp_path / "o.map")
+    assert main(["convert", str(tmp_path / "b.scen"), str(tmp_path / "b.json"), "--to", "json", "--map", str(tmp_path / "o.map")]) == 0
+    assert capsys.readouterr().err == "frozenlab: the file is for the map 'b.map' and was read with 'o.map'\n"
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,59 @@ def test_octile_length_cuts_no_corner() -> None:
     assert octile_distance(Board(("FHF", "FHF"), (Agent((0, 0), (1, 0)),)), (0, 0), (0, 2)) is None
 
 
+# --- files as people have them ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        "height 2\nwidth 3\nmap\n...\n.T.",  # pibt2
+        "2,3\n...\n.@.\n",  # CBSH2, EECBS, MAPF-LNS
+        "type unknown\nwidth 3\nheight 2\nmap\n.S.\n.WE\n\n",  # a column of swamp, and a station of the League of Robot Runners
+    ],
+)
+def test_maps_are_read_as_other_tools_write_them(grid: str) -> None:
+    assert read("movingai", Source(SCENARIO, map=grid, map_name="m.map")) == [Entry("", LAKE)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "0 m.map 3 2 0 0 2 0 2.0",
+        "0\tm \t3\t2\t0\t0\t2\t0",  # no length, and a name without its end
+        "0  sub dir/m.map  3  2  0  0  2  0  2.0",
+    ],
+)
+def test_rows_with_blanks_or_without_a_length_are_read(row: str) -> None:
+    assert read("movingai", Source(f"version 1.0\n{row}\n", map=MAP, map_name="m.map", agents=1))[0] == Entry("", LAKE).first(1)
+
+
+@pytest.mark.parametrize("name", ["m (1).map", "m - Copy.map", "M.MAP", "m.map.txt"])
+def test_a_copy_of_a_map_is_the_map(name: str) -> None:
+    assert read("movingai", Source(SCENARIO, map=MAP, map_name=name)) == [Entry("", LAKE)]
+
+
+def test_a_renamed_map_is_read_with_a_note() -> None:
+    (entry,) = read("movingai", Source(SCENARIO, map=MAP, map_name="mmap.txt"))
+    assert entry.board == LAKE and entry.notes == ("the file is for the map 'm.map' and was read with 'mmap.txt'",)
+    (entry,) = read("kei18", Source("map_file=m.map\n0:(0,0),\n1:(1,0),\n", map=MAP, map_name="o.map"))
+    assert entry.notes == ("the file is for the map 'm.map' and was read with 'o.map'",)
+
+
+def test_rows_for_other_maps_are_left_out_with_a_note() -> None:
+    text = SCENARIO + "0\to.map\t9\t9\t8\t8\t0\t0\t9\n"
+    (entry,) = read("movingai", Source(text, map=MAP, map_name="m.map"))
+    assert entry == Entry("", LAKE, notes=("1 row for other maps is left out",))
+
+
+def test_a_result_of_pick_up_and_delivery_says_what_it_is() -> None:
+    steps = "0:(0,0)->(2,0):-1,(2,0)->(2,1):4,\n1:(1,0)->(2,0):0,(2,1)->(2,1):4,\n"
+    text = f"starts=(0,0),(2,0),\ntask=\n0:1->2,appear=0,finished=1\nsolution=\n{steps}"
+    (entry,) = read("kei18", Source(text, map=MAP))
+    assert entry.plan == ("R", "D") and entry.board.agents == (Agent((0, 0), (0, 1)), Agent((0, 2), (1, 2)))
+    assert "pick-up and delivery" in entry.notes[0]
+
+
 # --- bad files --------------------------------------------------------------------------------------------------------
 
 LOG = {"actionModel": "MAPF", "start": [[0, 0, "N/A"]], "tasks": [[0, 0, [0, 2]]], "actualSchedule": ["0:0"], "actualPaths": ["R,R"]}
@@ -276,9 +329,10 @@ BAD = [
     ("movingai", "version 2\n", "line 1: 'version 1' is expected, not 'version 2'"),
     ("movingai", MAP, "a map has no agents: give the scenario (.scen) that has them, and this map with it"),
     ("movingai", "version 1\n", "the board has no agents"),
-    ("movingai", "version 1\n0 m.map 3 2 0 0 2 0 2\n",
+    ("movingai", "version 1\n0 m.map 3 2 0 0 2\n",
      "line 2: 1 fields; 9 with tabs between them are expected: bucket, map, width, height, start x, start y, goal x, goal y, length"),
-    ("movingai", row((1, "../maps/o.map")), "line 2: the row is for the map 'o.map', not for 'm.map'"),
+    ("movingai", row((1, "a.map")) + row((1, "../b.map"))[10:],
+     "line 2: the rows are for 2 maps ('a.map', 'b.map'); give one of them under its own name"),
     ("movingai", row((2, "32")), "line 2: the row is for a map 32 wide and 2 high; this one is 3 and 2"),
     ("movingai", row((4, "-1")), "line 2: start x is '-1'; a whole number is expected"),
     ("movingai", row((7, "9" * 5000)), f"line 2: goal y is '{'9' * 20}'; a whole number is expected"),
@@ -299,7 +353,8 @@ BAD = [
     ("tracker", "agents,solution_plan\n2,rr\n", "the plan has 1 motion strings for 2 agents"),
     ("tracker", "solution_plan,flip_up_down\nrr,maybe\n", "flip_up_down is 'MAYBE'; TRUE or FALSE is expected"),
     ("kei18", "", "neither a line 'starts=(x,y),...' nor one of the plan, like '0:(x,y),...'"),
-    ("kei18", "map_file=o.map\n0:(0,0),\n", "line 1: the plan is for the map 'o.map', not for 'm.map'"),
+    ("kei18", "map_file=o.map\nstarts=(0,1),\ngoals=(0,0),\n0:(0,1),\n1:(1,1),\n",
+     "line 1: the file is for the map 'o.map' and was read with 'm.map', whose free cells the plan leaves"),
     ("kei18", "0:(0,0),\n2:(1,0),\n", "line 2: step 2 where step 1 is expected"),
     ("kei18", "0:(0,0),\n1:(1,0),(2,0),\n", "line 2: 2 cells; step 0 has 1"),
     ("kei18", "0:(0,0),\n1:(-1,0),\n", "line 2: '(-1,0),' is no cell; cells look like (x,y) with commas between them"),
@@ -371,7 +426,9 @@ def test_a_map_has_one_name_on_every_system(form: Literal["NFC", "NFD"]) -> None
     ("text", "reason"),
     [
         ("", "the map, line 1: 'type octile' is expected, not ''"),
-        ("type tile\n", "the map, line 1: 'type octile' is expected, not 'type tile'"),
+        ("type hex\n", "the map, line 1: 'type octile' is expected, not 'type hex'"),
+        ("width 3\nwidth 3\n", "the map, line 2: 'height' and a number are expected, not 'width 3'"),
+        ("3,0\n", "the map, line 1: the width is 0; a board has sides of 1 to 32 cells"),
         ("type octile\nheight\n", "the map, line 2: 'height' and a number are expected, not 'height'"),
         ("type octile\nheight 513\n", "the map, line 2: the height is 513; a board has sides of 1 to 512 cells"),
         ("type octile\nheight 2\nwidth x\n", "the map, line 3: the width is 'x'; a whole number is expected"),
@@ -379,7 +436,7 @@ def test_a_map_has_one_name_on_every_system(form: Literal["NFC", "NFD"]) -> None
         (MAP.replace(".@.\n", ""), "the map, line 5: the map ends after 1 rows; its height is 2"),
         (MAP + "...\n", "the map, line 7: the map ends after 3 rows; its height is 2"),
         (MAP.replace("...", ".."), "the map, line 5: 2 cells; the width is 3"),
-        (MAP.replace("@", "#"), "the map, line 6, cell 2: '#' is no terrain; use . G (free) or @ O T W S (blocked)"),
+        (MAP.replace("@", "#"), "the map, line 6, cell 2: '#' is no terrain; use . G S E (free) or @ O T W (blocked)"),
     ],
 )
 @pytest.mark.parametrize("name", ["movingai", "kei18", "planviz"])

@@ -28,6 +28,14 @@ def test_a_scenario_comes_with_its_map_in_any_order() -> None:
     assert choices.bring(files(*names), agents=3)[1][0].board.num_agents == 3
 
 
+@pytest.mark.parametrize(("grid", "scenario"), [("2x1 (1).map", "2X1.SCEN"), ("2x1.map.txt", "2x1.scen.txt"), ("grid.txt", "rows.txt")])
+def test_a_map_and_a_scenario_are_known_by_their_content(grid: str, scenario: str) -> None:
+    both = files("2x1.map", "2x1.scen")
+    main, (entry,) = choices.bring({grid: both["2x1.map"], scenario: both["2x1.scen"]})
+    assert main == scenario and entry.board == choices.bring(both)[1][0].board
+    assert entry.notes == (("the file is for the map '2x1.map' and was read with 'grid.txt'",) if grid == "grid.txt" else ())
+
+
 def test_the_plan_of_a_file_is_one_to_watch() -> None:
     main, (entry,) = choices.bring(files("random-32-32-20.map", "mapf_plan_example.json"))
     brought = choices.from_file(entry, "log.json")

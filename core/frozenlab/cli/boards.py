@@ -209,6 +209,8 @@ def run_convert(options: argparse.Namespace) -> None:
     source = options.source_format or formats.recognise(options.source.name, text)
     map_name = options.map and options.map.name
     entries = formats.read(source, formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents))
+    for note in dict.fromkeys(note for entry in entries for note in entry.notes):
+        print(f"frozenlab: {note}", file=sys.stderr)
     files = formats.write(target, entries, options.target.stem)
     if len(entries) > 1 and FORMATS[target].join is None:
         write_folder(options.target, files)

@@ -167,6 +167,8 @@ def paste_controls() -> None:
             f"Board (of {len(found)})", range(len(found)), format_func=lambda i: found[i].name or f"number {i + 1}", key="play_entry",
             on_change=lambda: take(found[state.play_entry], name),
         )  # fmt: skip
+    for note in found[state.play_entry or 0].notes if found else ():
+        st.info(plain(note[0].upper() + note[1:] + "."))
     if state.get("play_paste_error"):
         st.error(plain(state.play_paste_error))
 

@@ -19,6 +19,7 @@ from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import generate, random_instances
 from frozenlab.lake.formats import FORMATS, Entry, Source
 from frozenlab.lake.formats.entry import plan_of
+from frozenlab.lake.formats.movingai import part_of
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.models.fetching import SOURCES
@@ -73,7 +74,7 @@ def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, l
         TextError: one of them is too large, or is not text.
     """
     texts = {name: text_of(data, name) for name, data in files.items()}
-    ends = {suffix: [name for name in texts if name.lower().endswith(suffix)] for suffix in (".map", ".scen")}
+    ends = {part: [name for name in texts if part_of(name, texts[name]) == part] for part in (".map", ".scen")}
     others = [name for name in texts if name not in ends[".map"] + ends[".scen"]]
     for names in (others, *ends.values()):
         if len(names) > 1:

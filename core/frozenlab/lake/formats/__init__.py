@@ -179,7 +179,7 @@ def _json_format(text: str) -> str | None:
 
 def _text_format(text: str) -> str | None:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if lines and lines[0].startswith("version "):
+    if movingai.part_of("", text):
         return "movingai"
     if tracker.is_table(text) or (lines and all(re.fullmatch(r"[udlrw0-9]+", line) for line in lines)):
         return "tracker"

@@ -39,6 +39,8 @@ class Entry:
     board: Board
     plan: Plan | None = None
     """The plan that the file gives for it, right or wrong and without WAITs at its end; None if it gives none."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of how the file was read, a sentence each."""
 
     def first(self, agents: int | None) -> Entry:
         """The same with its first ``agents`` agents only; all of them for None. Raises BoardError if it has fewer."""
@@ -106,14 +108,13 @@ def board_of(rows: tuple[str, ...], agents: Sequence[Agent], place: Callable[[in
     """The board of a file; ``place(i)`` says where the file speaks of agent ``i``, for the reason if it is no board."""
     try:
         return Board(rows, tuple(agents))
-    except BoardError as whole:
-        for i in range(len(agents)):
-            try:
-                Board(rows, tuple(agents[: i + 1]))
-            except BoardError as error:
-                advice = f"; the first {i} agents make a board" if i else ""
-                raise BoardError(f"{place(i)}: {error} (cells are row, col){advice}") from None
-        raise whole
+    except BoardError as error:
+        named = re.match(r"the (?:start|goal) of agent ([0-9]+)", str(error))
+        if named is None:
+            raise
+        i = int(named[1])
+        advice = f"; the first {i} agents make a board" if i else ""
+        raise BoardError(f"{place(i)}: {error} (cells are row, col){advice}") from None
 
 
 def whole_number(text: str, what: str) -> int:

@@ -3,6 +3,7 @@
 Source: https://github.com/Kei18/mapf-visualizer (README), https://github.com/Kei18/lacam3 (post_processing.cpp). Lines ``key=value``, then
 ``solution=`` and one line a time step, ``t:(x,y),(x,y),...``, one cell an agent. A file may also hold those lines alone; then the first
 are the starts and the last the goals. A heading of agents that turn, as in ``(0,0,X_PLUS)``, is passed over. The map is a file of its own.
+Results of pibt2's pick-up and delivery have ``(x,y)->(x,y):task`` for each agent: where it is, where it is heading, and its task or -1.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import re
 
 from frozenlab.lake.board import Agent, Board, BoardError, Cell, Plan
 from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, from_xy, plan_of, to_xy, trimmed, whole_number
-from frozenlab.lake.formats.movingai import base_name, read_map_of, write_map
+from frozenlab.lake.formats.movingai import read_map_of, renamed, write_map
 from frozenlab.lake.rules import judge, walk
 
 _STEP = re.compile(r"([0-9]+):(?=\()")
-_CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(?:,[XY]_(?:PLUS|MINUS))?\),?")
+_CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(?:,[XY]_(?:PLUS|MINUS))?\)(?:->\([0-9]+,[0-9]+\):-?[0-9]+)?,?")
+DELIVERY = "the file is a result of pick-up and delivery: its agents went from task to task, and as goals they got the cells where they end"
 
 
 def read(source: Source) -> list[Entry]:
@@ -36,19 +38,20 @@ def read(source: Source) -> list[Entry]:
         elif "=" in line:
             key, _, value = line.partition("=")
             values[key.strip()] = number, value.strip()
-    _check_header(values, source.map_name)
+    _check_header(values)
     starts, goals = _ends("starts", values, steps, source.agents), _ends("goals", values, steps, source.agents)
     if len(starts) != len(goals):
         raise BoardError(f"there are {len(starts)} starts and {len(goals)} goals")
     agents = [Agent(*ends) for ends in zip(starts, goals, strict=True)]
     board = board_of(rows, agents, lambda i: f"line {values['goals'][0]}" if "goals" in values else "the last step")
-    return [Entry(source.name, board, _plan(steps, starts))]
-
-
-def _check_header(values: dict[str, tuple[int, str]], map_name: str | None) -> None:
     number, named = values.get("map_file", (0, ""))
-    if named and map_name is not None and base_name(named) != base_name(map_name):
-        raise BoardError(f"line {number}: the plan is for the map {base_name(named)[:80]!r}, not for {base_name(map_name)[:80]!r}")
+    notes = renamed(named, source)
+    if notes and any(not board.contains(cell) or board.is_hole(cell) for cells in steps for cell in cells):
+        raise BoardError(f"line {number}: {notes[0]}, whose free cells the plan leaves")
+    return [Entry(source.name, board, _plan(steps, starts), notes + (DELIVERY,) * (")->(" in source.text))]
+
+
+def _check_header(values: dict[str, tuple[int, str]]) -> None:
     if "agents" in values:
         number, named = values["agents"]
         found = len(_read_cells(values["starts"][1], values["starts"][0])) if "starts" in values else None

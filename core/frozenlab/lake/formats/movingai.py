@@ -2,6 +2,11 @@
 
 Source: https://movingai.com/benchmarks/formats.html, and Sturtevant, Benchmarks for Grid-Based Pathfinding, 2012. A map has no agents, a
 scenario has no map but names it: together they are a board. The first ``k`` rows of a scenario are ``k`` agents (Stern et al. 2019).
+Swamp (``S``) can be walked; water (``W``) only by those who are in it, so it is blocked. ``E`` and ``S`` of the warehouses of the League
+of Robot Runners are stations, both free.
+
+Files in use also have no line ``type`` (pibt2), a first line ``rows,columns`` instead of a header (CBSH2, EECBS, MAPF-LNS), blanks instead
+of tabs, no column of lengths, a map's name without ``.map``, or rows for several maps. A map that was renamed is read, with a note.
 
 The last column is written as the format defines it, also in the multi-agent benchmark: the length of a shortest path of this agent alone
 in *eight* directions, a diagonal step counting sqrt(2) and never cutting a corner, although our agents take four. Programs that check the
@@ -16,39 +21,74 @@ import re
 from pathlib import PurePosixPath
 from unicodedata import normalize
 
+from frozenlab.base.numbers import counted
 from frozenlab.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, Board, BoardError, Cell
 from frozenlab.lake.formats.entry import Entry, Source, board_of, from_xy, to_xy, whole_number
 
-FREE_TERRAIN, BLOCKED_TERRAIN = ".G", "@OTWS"
+FREE_TERRAIN, BLOCKED_TERRAIN = ".GSE", "@OTW"
 FIELDS = ("bucket", "map", "width", "height", "start x", "start y", "goal x", "goal y", "length")
 
 
 def read(source: Source) -> list[Entry]:
     """The board of a scenario and its map. Raises BoardError with the line that is wrong."""
-    return [Entry(source.name, read_board(source.text, source))]
+    board, notes = read_scenario(source.text, source)
+    return [Entry(source.name, board, notes=notes)]
 
 
-def read_board(scenario: str, source: Source) -> Board:
-    """The board of ``scenario`` on the map of ``source``, with the agents that it asks for."""
-    if scenario.startswith("type "):
+def read_scenario(scenario: str, source: Source) -> tuple[Board, tuple[str, ...]]:
+    """The board of ``scenario`` on the map of ``source``, with the agents that it asks for, and notes on how it was read."""
+    if part_of("", scenario) == ".map":
         raise BoardError("a map has no agents: give the scenario (.scen) that has them, and this map with it")
     rows = read_map_of(source)
     lines = scenario.splitlines()
     if not lines or not re.fullmatch(r"version 1(\.0*)?", lines[0].strip()):
         raise BoardError(f"line 1: 'version 1' is expected, not {lines[0][:20] if lines else ''!r}")
-    numbered = [(number, line) for number, line in enumerate(lines[1:], 2) if line.strip()][: source.agents]
-    agents = [_read_row(line, f"line {number}", rows, source.map_name) for number, line in numbered]
-    return board_of(rows, agents, lambda i: f"line {numbered[i][0]}")
+    numbered = [(number, _fields(line)) for number, line in enumerate(lines[1:], 2) if line.strip()]
+    numbered, notes = _for_the_map(numbered, source)
+    numbered = numbered[: source.agents]
+    agents = [_read_row(fields, f"line {number}", rows) for number, fields in numbered]
+    return board_of(rows, agents, lambda i: f"line {numbered[i][0]}"), notes
 
 
-def _read_row(line: str, where: str, rows: tuple[str, ...], map_name: str | None) -> Agent:
-    fields = line.strip("\r\n").split("\t")
-    if len(fields) != len(FIELDS):
+def _fields(line: str) -> list[str]:
+    """The fields of a row, with tabs between them or with blanks, which the name of a map may have too."""
+    fields = [field.strip() for field in line.strip("\r\n").split("\t")]
+    blanks = line.split()
+    if len(fields) > 1 or len(blanks) < len(FIELDS) - 1:
+        return fields
+    return [blanks[0], " ".join(blanks[1:-7]), *blanks[-7:]] if len(blanks) >= len(FIELDS) else blanks
+
+
+def _for_the_map(rows: list[tuple[int, list[str]]], source: Source) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """The rows for the map of ``source``: all where they name one map, else those that name this one."""
+    names = {fields[1]: plain_name(fields[1]) for _, fields in rows if len(fields) > 1}
+    mine = {name for name, plain in names.items() if source.map_name is not None and plain == plain_name(source.map_name)}
+    if len(set(names.values())) <= 1:
+        return rows, renamed(next(iter(names), ""), source)
+    if not mine:
+        known = ", ".join(sorted({repr(base_name(name)[:40]) for name in names})[:3])
+        raise BoardError(f"line {rows[0][0]}: the rows are for {len(names)} maps ({known}); give one of them under its own name")
+    kept = [(number, fields) for number, fields in rows if len(fields) < 2 or fields[1] in mine]
+    return kept, left_out(len(rows) - len(kept), "other maps")
+
+
+def left_out(rows: int, of: str) -> tuple[str, ...]:
+    """A note that some rows of a table were not read, as they are for something else."""
+    return (f"{counted(rows, 'row')} for {of} {'is' if rows == 1 else 'are'} left out",) * (rows > 0)
+
+
+def renamed(named: str, source: Source) -> tuple[str, ...]:
+    """A note where a file calls its map otherwise than the map that came with it is called, and more than a copy is."""
+    if not named or source.map_name is None or plain_name(named) == plain_name(source.map_name):
+        return ()
+    return (f"the file is for the map {base_name(named)[:80]!r} and was read with {base_name(source.map_name)[:80]!r}",)
+
+
+def _read_row(fields: list[str], where: str, rows: tuple[str, ...]) -> Agent:
+    if len(fields) not in (len(FIELDS), len(FIELDS) - 1):
         raise BoardError(f"{where}: {len(fields)} fields; {len(FIELDS)} with tabs between them are expected: {', '.join(FIELDS)}")
-    if map_name is not None and base_name(fields[1]) != base_name(map_name):
-        raise BoardError(f"{where}: the row is for the map {base_name(fields[1])[:80]!r}, not for {base_name(map_name)[:80]!r}")
     numbers = [whole_number(fields[i], f"{where}: {FIELDS[i]}") for i in (0, 2, 3, 4, 5, 6, 7)]
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,20})?", fields[8].strip()):
+    if len(fields) == len(FIELDS) and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,20})?", fields[8]):
         raise BoardError(f"{where}: length is {fields[8][:20]!r}; a number is expected")
     _, width, height, start_x, start_y, goal_x, goal_y = numbers
     if (width, height) != (len(rows[0]), len(rows)):
@@ -71,21 +111,49 @@ def read_map(text: str) -> tuple[str, ...]:
     lines = [line.rstrip() for line in text.splitlines()]
     while lines and not lines[-1]:
         lines.pop()
-    sides = {}
-    for number, expected in enumerate(("type octile", "height", "width", "map"), 1):
+    height, width, top = _read_header(lines)
+    grid = lines[top:]
+    if len(grid) != height:
+        raise BoardError(f"line {len(lines)}: the map ends after {len(grid)} rows; its height is {height}")
+    return tuple(_read_terrain(line, number, width) for number, line in enumerate(grid, top + 1))
+
+
+def part_of(file_name: str, text: str) -> str:
+    """``.map`` or ``.scen`` for a map or a scenario, as its name says or else its content; nothing for other files."""
+    suffix = PurePosixPath(file_name.lower()).suffix
+    if suffix in (".map", ".scen"):
+        return suffix
+    if re.match(r"\ufeff?\s*(type |(height|width)\s+[0-9]+\s*\n|[0-9]+,[0-9]+,?\s*\n[.@])", text):
+        return ".map"
+    return ".scen" if re.match(r"\ufeff?\s*version ", text) else ""
+
+
+def _read_header(lines: list[str]) -> tuple[int, int, int]:
+    """Height, width, and the number of lines above the grid."""
+    if own := re.fullmatch(r"([0-9]+),([0-9]+),?", lines[0] if lines else ""):
+        return _side(own[1], "line 1: the height"), _side(own[2], "line 1: the width"), 1
+    sides: dict[str, int] = {}
+    number = 0
+    while True:
+        number += 1
         words = lines[number - 1].split() if number <= len(lines) else []
-        if expected in ("height", "width"):
-            if len(words) != 2 or words[0] != expected:
-                raise BoardError(f"line {number}: {expected!r} and a number are expected, not {' '.join(words)[:20]!r}")
-            sides[expected] = whole_number(words[1], f"line {number}: the {expected}")
-            if not 1 <= sides[expected] <= MAX_SIDE:
-                raise BoardError(f"line {number}: the {expected} is {sides[expected]}; a board has sides of 1 to {MAX_SIDE} cells")
-        elif " ".join(words) != expected:
-            raise BoardError(f"line {number}: {expected!r} is expected, not {' '.join(words)[:20]!r}")
-    grid = lines[4:]
-    if len(grid) != sides["height"]:
-        raise BoardError(f"line {len(lines)}: the map ends after {len(grid)} rows; its height is {sides['height']}")
-    return tuple(_read_terrain(line, number, sides["width"]) for number, line in enumerate(grid, 5))
+        missing = [side for side in ("height", "width") if side not in sides]
+        if number == 1 and words[:1] == ["type"] and words[1:] != ["hex"]:
+            continue
+        if not missing and words == ["map"]:
+            return sides["height"], sides["width"], number
+        if len(words) != 2 or words[0] not in missing:
+            wanted = f"{missing[0]!r} and a number are" if missing else "'map' is"
+            wanted = "'type octile' is" if number == 1 else wanted
+            raise BoardError(f"line {number}: {wanted} expected, not {' '.join(words)[:20]!r}")
+        sides[words[0]] = _side(words[1], f"line {number}: the {words[0]}")
+
+
+def _side(text: str, what: str) -> int:
+    side = whole_number(text, what)
+    if not 1 <= side <= MAX_SIDE:
+        raise BoardError(f"{what} is {side}; a board has sides of 1 to {MAX_SIDE} cells")
+    return side
 
 
 def _read_terrain(line: str, number: int, width: int) -> str:
@@ -93,7 +161,7 @@ def _read_terrain(line: str, number: int, width: int) -> str:
         raise BoardError(f"line {number}: {len(line)} cells; the width is {width}")
     for c, letter in enumerate(line, 1):
         if letter not in FREE_TERRAIN + BLOCKED_TERRAIN:
-            raise BoardError(f"line {number}, cell {c}: {letter!r} is no terrain; use . G (free) or @ O T W S (blocked)")
+            raise BoardError(f"line {number}, cell {c}: {letter!r} is no terrain; use . G S E (free) or @ O T W (blocked)")
     return "".join(FROZEN if letter in FREE_TERRAIN else HOLE for letter in line)
 
 
@@ -101,6 +169,12 @@ def base_name(path: str) -> str:
     """The last part of a path that a file names; the rest is never followed. A letter with a mark is one
     sign, as all systems but macOS write it."""
     return normalize("NFC", PurePosixPath(path.replace("\\", "/")).name)
+
+
+def plain_name(path: str) -> str:
+    """What is left of a file's name without what browsers and mail add to it: ``M (1).map.txt`` and ``m - Copy.MAP`` are both ``m``."""
+    name = re.sub(r"(\.(map|scen|txt))+$", "", base_name(path).casefold().strip())
+    return re.sub(r"(\s*\([0-9]+\)|\s+-\s+copy)+$", "", name)
 
 
 def write(entry: Entry, stem: str) -> dict[str, str]:

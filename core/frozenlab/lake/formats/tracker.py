@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
 from frozenlab.lake.board import Board, BoardError, Plan
 from frozenlab.lake.formats import movingai
@@ -27,7 +28,7 @@ def read(source: Source) -> list[Entry]:
         raise BoardError("the map or the scenario is missing: a Tracker plan holds moves only, so give its .map and .scen files too")
     rows = _read_rows(source.text)
     entries = [_read_row(row, f"row {i}: " if len(rows) > 1 else "", source) for i, row in enumerate(rows, 1)]
-    return [entry if len(rows) == 1 else Entry(f"{entry.name}-{i}", entry.board, entry.plan) for i, entry in enumerate(entries, 1)]
+    return [entry if len(rows) == 1 else replace(entry, name=f"{entry.name}-{i}") for i, entry in enumerate(entries, 1)]
 
 
 def is_table(text: str) -> bool:
@@ -63,7 +64,7 @@ def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
         raise BoardError(f"{where}the plan is for the map {map_name[:80]!r}, not for {movingai.base_name(source.map_name)[:80]!r}")
     num_agents = len(strings) if source.agents is None else min(source.agents, len(strings))
     try:
-        board = movingai.read_board(source.scenario or "", Source("", map=source.map, map_name=source.map_name, agents=num_agents))
+        board, notes = movingai.read_scenario(source.scenario or "", replace(source, agents=num_agents))
     except BoardError as error:
         raise BoardError(f"the scenario, {error}") from None
     if board.num_agents < num_agents:
@@ -77,7 +78,7 @@ def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
         plan = turned
     elif not flipped and not _arrives(board, plan) and _arrives(board, turned):
         raise BoardError(f"{where}the agents arrive only if u is down and d is up: say so in a column flip_up_down with TRUE")
-    return Entry(source.name, board, plan)
+    return Entry(source.name, board, plan, notes)
 
 
 def _arrives(board: Board, plan: Plan) -> bool:
