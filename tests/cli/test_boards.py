@@ -107,7 +107,7 @@ def test_solve_with_a_planner_takes_a_scenario_and_some_of_its_agents(capsys: py
         (["--planner", "lacam", "--seconds", "-1"], "the budget is -1 s"),
         (["-k", "9"], "the board has 2 agents; 9 cannot be taken"),
         (["-k", "-1"], "--agents is -1; use at least 1"),
-        (["--map", "m.map"], "--map is for MovingAI scenarios"),
+        (["--map", "m.map"], "--map is for files that leave their map to another one"),
     ],
 )
 def test_solve_refuses_what_does_not_fit_a_planner(capsys: pytest.CaptureFixture[str], board: str, flags: list[str], said: str) -> None:

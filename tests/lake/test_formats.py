@@ -44,7 +44,13 @@ def written_source(files: dict[str, str]) -> Source:
     (text, *_) = files.values()
     named = {Path(name).suffix: (name, text) for name, text in files.items()}
     map_name, map_text = named.get(".map", (None, None))
-    return Source(text, "x", map=map_text, map_name=map_name, scenario=named.get(".scen", (None, None))[1])
+    scenario_name, scenario = named.get(".scen", (None, None))
+    return Source(text, "x", map=map_text, map_name=map_name, scenario=scenario, scenario_name=scenario_name)
+
+
+def for_format(name: str, entry: Entry) -> Entry:
+    """``entry`` with as many agents as the format has room for."""
+    return entry.first(1) if name == "frozenlake" else entry
 
 
 @st.composite
@@ -72,8 +78,13 @@ def wander(board: Board, agent: int, rng: random.Random, steps: int) -> str:
 @pytest.mark.parametrize("name", FORMATS)
 @given(entry=entries())
 def test_what_is_written_is_read_back(name: str, entry: Entry) -> None:
+    entry = for_format(name, entry)
     files = write(name, [entry], "x")
-    (back,) = read(name, written_source(files))
+    try:
+        (back,) = read(name, written_source(files))
+    except BoardError as error:
+        assert name == "paths" and "fits the map with its cells as (row, col) and as (x, y)" in str(error)
+        return
     assert back.board == entry.board
     assert back.plan == (trimmed(entry.plan or ()) if FORMATS[name].plans else None)
     assert write(name, [back], "x") == files or not FORMATS[name].plans
@@ -94,7 +105,7 @@ def test_one_way_ice_and_doors_are_written_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @given(entry=entries())
 def test_a_written_file_is_recognised(name: str, entry: Entry) -> None:
-    main, *_ = write(name, [entry], "x").items()
+    main, *_ = write(name, [for_format(name, entry)], "x").items()
     assert recognise(*main) == name or (name == "pogema" and entry.board.width == 1)  # a column of letters may be ours
 
 
@@ -171,8 +182,8 @@ def test_a_planviz_log_and_a_tracker_download_are_the_same_valid_plan() -> None:
     assert verdict.valid and (verdict.makespan, verdict.sum_of_costs) == (51, 182)
     scenario = golden("random-32-32-20-random-1.scen")
     old = golden("random-32-32-20_random_1_300.csv")
-    with pytest.raises(BoardError, match="arrive only if u is down and d is up"):
-        read("tracker", benchmark_source("random-32-32-20_random_1_300.csv", scenario=scenario))
+    (noted,) = read("tracker", benchmark_source("random-32-32-20_random_1_300.csv", scenario=scenario))
+    assert noted == replace(log, notes=("u is read as down and d as up: only so is the plan valid",))
     turned = Source(old.replace('"path"', '"path","flip_up_down"') + ",TRUE\n", map=golden("random-32-32-20.map"), scenario=scenario)
     assert read("tracker", turned)[0] == log
 
@@ -303,6 +314,125 @@ def test_a_result_of_pick_up_and_delivery_says_what_it_is() -> None:
     assert "pick-up and delivery" in entry.notes[0]
 
 
+ROOM = "type octile\nheight 3\nwidth 3\nmap\n...\n...\n...\n"
+
+
+@pytest.mark.parametrize(("paths", "finished", "plan"), [("D,R", 1, "DR"), ("U,R", 1, "DR"), ("D,R", 0, "UR"), ("U,R", 0, "UR")])
+def test_a_log_goes_the_way_that_brings_as_many_home_as_it_says(paths: str, finished: int, plan: str) -> None:
+    fields = {"start": [[1, 0], [2, 2]], "teamSize": 1, "tasks": [[0, 2, 1]], "events": [[[0, 0, "assigned"]]], "numTaskFinished": finished}
+    text = json.dumps({"actionModel": "MAPF", "actualPaths": [paths]} | fields)
+    (entry,) = read("planviz", Source(text, map=ROOM))
+    assert entry.plan == (plan,) and entry.board.agents == (Agent((1, 0), (2, 1)),)
+    assert len(entry.notes) == (paths[0] == plan[0]), "U as row + 1 is the rule, and not worth a note"
+
+
+def test_a_log_that_can_be_read_two_ways_is_refused_unless_its_version_says_how() -> None:
+    fields = {"actionModel": "MAPF", "start": [[1, 0]], "tasks": [[0, 1, 1]], "events": [[[0, 0, "assigned"]]], "actualPaths": ["U,R,D"]}
+    with pytest.raises(BoardError, match="the plan can be read with U as row"):
+        read("planviz", Source(json.dumps(fields), map=ROOM))
+    assert read("planviz", Source(json.dumps(fields | {"version": "2024 LoRR"}), map=ROOM))[0].plan == ("DRU",)
+
+
+def test_the_rows_for_the_given_scenario_are_read() -> None:
+    table = 'map_name,scen_type,type_id,agents,solution_plan\nm,even,1,1,rr\nm,random,1,1,r2w\nm,random,1,2,"rr\nr"\n'
+    source = Source(table, "t", MAP, "m (2).map", SCENARIO, scenario_name="M-random-1.scen.txt")
+    found = read("tracker", source)
+    assert [(entry.name, entry.plan) for entry in found] == [("t-2", ("R",)), ("t-3", ("RR", "R"))]
+    assert found[0].notes == ("1 row for other scenarios is left out",)
+    with pytest.raises(BoardError, match="the plan is for the scenario 'm-even-1', not for"):
+        read("tracker", replace(source, scenario_name="m-even-2.scen"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "plan", "said"),
+    [
+        ("0\tm\t3\t3\t0\t1\t1\t1\n", "urd", "the plan is valid with d down and with d up: say in a column flip_up_down"),
+        (
+            "0\tm\t3\t3\t0\t1\t1\t2\n0\tm\t3\t3\t2\t2\t0\t2\n",
+            "ur\nll",
+            "more agents arrive if u is down and d is up: say in a column flip_up_down",
+        ),
+    ],
+)
+def test_a_tracker_plan_that_can_be_read_two_ways_is_refused(rows: str, plan: str, said: str) -> None:
+    with pytest.raises(BoardError, match=said):
+        read("tracker", Source(plan, map=ROOM, scenario="version 1\n" + rows))
+
+
+PATHS = "Agent 0: (0,0)->(0,1)->(0,2)->\nAgent 1: (1,0)->(1,0)->(0,0)->(0,1)->\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        (PATHS, ()),
+        ("2\n" + PATHS.replace(": ", ":").replace("->\n", "\n"), ()),  # older versions begin with the number of agents
+        (
+            "Agent 0:(0,0)->(1,0)->(2,0)->\nAgent 1:(0,1)->(0,1)->(0,0)->(1,0)->\n",
+            ("the cells are read as (x, y), not as (row, col): only so does the plan fit",),
+        ),
+    ],
+)
+def test_paths_are_read_as_row_and_column_or_the_other_way_round_as_the_map_shows(text: str, notes: tuple[str, ...]) -> None:
+    board = replace(LAKE, agents=(Agent((0, 0), (0, 2)), Agent((1, 0), (0, 1))))
+    assert read("paths", Source(text, map=MAP)) == [Entry("", board, ("RR", "WUR"), notes)]
+    assert recognise("paths.txt", text) == "paths"
+
+
+def test_paths_that_fit_both_ways_need_the_scenario() -> None:
+    text, rows = "Agent 0: (0,1)->(0,2)->(1,2)->\n", "version 1\n0\tm\t3\t3\t{}\t{}\t{}\t{}\n"
+    with pytest.raises(BoardError, match="give the scenario"):
+        read("paths", Source(text, map=ROOM))
+    (entry,) = read("paths", Source(text, map=ROOM, scenario=rows.format(1, 0, 2, 1)))
+    assert entry.plan == ("RD",) and not entry.notes
+    (entry,) = read("paths", Source(text, map=ROOM, scenario=rows.format(0, 1, 1, 2)))
+    assert entry.plan == ("DR",) and entry.notes
+    diagonal = Source("Agent 0: (1,1)->(1,2)->\n", map=ROOM, scenario=rows.format(1, 1, 1, 2))
+    assert read("paths", diagonal)[0].plan == ("D",), "the goal of the scenario decides"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SFFF\nFHFH\nFFFH\nHFFG\n",
+        '["SFFF", "FHFH", "FFFH", "HFFG"]',
+        "['SFFF', 'FHFH', 'FFFH', 'HFFG']",
+        json.dumps([list(row) for row in ("SFFF", "FHFH", "FFFH", "HFFG")], indent=1),
+    ],
+)
+def test_the_map_of_frozenlake_is_read_as_people_have_it(text: str) -> None:
+    (entry,) = read(recognise("lake.txt", text), Source(text))
+    assert entry.board == Board(("FFFF", "FHFH", "FFFH", "HFFF"), (Agent((0, 0), (3, 3)),))
+    assert json.loads(write("frozenlake", [entry], "x")["x.json"]) == ["SFFF", "FHFH", "FFFH", "HFFG"]
+
+
+YAML = "map:\n  dimensions: [3, 2]\n  obstacles:\n    - [1, 1]\nagents:\n  - name: agent0\n    start: [0, 0]\n    goal: [2, 0]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        YAML,
+        "agents:\n-   goal: [2, 0]\n    name: agent0\n    start: [0, 0]\nmap:\n    dimensions: [3, 2]\n"
+        "    obstacles:\n    - [1, 1] # one\n",
+        "agents:\n- goal:\n  - 2\n  - 0\n  name: 'a b'\n  start: !!python/tuple\n  - 0\n  - 0\nmap:\n  dimensions:\n  - 3\n  - 2\n"
+        "  obstacles:\n  - !!python/tuple [1, 1]\n",
+        "{agents: [{goal: [2, 0], name: agent0, start: [0, 0]}],\n  map: {dimensions: [3, 2], obstacles: [[1,\n  1]]}}\n",
+    ],
+)
+def test_an_instance_of_libmultirobotplanning_is_read_as_others_write_it(text: str) -> None:
+    (entry,) = read("libmrp", Source(text))
+    assert entry.board == LAKE.__class__(LAKE.rows, LAKE.agents[:1])
+    assert write("libmrp", [entry], "x")["x.yaml"] == YAML and recognise("a.yml", text) == "libmrp"
+
+
+def test_pogemas_newer_forms_are_read() -> None:
+    assert read("pogema", Source("a!A\n@#$\n"))[0].board == Board(("FFF", "FHF"), LAKE.agents[:1])
+    config = {"map": [[0, 0, 0], [0, 1, 0]], "agents_xy": [[0, 0], [1, 0]], "targets_xy": [[0, 2], [1, 2]], "seed": 3}
+    for text in (json.dumps(config), json.dumps(config | {"map": "...\n.#.\n"})):
+        assert read(recognise("c.json", text), Source(text)) == [Entry("", LAKE)]
+
+
 # --- bad files --------------------------------------------------------------------------------------------------------
 
 LOG = {"actionModel": "MAPF", "start": [[0, 0, "N/A"]], "tasks": [[0, 0, [0, 2]]], "actualSchedule": ["0:0"], "actualPaths": ["R,R"]}
@@ -350,6 +480,9 @@ BAD = [
     ("tracker", 'map_name,solution_plan\nm,"rr', "not a CSV table: unexpected end of data"),
     ("tracker", "map_name,solution_plan\nm\n", "row 1: not as many fields as the heading has"),
     ("tracker", "map_name,solution_plan\no,rr\n", "the plan is for the map 'o', not for 'm.map'"),
+    ("tracker", "map_name,scen_type,type_id,solution_plan\nm,even,1,rr\nm,random,1,rr\n",
+     "row 2 is for the scenario 'm-random-1' and row 1 for 'm-even-1': give the scenario under its own name, "
+     "so that its rows can be chosen"),
     ("tracker", "agents,solution_plan\n2,rr\n", "the plan has 1 motion strings for 2 agents"),
     ("tracker", "solution_plan,flip_up_down\nrr,maybe\n", "flip_up_down is 'MAYBE'; TRUE or FALSE is expected"),
     ("kei18", "", "neither a line 'starts=(x,y),...' nor one of the plan, like '0:(x,y),...'"),
@@ -368,6 +501,7 @@ BAD = [
     ("planviz", log(actionModel="MAPF_T"),
      '"actionModel" must be "MAPF"; the plans of other models have turns, for which a board has no place'),
     ("planviz", log(start={}), '"start" must be a list'),
+    ("planviz", log(teamSize=2), '"teamSize" must be a whole number, at most that of the starts, 1'),
     ("planviz", log(start=[[0.5, 0]]), '"start", agent 0: [row, col, ...] with whole numbers is expected'),
     ("planviz", log(start=[[0, 10**20]]),
      '"start" and "tasks", agent 0: the start of agent 0 (0, 100000000000000000000) is off the 2x3 board (cells are row, col)'),
@@ -381,12 +515,38 @@ BAD = [
     ("planviz", log(actualPaths=["W," * 20_000]),
      '"actualPaths", agent 0: a text of at most 10000 letters with commas between them is expected'),
     ("pogema", "", "the board has no cells"),
-    ("pogema", "..", "the board has no agents"),
     ("pogema", "a.?", "line 1, cell 3: '?' is no cell; use . (free), # (blocked), a and A (agent, target)"),
     ("pogema", "aA\n.a", "line 2, cell 2: a second 'a', the first is at (0, 0) (row, col)"),
     ("pogema", "aAb", "there is 'b' on the map but no 'B'; each agent has a small letter and each target its capital"),
     ("pogema", "aA\n.", "line 2: 1 cells in row 2; all rows are of one length, sides at most 512"),
     ("pogema", "aA" + "." * 511, "line 1: 513 cells in row 1; all rows are of one length, sides at most 512"),
+    ("pogema", "..\n.@", "the map has no letters for agents and targets: POGEMA draws them from a seed of its own"),
+    ("pogema", '{"map": "..", "agents_xy": null}',
+     '"map", "agents_xy" and as many "targets_xy" are expected: POGEMA draws what is missing from a seed of its own'),
+    ("pogema", '{"map": [[0, 0]], "agents_xy": [[0, 0]], "targets_xy": [[[0, 1], [0, 0]]]}',
+     '"targets_xy", agent 0: [row, col] is expected; a board has one goal an agent'),
+    ("paths", "", "the file has no line 'Agent 0: (row,col)->(row,col)->'"),
+    ("paths", "Agent 1: (0,0)->", "line 1: 'Agent 0: (row,col)->(row,col)->' is expected, not 'Agent 1: (0,0)->'"),
+    ("paths", "Agent 0: (0,0)->(0;1)", "line 1: '(0;1)' is no cell; cells look like (row,col) with -> between them"),
+    ("paths", "Agent 0: (0,0)->(0,2)", "step 1: agent 0 goes from (0, 0) to (0, 2) (row, col), which is no neighbouring cell"),
+    ("paths", "Agent 0: (0,0)->(1,1)",
+     "neither as (row, col) nor as (x, y) do the paths begin at the starts of the scenario and keep to the free cells of the map"),
+    ("paths", PATHS + "Agent 2: (0,2)", "the plan is for 3 agents; the scenario has 2"),
+    ("libmrp", "", "'map' (dimensions, obstacles) and a list 'agents' (name, start, goal) are expected; they are missing"),
+    ("libmrp", "roadmap:\n  edges: []\nagents: []",
+     "'map' (dimensions, obstacles) and a list 'agents' (name, start, goal) are expected; a roadmap has no cells"),
+    ("libmrp", YAML.replace("[3, 2]", "[3, 2000]"), "'dimensions' are 3 and 2000; a board has sides of 1 to 512 cells"),
+    ("libmrp", YAML.replace("[1, 1]", "[1, 2]"), "'obstacles', number 1: [1, 2] is off the map, 3 wide and 2 high"),
+    ("libmrp", YAML.replace("goal: [2, 0]", "potentialGoals: []"),
+     "'agents', number 1: 'start' and 'goal' are expected; a board has one goal an agent"),
+    ("libmrp", YAML.replace("[2, 0]", "[2, x"), "line 8: '[2, x' is neither a number, a word nor a list like [3, 4]"),
+    ("libmrp", YAML.replace("  obstacles", "   obstacles"), "line 3: 'obstacles:' does not fit the lines above it"),
+    ("libmrp", YAML.replace("[2, 0]", "[2, 2]"),
+     "'agents', number 1: the goal of agent 0 (2, 2) is off the 2x3 board (cells are row, col)"),
+    ("libmrp", "- " * 2000 + "x", "the file is too deeply nested"),
+    ("frozenlake", "SFsG", "row 1: 's' is no cell; use S (start), F (frozen), H (hole) and G (goal)"),
+    ("frozenlake", "SFGG", "line 1, cell 4: a second goal 'G' of agent 0, the first is at (0, 2)"),
+    ("frozenlake", "[1]", 'a list of rows is expected, like ["SF", "FG"]'),
     ("benchmark", "[3]", 'record 1: an object with "sample_id", "num_agents" and "text" is expected'),
     ("benchmark", record(text="no map"),
      "record 1 ('a'): the text has no map: rows of F, H, starts and goals with one space between the cells"),
@@ -428,7 +588,7 @@ def test_a_map_has_one_name_on_every_system(form: Literal["NFC", "NFD"]) -> None
         ("", "the map, line 1: 'type octile' is expected, not ''"),
         ("type hex\n", "the map, line 1: 'type octile' is expected, not 'type hex'"),
         ("width 3\nwidth 3\n", "the map, line 2: 'height' and a number are expected, not 'width 3'"),
-        ("3,0\n", "the map, line 1: the width is 0; a board has sides of 1 to 32 cells"),
+        ("3,0\n", "the map, line 1: the width is 0; a board has sides of 1 to 512 cells"),
         ("type octile\nheight\n", "the map, line 2: 'height' and a number are expected, not 'height'"),
         ("type octile\nheight 513\n", "the map, line 2: the height is 513; a board has sides of 1 to 512 cells"),
         ("type octile\nheight 2\nwidth x\n", "the map, line 3: the width is 'x'; a whole number is expected"),
@@ -473,6 +633,10 @@ def test_agents_that_are_not_there_cannot_be_taken(agents: int) -> None:
          "agent 0 cannot reach its goal, and a scenario has to say how long its way is"),
         ("pogema", Entry("b", Board(("F" * 27, "F" * 27), tuple(Agent((0, i), (1, i)) for i in range(27)))),
          "POGEMA's maps have letters for 26 agents; the board has 27"),
+        ("pogema", Entry("b", Board(("FF",), (Agent((0, 0), (0, 1)), Agent((0, 1), (0, 0))))),
+         "POGEMA's maps have one letter a cell, and a start is also a goal"),
+        ("frozenlake", Entry("b", LAKE), "FrozenLake has one agent; the board has 2"),
+        ("paths", Entry("b", LAKE), "board 'b' has no plan, and a paths.txt file is about one: solve the board first"),
         ("benchmark", Entry("b", Board(("F" * 6, "F" * 6), tuple(Agent((0, i), (1, i)) for i in range(6)))),
          "the text form has letters for 5 agents, the board has 6: use JSON"),
     ],
@@ -505,7 +669,7 @@ def test_any_text_is_read_or_refused_in_one_line(name: str, text: str, map_text:
 @example(place=60, length=0, put='"')  # a quote within the heading of a table
 @given(place=st.integers(0, 10_000), length=st.integers(0, 6), put=st.text('0123456789,:()\t\n."x[{', max_size=4))
 def test_a_damaged_file_is_read_or_refused_in_one_line(name: str, place: int, length: int, put: str) -> None:
-    source = written_source(write(name, [Entry("x", LAKE, PLAN)], "x"))
+    source = written_source(write(name, [for_format(name, Entry("x", LAKE, ("RR", "URR")))], "x"))
     cut = place % len(source.text)
     try:
         read(name, replace(source, text=source.text[:cut] + put + source.text[cut + length :]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,15 +69,16 @@ def test_a_bad_file_is_refused_in_a_line(brought: dict[str, bytes], reason: str)
 
 @pytest.mark.parametrize("name", choices.EXPORTS)
 def test_what_is_taken_away_can_be_brought_back(name: str) -> None:
-    plan = ("RR", "LL")
-    file_name, data = choices.export(SMALL, walk(SMALL, plan), name)
+    alone = name == "frozenlake"  # which has one agent
+    board, plan = (SMALL, ("RR", "LL")) if not alone else (replace(SMALL, agents=SMALL.agents[:1]), ("RR",))
+    file_name, data = choices.export(board, walk(board, plan), name)
     if file_name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             _, (entry,) = choices.bring({item: packed.read(item) for item in packed.namelist()})
     else:
         _, (entry,) = choices.bring({file_name: data})
-    assert entry.board == SMALL and entry.plan == (plan if choices.FORMATS[name].plans else None)
-    assert choices.export(SMALL, walk(SMALL, plan), name) == (file_name, data)
+    assert entry.board == board and entry.plan == (plan if choices.FORMATS[name].plans else None)
+    assert choices.export(board, walk(board, plan), name) == (file_name, data)
 
 
 def test_a_path_that_is_no_plan_is_not_taken() -> None:

@@ -13,11 +13,11 @@ from frozenlab.base.files import write_files, write_folder
 from frozenlab.base.numbers import UNKNOWN, Interval, counted, listed, number, share
 from frozenlab.cli.common import InputError, progress, read_text, show
 from frozenlab.lake import formats
-from frozenlab.lake.board import Board, Plan, read_board
+from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import Realised, generate, realised
 from frozenlab.lake.draw.hashes import NOTHING
-from frozenlab.lake.formats import FORMATS
+from frozenlab.lake.formats import FORMATS, movingai
 from frozenlab.lake.formats.entry import Entry
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.kernels.warm_up import load_solver
@@ -29,7 +29,7 @@ from frozenlab.lake.suites import held_out
 from frozenlab.tasks.families import cell_label
 from frozenlab.tasks.lake.words import OUTCOMES, teams_title
 
-BOARD_HELP = "a file with a board in text or JSON form, or - for standard input"
+BOARD_HELP = "a file with one board, in any format that convert reads, or - for standard input"
 PAUSE = 0.5
 """Seconds from one line about a planner's progress to the next at the least."""
 
@@ -47,9 +47,9 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
 
 
 def add_solve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("board", help=f"{BOARD_HELP}; or a MovingAI scenario (.scen)")
+    parser.add_argument("board", help=BOARD_HELP)
     parser.add_argument("--soc", action="store_true", help="also find the optimal sum of costs")
-    parser.add_argument("--map", type=Path, help="the MovingAI map of a scenario (default: the one that it names, beside it)")
+    parser.add_argument("--map", type=Path, help="the MovingAI map of the board (default: the one that a scenario names, beside it)")
     parser.add_argument("-k", "--agents", type=int, metavar="K", help="take only the first agents, this many")
     names = listed([f"{planner.name} ({planner.title})" for planner in PLANNERS.values()], "or")
     parser.add_argument("--planner", metavar="NAME", help=f"plan for a small sum of costs instead, with {names}")
@@ -133,20 +133,30 @@ def run_planner(options: argparse.Namespace) -> None:
 
 
 def board_in(name: str, map_path: Path | None, agents: int | None) -> Board:
-    """The board of a file in one of our forms, or of a MovingAI scenario, whose map is looked for beside it; with its first agents only."""
+    """The one board of a file, with its first agents only; the map of a MovingAI scenario is looked for beside it."""
     text = read_text(name)
     if agents is not None and agents < 1:
         raise InputError(f"--agents is {agents}; use at least 1")
-    if not (name.lower().endswith(".scen") or text.lstrip().startswith("version ")):
-        if map_path is not None:
-            raise InputError(f"--map is for MovingAI scenarios (.scen), and {name} is none")
-        return Entry(name, read_board(text)).first(agents).board
-    if map_path is None:
-        fields = next((line.split("\t") for line in text.splitlines()[1:] if "\t" in line), ["", ""])
-        map_path = Path(name).parent / fields[1].replace("\\", "/").rpartition("/")[2]
+    source = formats.guess(name, text)
+    if map_path is not None and not FORMATS[source].mapped:
+        raise InputError(f"--map is for files that leave their map to another one, and {name} has its own")
+    if map_path is None and movingai.part_of(name, text) == ".scen":
+        map_path = Path(name).parent / movingai.base_name(movingai.first_map(text))
+        map_path = map_path if map_path.is_file() else map_path.with_name(f"{map_path.name}.map")
         if not map_path.is_file():
-            raise InputError(f"{map_path}, the map of the scenario, is not there: name it with --map")
-    return formats.read("movingai", formats.Source(text, name, read_text(map_path), map_path.name, None, agents))[0].board
+            raise InputError(f"{map_path.with_suffix('')}, the map of the scenario, is not there: name it with --map")
+    map_text, map_name = (read_text(map_path), map_path.name) if map_path is not None else (None, None)
+    entries = formats.read(source, formats.Source(text, name, map_text, map_name, None, agents))
+    if len(entries) > 1:
+        raise InputError(f"{name} has {counted(len(entries), 'board')}, and one is expected")
+    say_notes(entries)
+    return entries[0].board
+
+
+def say_notes(entries: Sequence[Entry]) -> None:
+    """What a person should know of how a file was read, on stderr."""
+    for note in dict.fromkeys(note for entry in entries for note in entry.notes):
+        print(f"frozenlab: {note}", file=sys.stderr)
 
 
 def costs_words(found: Found) -> str:
@@ -158,7 +168,7 @@ def costs_words(found: Found) -> str:
 
 
 def run_judge(options: argparse.Namespace) -> None:
-    board, plan = read_board(read_text(options.board)), read_plan(options.plan)
+    board, plan = board_in(options.board, None, None), read_plan(options.plan)
     load_solver()
     optimum = solve(board).makespan
     verdict = judge(board, plan, optimum)
@@ -207,10 +217,10 @@ def run_convert(options: argparse.Namespace) -> None:
     if target is None:
         raise InputError(f"the name {options.target.name!r} does not determine the format: choose one with --to: {names}")
     source = options.source_format or formats.recognise(options.source.name, text)
-    map_name = options.map and options.map.name
-    entries = formats.read(source, formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents))
-    for note in dict.fromkeys(note for entry in entries for note in entry.notes):
-        print(f"frozenlab: {note}", file=sys.stderr)
+    map_name, scenario_name = (path and path.name for path in (options.map, options.scen))
+    parts = formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents, scenario_name)
+    entries = formats.read(source, parts)
+    say_notes(entries)
     files = formats.write(target, entries, options.target.stem)
     if len(entries) > 1 and FORMATS[target].join is None:
         write_folder(options.target, files)

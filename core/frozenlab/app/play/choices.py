@@ -56,7 +56,7 @@ def random_board(
     return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed, layout=layout))
 
 
-UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map"})
+UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map", ".yml"})
 """How the names of files end that can be brought."""
 EXPORTS = {name: form.title for name, form in FORMATS.items() if name not in ("text", "json", "jsonl")}
 """The formats of other tools that a board can be taken to, by what people call them."""
@@ -81,19 +81,12 @@ def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, l
             raise BoardError(f"{names[0]} and {names[1]} are two of a kind: bring one, with its map and scenario if it needs them")
     [main, *_] = others or ends[".scen"] or ends[".map"]
     [map_name, scenario] = [names[0] if names else None for names in ends.values()]
-    source = Source(texts[main], Path(main).stem, map_name and texts[map_name], map_name, scenario and texts[scenario], agents)
+    parts = [name and texts[name] for name in (map_name, scenario)]
+    source = Source(texts[main], Path(main).stem, parts[0], map_name, parts[1], agents, scenario)
     try:
-        return main, formats.read(format_of(main, texts[main]), source)
+        return main, formats.read(formats.guess(main, texts[main]), source)
     except BoardError as error:
         raise BoardError(f"{main}: {error}") from None
-
-
-def format_of(file_name: str, text: str) -> str:
-    """The format of a text that is meant to be a board. Where none fits it is our own, because our error messages name the cell."""
-    try:
-        return formats.recognise(file_name, text)
-    except BoardError:
-        return "json" if text.lstrip().startswith("{") else "text"
 
 
 def from_file(entry: Entry, file_name: str) -> Recorded:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from frozenlab.lake.board import GOAL_LETTERS, ICE, START_LETTERS, Board, BoardError, read_json
-from frozenlab.lake.formats import benchmark, kei18, movingai, planviz, pogema, tracker
+from frozenlab.lake.formats import benchmark, frozenlake, kei18, libmrp, movingai, paths, planviz, pogema, tracker
 from frozenlab.lake.formats.entry import Entry, Source
 from frozenlab.lake.instance import Instance, instances_in
 from frozenlab.lake.solvers.solver import Solution
@@ -40,6 +40,8 @@ class Format:
     """How the texts of several boards make one file; None where a file holds one board."""
     furnished: bool = False
     """Whether it has letters for one-way ice and doors."""
+    mapped: bool = False
+    """Whether its map is a file of its own, of MovingAI."""
 
 
 # --- our own files: the text form, the JSON form, and JSON lines of instances, as suites are kept ----------------------
@@ -78,11 +80,14 @@ FORMATS: dict[str, Format] = {
     "text": Format("FrozenLab text", ".txt", read_text, write_text, furnished=True),
     "json": Format("FrozenLab JSON", ".json", read_object, write_object, furnished=True),
     "jsonl": Format("FrozenLab suite (JSON lines)", ".jsonl", read_lines, write_line, join="".join, furnished=True),
-    "movingai": Format("MovingAI scenario and map", ".scen", movingai.read, movingai.write),
-    "tracker": Format("MAPF Tracker plan", ".csv", tracker.read, tracker.write, plans=True),
-    "kei18": Format("mapf-visualizer, LaCAM, PIBT", ".txt", kei18.read, kei18.write, plans=True),
-    "planviz": Format("PlanViz log", ".json", planviz.read, planviz.write, plans=True),
+    "movingai": Format("MovingAI scenario and map", ".scen", movingai.read, movingai.write, mapped=True),
+    "tracker": Format("MAPF Tracker plan", ".csv", tracker.read, tracker.write, plans=True, mapped=True),
+    "kei18": Format("mapf-visualizer, LaCAM, PIBT", ".txt", kei18.read, kei18.write, plans=True, mapped=True),
+    "paths": Format("paths.txt of CBSH2, EECBS, MAPF-LNS2", ".txt", paths.read, paths.write, plans=True, mapped=True),
+    "planviz": Format("PlanViz log", ".json", planviz.read, planviz.write, plans=True, mapped=True),
     "pogema": Format("POGEMA map", ".txt", pogema.read, pogema.write),
+    "libmrp": Format("libMultiRobotPlanning instance", ".yaml", libmrp.read, libmrp.write),
+    "frozenlake": Format("Gymnasium FrozenLake desc", ".json", frozenlake.read, frozenlake.write),
     "benchmark": Format("MAPF-FrozenLake benchmark", ".json", benchmark.read, benchmark.write, join=benchmark.join, furnished=True),
 }
 
@@ -142,7 +147,7 @@ def file_stems(entries: Sequence[Entry]) -> list[str]:
 
 def suffix_format(file_name: str) -> str | None:
     """The format that a file name tells: None where several end like it."""
-    suffix = Path(file_name).suffix.lower()
+    suffix = Path(file_name).suffix.lower().replace(".yml", ".yaml")
     names = [name for name, form in FORMATS.items() if form.suffix == suffix or (name == "movingai" and suffix == ".map")]
     return names[0] if len(names) == 1 else None
 
@@ -155,21 +160,36 @@ def recognise(file_name: str, text: str) -> str:
         ('movingai', 'text')
     """
     text = text.removeprefix("\ufeff")
-    name = _json_format(text) if text.lstrip()[:1] in ("{", "[") else suffix_format(file_name) or _text_format(text)
+    name = suffix_format(file_name)
+    if name != "libmrp":
+        name = _json_format(text) if text.lstrip()[:1] in ("{", "[") else name or _text_format(text)
     if name is None:
         raise BoardError("the file does not reveal its format; the formats are " + ", ".join(FORMATS))
     return name
 
 
+def guess(file_name: str, text: str) -> str:
+    """The format of a text that is meant to be a board. Where none fits it is our own, because our error messages name the cell."""
+    try:
+        return recognise(file_name, text)
+    except BoardError:
+        return "json" if text.lstrip().startswith("{") else "text"
+
+
 def _json_format(text: str) -> str | None:
+    text = frozenlake.printed(text)
     first, _, rest = text.strip().partition("\n")
     is_lines = first.endswith("}") and (not rest or rest.lstrip().startswith("{"))
     data = read_json(first if is_lines else text)
     record = data[0] if isinstance(data, list) and data else data
+    if isinstance(data, list) and data and isinstance(record, (str, list)):
+        return "frozenlake"
     if not isinstance(record, dict):
         return None
     if "actionModel" in record:
         return "planviz"
+    if "agents_xy" in record:
+        return "pogema"
     if "text" in record:
         return "benchmark"
     if "map" in record:
@@ -183,10 +203,16 @@ def _text_format(text: str) -> str | None:
         return "movingai"
     if tracker.is_table(text) or (lines and all(re.fullmatch(r"[udlrw0-9]+", line) for line in lines)):
         return "tracker"
+    if any(paths.LINE.match(line) for line in lines[:2]):
+        return "paths"
+    if any(re.match(r"(map|agents):", line) for line in lines) and "goal" in text:
+        return "libmrp"
     if any(re.match(r"(starts=|solution=|\d+:)", line) for line in lines):
         return "kei18"
     if lines and {cell for line in lines for cell in line.split()} <= set(ICE + START_LETTERS + GOAL_LETTERS):
         return "text"
-    if all(re.fullmatch(r"[.#A-Za-z]+", line) for line in lines) and re.search("[A-Z]", text):
+    if lines and all(set(line) <= set(frozenlake.LETTERS) for line in lines):
+        return "frozenlake"
+    if lines and all(re.fullmatch(r"[.#@$!A-Za-z]+", line) for line in lines) and re.search("[A-Z]", text):
         return "pogema"
     return None

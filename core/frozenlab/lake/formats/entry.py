@@ -7,8 +7,11 @@ tool                      cells                  moves
 ========================  =====================  ==================================================
 MovingAI, Kei18           ``x, y`` = col, row    none
 MAPF Tracker              ``x, y`` = col, row    ``d`` is y + 1, unless ``flip_up_down`` is set
-PlanViz (model MAPF)      ``row, col``           ``U`` is row + 1 and ``D`` is row - 1
-POGEMA map, benchmark     as ours                none
+libMultiRobotPlanning     ``x, y`` = col, row    none
+paths.txt                 ``row, col``, some x,y none
+PlanViz (model MAPF)      ``row, col``           ``U`` is row + 1, in logs of late 2023 row - 1
+POGEMA, FrozenLake,       as ours                none
+benchmark
 ========================  =====================  ==================================================
 
 All of them count from the top left.
@@ -22,7 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from frozenlab.lake.board import MOVES, Agent, Board, BoardError, Cell, Plan
-from frozenlab.lake.rules import Path
+from frozenlab.lake.rules import Path, Paths, judge, walk
 
 MAX_STEPS = 10_000
 """Time steps that a plan in a file may have: a run-length code of a few letters could ask for billions."""
@@ -67,6 +70,8 @@ class Source:
     """The MovingAI scenario that the file is about, for plans that leave starts and goals to another file."""
     agents: int | None = None
     """Take this many agents, the first ones; all for None."""
+    scenario_name: str | None = None
+    """The scenario's file name, where it is known."""
 
 
 def from_xy(x: int, y: int) -> Cell:
@@ -102,6 +107,23 @@ def _motions(agent: int, path: Path) -> str:
 def trimmed(plan: Plan) -> Plan:
     """``plan`` without the WAITs at its end, which are redundant: an agent without letters left waits."""
     return tuple(motions.rstrip("W") for motions in plan)
+
+
+def walk_on_ice(board: Board, plan: Plan, tool: str) -> Paths:
+    """The paths of ``plan``. Raises BoardError where one leaves the free cells, for which files of ``tool`` have no place."""
+    paths = walk(board, plan)
+    for t in range(max(map(len, paths))):
+        for i, path in enumerate(paths):
+            cell = path[min(t, len(path) - 1)]
+            if not board.contains(cell) or board.is_hole(cell):
+                raise BoardError(f"step {t}: agent {i} is on {cell} (row, col), which is no free cell: {tool} cannot show it")
+    return paths
+
+
+def standing(board: Board, plan: Plan) -> tuple[bool, int]:
+    """Whether ``plan`` is valid, and how many agents it takes to their goals: what tells two readings of a file apart."""
+    verdict = judge(board, plan)
+    return verdict.valid, sum(verdict.on_goal)
 
 
 def board_of(rows: tuple[str, ...], agents: Sequence[Agent], place: Callable[[int], str]) -> Board:

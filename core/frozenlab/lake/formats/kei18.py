@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 
 from frozenlab.lake.board import Agent, Board, BoardError, Cell, Plan
-from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, from_xy, plan_of, to_xy, trimmed, whole_number
+from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, from_xy, plan_of, to_xy, trimmed, walk_on_ice, whole_number
 from frozenlab.lake.formats.movingai import read_map_of, renamed, write_map
-from frozenlab.lake.rules import judge, walk
+from frozenlab.lake.rules import judge
 
 _STEP = re.compile(r"([0-9]+):(?=\()")
 _CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(?:,[XY]_(?:PLUS|MINUS))?\)(?:->\([0-9]+,[0-9]+\):-?[0-9]+)?,?")
@@ -108,13 +108,8 @@ def write(entry: Entry, stem: str) -> dict[str, str]:
 
 
 def _steps(board: Board, plan: Plan) -> list[list[Cell]]:
-    paths = walk(board, plan)
-    steps = [[path[min(t, len(path) - 1)] for path in paths] for t in range(max(map(len, paths)))]
-    for t, cells in enumerate(steps):
-        for i, cell in enumerate(cells):
-            if not board.contains(cell) or board.is_hole(cell):
-                raise BoardError(f"step {t}: agent {i} is on {cell} (row, col), which is no free cell: mapf-visualizer cannot show it")
-    return steps
+    paths = walk_on_ice(board, plan, "mapf-visualizer")
+    return [[path[min(t, len(path) - 1)] for path in paths] for t in range(max(map(len, paths)))]
 
 
 def _cells(cells: list[Cell]) -> str:

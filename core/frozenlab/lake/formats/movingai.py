@@ -77,6 +77,11 @@ def left_out(rows: int, of: str) -> tuple[str, ...]:
     return (f"{counted(rows, 'row')} for {of} {'is' if rows == 1 else 'are'} left out",) * (rows > 0)
 
 
+def first_map(scenario: str) -> str:
+    """The map that the first row of a scenario names; nothing if it names none."""
+    return next((fields[1] for fields in map(_fields, scenario.splitlines()[1:]) if len(fields) > 1), "")
+
+
 def renamed(named: str, source: Source) -> tuple[str, ...]:
     """A note where a file calls its map otherwise than the map that came with it is called, and more than a copy is."""
     if not named or source.map_name is None or plain_name(named) == plain_name(source.map_name):

@@ -1,9 +1,10 @@
 """Plans for PlanViz, the visualizer of the League of Robot Runners: JSON with ``"actionModel": "MAPF"``.
 
 Source: https://github.com/MAPF-Competition/Start-Kit (Input_Output_Format.md) and PlanViz's own reader (state_transition_mapf, FORMAT.md).
-Cells are ``[row, col]``. **In this action model "U" is row + 1 and "D" is row - 1**, which PlanViz keeps for the sake of older logs: reader
-and writer exchange the two. The goal of an agent is the one task that is assigned to it. Written is the layout of 2024, read are those of
-2023 and 2024. Errors are ``[task, agent1, agent2, t, text]`` with -1 for what there is none of; ours holds the first fault of the plan.
+Cells are ``[row, col]``. **In this action model "U" is row + 1 and "D" is row - 1**: reader and writer exchange the two. Logs of late 2023
+have it the other way round, and nothing in them says so: the reading is taken that brings as many agents to their goals as the log says.
+The goal of an agent is the one task that is assigned to it; starts beyond ``teamSize`` are of no agent. Written is the layout of 2024, read
+are those of 2023 and 2024. Errors are ``[task, agent1, agent2, t, text]`` with -1 for what there is none of; ours holds the first fault.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import json
 import re
 from typing import Any
 
-from frozenlab.lake.board import Agent, BoardError, Cell, Plan, read_json
-from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, needs_plan, swap_up_down, trimmed
+from frozenlab.lake.board import Agent, Board, BoardError, Cell, Plan, read_json
+from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, needs_plan, standing, swap_up_down, trimmed
 from frozenlab.lake.formats.movingai import read_map_of, write_map
 from frozenlab.lake.rules import Verdict, judge
 
 _ACTIONS = {"U": "U", "D": "D", "L": "L", "R": "R", "W": "W", "T": "W"}
 """``T`` is the wait of a planner that was too late."""
+OLDER = "U is read as row - 1, as in logs of late 2023: only so does the plan do what the log says"
 
 
 def read(source: Source) -> list[Entry]:
@@ -27,10 +29,33 @@ def read(source: Source) -> list[Entry]:
     data = read_json(source.text)
     if not isinstance(data, dict) or data.get("actionModel") != "MAPF":
         raise BoardError('"actionModel" must be "MAPF"; the plans of other models have turns, for which a board has no place')
-    starts = [_cell(state, f'"start", agent {i}') for i, state in enumerate(_list(data, "start")[: source.agents])]
+    team = data.get("teamSize", len(_list(data, "start")))
+    if type(team) is not int or not 0 <= team <= len(_list(data, "start")):
+        raise BoardError(f'"teamSize" must be a whole number, at most that of the starts, {len(data["start"])}')
+    starts = [_cell(state, f'"start", agent {i}') for i, state in enumerate(data["start"][:team][: source.agents])]
     goals = _goals(data, len(starts))
     board = board_of(rows, [Agent(*ends) for ends in zip(starts, goals, strict=True)], lambda i: f'"start" and "tasks", agent {i}')
-    return [Entry(source.name, board, _plan(data, len(starts)))]
+    plan = _plan(data, len(starts))
+    if plan is None or not _is_upside_down(data, board, plan, data.get("numTaskFinished") if len(starts) == team else None):
+        return [Entry(source.name, board, plan)]
+    return [Entry(source.name, board, tuple(map(swap_up_down, plan)), (OLDER,))]
+
+
+def _is_upside_down(data: dict[str, Any], board: Board, plan: Plan, finished: Any) -> bool:
+    """Whether U is row - 1. The number of agents that arrive, ``finished`` in the log, shows it, else which reading is valid or brings
+    more of them home; raises BoardError if that settles nothing."""
+    turned = tuple(map(swap_up_down, plan))
+    if turned == plan:
+        return False
+    newer, older = standing(board, plan), standing(board, turned)
+    if (newer[1] == finished) != (older[1] == finished):
+        return older[1] == finished
+    if newer == older and "version" not in data:
+        raise BoardError(
+            '"actualPaths": the plan can be read with U as row + 1 and as row - 1; '
+            'add "version": "2024 LoRR" if it is row + 1, else exchange U and D first'
+        )
+    return older > newer and "version" not in data
 
 
 def _list(data: dict[str, Any], key: str) -> list[Any]:

@@ -1,8 +1,10 @@
 """Plans of the MAPF Tracker: one motion string an agent, bare or in its CSV.
 
 Source: the Tracker's pages "Solution string format" and "Schema" (https://tracker.pathfinding.ai). Letters are ``u d l r w``, a run may be
-written ``5w``, and (0, 0) is the top left, so ``d`` is y + 1; a row whose ``flip_up_down`` is true has it the other way round. A plan says
-only how agents move: it goes with the map and the scenario ``<map_name>-<scen_type>-<type_id>.scen``, whose first rows are its agents.
+written ``5w``, and (0, 0) is the top left, so ``d`` is y + 1; a row whose ``flip_up_down`` is true has it the other way round. Tables of
+2022 lack that column and have it the other way round too: a plan that is valid only so is turned, with a note. A plan says only how agents
+move: it goes with the map and the scenario ``<map_name>-<scen_type>-<type_id>.scen``, whose first rows are its agents. From a table for
+several scenarios, the rows for the one that was given are read.
 """
 
 from __future__ import annotations
@@ -14,8 +16,7 @@ from dataclasses import replace
 
 from frozenlab.lake.board import Board, BoardError, Plan
 from frozenlab.lake.formats import movingai
-from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, needs_plan, swap_up_down, trimmed, whole_number
-from frozenlab.lake.rules import walk
+from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, needs_plan, standing, swap_up_down, trimmed, whole_number
 
 COLUMNS = ("map_name", "scen_type", "type_id", "agents", "lower_cost", "solution_cost", "solution_plan", "flip_up_down")
 PLAN_COLUMNS = ("solution_plan", "path")
@@ -26,9 +27,29 @@ def read(source: Source) -> list[Entry]:
     """The boards and plans of a CSV, or of bare motion strings, one a line. Raises BoardError with the row and agent that is wrong."""
     if source.map is None or source.scenario is None:
         raise BoardError("the map or the scenario is missing: a Tracker plan holds moves only, so give its .map and .scen files too")
-    rows = _read_rows(source.text)
-    entries = [_read_row(row, f"row {i}: " if len(rows) > 1 else "", source) for i, row in enumerate(rows, 1)]
-    return [entry if len(rows) == 1 else replace(entry, name=f"{entry.name}-{i}") for i, entry in enumerate(entries, 1)]
+    table = _read_rows(source.text)
+    rows, notes = _for_the_scenario(table, source)
+    entries = [_read_row(row, f"row {i}: " if len(table) > 1 else "", source) for i, row in rows]
+    if len(rows) > 1:
+        entries = [replace(entry, name=f"{entry.name}-{i}") for entry, (i, _) in zip(entries, rows, strict=True)]
+    return [replace(entry, notes=notes + entry.notes) for entry in entries]
+
+
+def _for_the_scenario(table: list[dict[str, str]], source: Source) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
+    """The rows for the scenario of ``source``, numbered from 1, and a note if there are others."""
+    keys = ("map_name", "scen_type", "type_id")
+    about = {i: "-".join(row[key] for key in keys) if all(row.get(key) for key in keys) else "" for i, row in enumerate(table, 1)}
+    if source.scenario_name is None:
+        other = next((i for i in about if about[i] != about[1]), None)
+        if other is not None:
+            reason = f"row {other} is for the scenario {about[other][:80]!r} and row 1 for {about[1][:80]!r}"
+            raise BoardError(f"{reason}: give the scenario under its own name, so that its rows can be chosen")
+        return list(enumerate(table, 1)), ()
+    named = movingai.plain_name(source.scenario_name)
+    rows = [(i, row) for i, row in enumerate(table, 1) if about[i] == "" or movingai.plain_name(about[i]) == named]
+    if not rows:
+        raise BoardError(f"row 1: the plan is for the scenario {about[1][:80]!r}, not for {source.scenario_name[:80]!r}")
+    return rows, movingai.left_out(len(table) - len(rows), "other scenarios")
 
 
 def is_table(text: str) -> bool:
@@ -60,7 +81,8 @@ def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
     if named and whole_number(named, f"{where}agents") != len(strings):
         raise BoardError(f"{where}the plan has {len(strings)} motion strings for {named} agents")
     map_name = row.get("map_name")
-    if map_name and source.map_name is not None and movingai.base_name(source.map_name) != movingai.base_name(f"{map_name}.map"):
+    known = [source.map_name, movingai.first_map(source.scenario or "")]  # the scenario may name a map that has been renamed
+    if map_name and source.map_name is not None and movingai.plain_name(map_name) not in [movingai.plain_name(x) for x in known if x]:
         raise BoardError(f"{where}the plan is for the map {map_name[:80]!r}, not for {movingai.base_name(source.map_name)[:80]!r}")
     num_agents = len(strings) if source.agents is None else min(source.agents, len(strings))
     try:
@@ -73,16 +95,24 @@ def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
     if flipped not in ("", "TRUE", "FALSE"):
         raise BoardError(f"{where}flip_up_down is {flipped[:20]!r}; TRUE or FALSE is expected")
     plan = trimmed(tuple(decode(motions, f"{where}agent {i}") for i, motions in enumerate(strings[:num_agents])))
-    turned = tuple(map(swap_up_down, plan))
-    if flipped == "TRUE":
-        plan = turned
-    elif not flipped and not _arrives(board, plan) and _arrives(board, turned):
-        raise BoardError(f"{where}the agents arrive only if u is down and d is up: say so in a column flip_up_down with TRUE")
+    if flipped == "TRUE" or (not flipped and _is_upside_down(board, plan, where)):
+        plan = tuple(map(swap_up_down, plan))
+        notes += ("u is read as down and d as up: only so is the plan valid",) * (not flipped)
     return Entry(source.name, board, plan, notes)
 
 
-def _arrives(board: Board, plan: Plan) -> bool:
-    return all(path[-1] == agent.goal for path, agent in zip(walk(board, plan), board.agents, strict=True))
+def _is_upside_down(board: Board, plan: Plan, where: str) -> bool:
+    """Whether a plan is valid only with up and down exchanged. Raises BoardError if that does not settle how it is meant."""
+    turned = tuple(map(swap_up_down, plan))
+    if turned == plan:
+        return False
+    (valid, arrive), (turned_valid, turned_arrive) = standing(board, plan), standing(board, turned)
+    if turned_valid and not valid:
+        return True
+    if turned_valid or (not valid and turned_arrive > arrive):
+        reason = "the plan is valid with d down and with d up" if valid else "more agents arrive if u is down and d is up"
+        raise BoardError(f"{where}{reason}: say in a column flip_up_down, with FALSE or TRUE, how it is meant")
+    return False
 
 
 def decode(motions: str, where: str) -> str:
