@@ -1,8 +1,8 @@
-"""Frames per second of the board player in Chromium: a small board, a large one, and an idle page for comparison.
+"""Frames per second of the board player in Chromium: a small board, larger ones, and an idle page for comparison.
 
     python -m benchmarks.animation [--seconds S]
 
-Counted are the frames that the browser really makes while plans play. On a busy machine all three fall together, so what counts is the
+Counted are the frames that the browser really makes while plans play. On a busy machine all of them fall together, so what counts is the
 large board's share of the small one's, and the browser's work a frame, which is CPU time of its main thread.
 """
 
@@ -83,6 +83,8 @@ def animation(page: Page, url: str, seconds: float = 5.0) -> dict[str, Frames]:
     found = {
         "6x6, 2 agents": playing(page, url, open_board(6, 2), seconds),
         "32x32, 50 agents": playing(page, url, open_board(32, 50), seconds),
+        "64x64, 200 agents": playing(page, url, open_board(64, 200), seconds),
+        "256x256, 1000 agents": playing(page, url, open_board(256, 1000), seconds),
     }
     page.goto("about:blank")
     return found | {"idle page": counted(page, seconds)}
@@ -104,7 +106,7 @@ def main() -> None:
         finally:
             app.stop()
     for name, frames in found.items():
-        print(f"{name:18} {frames.fps:5.1f} frames/s, {frames.work_ms:5.2f} ms of the main thread a frame")
+        print(f"{name:20} {frames.fps:5.1f} frames/s, {frames.work_ms:5.2f} ms of the main thread a frame")
     small, large = found["6x6, 2 agents"], found["32x32, 50 agents"]
     print(f"the large board makes {large.fps / small.fps:.0%} of the small one's frames")
 

@@ -187,6 +187,7 @@ def test_a_board_too_large_for_an_address_is_planned_and_taken_as_a_file(page: A
     assert "board" not in page.query_params and any("too large for an address" in str(text.value) for text in page.markdown)
     (player,) = players(page)
     assert [track["outcome"] in ("valid", "optimal") for track in player["tracks"]] == [True]
+    assert desk(page)["draw"] is None, "too large for the editor"
 
 
 def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:

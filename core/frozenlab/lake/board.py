@@ -137,7 +137,7 @@ class Board:
         """The cells of one kind (a letter of ICE) in row-major order."""
         return tuple((r, c) for r, row in enumerate(self.rows) for c, here in enumerate(row) if here == letter)
 
-    @property
+    @cached_property
     def is_furnished(self) -> bool:
         """Whether it has one-way ice or doors."""
         return not set("".join(self.rows)) <= {FROZEN, HOLE}

@@ -155,16 +155,17 @@ def _faults(board: Board, before: Path, now: Path, moving: bool) -> Iterator[tup
     Nobody is ``moving`` at step 0, where ``before`` is the starts. Later an agent goes where an exit of its cell leads. Between cells side
     by side only one-way ice lacks one.
     """
-    for i, cell in enumerate(now):
-        if not board.contains(cell):
+    # an exit leads to no hole and not off the board, so only who takes none is looked at
+    barred = [i for i, (old, new) in enumerate(zip(before, now, strict=True)) if not (board.has_exit(old, new) if moving else old == new)]
+    for i in barred:
+        if not board.contains(now[i]):
             yield "out_of_bounds", (i,)
-    for i, cell in enumerate(now):
-        if board.is_hole(cell):
+    for i in barred:
+        if board.is_hole(now[i]):
             yield "hole", (i,)
-    for i, cell in enumerate(now):
+    for i, cell in enumerate(now if board.is_furnished else ()):
         if board.is_locked(cell, i):
             yield "locked_door", (i,)
-    barred = [i for i, (old, new) in enumerate(zip(before, now, strict=True)) if not (board.has_exit(old, new) if moving else old == new)]
     for i in barred:
         if moving and (now[i][0] - before[i][0], now[i][1] - before[i][1]) in EXIT_OF:
             yield "against_arrow", (i,)

@@ -38,6 +38,8 @@ def load(board: Board) -> None:
     """Makes ``board`` the one on the page, and the one that the editor starts from."""
     state.play_board = state.play_base = board
     state.play_revision = state.get("play_revision", 0) + 1
+    if board.size > desk.MOST_DRAWN and state.get("play_mode") == "draw":
+        turn_to("watch")
 
 
 def show(answer: Recorded) -> None:

@@ -1,5 +1,5 @@
 // The desk: one board that is watched, planned on and drawn on, with a switch. It stays where it is, whatever is done with it.
-// data: {turn, mode, watch, plan, draw}, the last three for the player, the steer and the editor. `turn` counts how often the script has
+// data: {turn, mode, watch, plan, draw, drawable}: for the player, the steer and the editor; draw is null where a side is above `drawable`. `turn` counts how often the script has
 // switched; between two turns the browser's own mode is the truth. Sends mode = {turn, mode}, and what steer and editor send.
 
 const HANDS = ["watch", "plan", "draw"];
@@ -37,7 +37,8 @@ class Desk {
       if (!by) return;
       event.preventDefault();
       event.stopPropagation();
-      const next = buttons[(HANDS.indexOf(this.mode) + by + HANDS.length) % HANDS.length];
+      const offered = buttons.filter(({ disabled }) => !disabled);
+      const next = offered[(HANDS.indexOf(this.mode) + by + offered.length) % offered.length];
       this.turnTo(next.value);
       next.focus();
     };
@@ -63,12 +64,15 @@ class Desk {
       button.setAttribute("aria-checked", button.value === mode);
       button.tabIndex = button.value === mode ? 0 : -1;
     }
+    const pen = this.find('.switch [value="draw"]'), most = this.data.drawable;
+    pen.disabled = !draw;
+    pen.title = draw ? "Draw another board" : `Boards of up to ${most}×${most} cells can be drawn on`;
     this.find(".steer").hidden = mode !== "plan";
     this.find(".editor").hidden = mode !== "draw";
     const boards = mode === "watch" ? watch.tracks.length : 1;
     this.find(".desk").dataset.boards = boards > 2 ? "more" : boards;
     if (mode === "plan") this.steer.show(plan);
-    else if (mode === "draw") this.editor.show(draw);
+    else if (mode === "draw" && draw) this.editor.show(draw);
     else this.player.show(watch);
   }
 

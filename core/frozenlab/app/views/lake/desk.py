@@ -11,7 +11,7 @@ from frozenlab.app.ui.components import text_of
 from frozenlab.app.views.lake import drawing, player, steer
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track
-from frozenlab.lake.board import MAX_SIDE, Board, BoardError, read_board
+from frozenlab.lake.board import Board, BoardError, read_board
 from frozenlab.lake.exits import DOORS
 from frozenlab.lake.rules import Paths
 
@@ -22,6 +22,8 @@ STYLE = drawing.STYLE + steer.STYLE + text_of(__file__, "editor.css", "desk.css"
 CODE = player.CODE + steer.CODE + text_of(__file__, "editor.js", "desk.js")
 EDITOR_SIDES = (3, 10)
 """Smallest and largest side the editor offers; a larger board keeps its size."""
+MOST_DRAWN = 64
+"""Sides of a board that can be drawn on: the editor has an element for each cell, which keyboard and screen reader go through."""
 TEMPLATES: dict[str, Board] = {
     "corridor": read_board("""
         H H H H H H H
@@ -95,7 +97,8 @@ def board_desk(
             "mode": mode,
             "watch": player.played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy},
             "plan": steer.planned_on(board, optimum=optimum, ghost=ghost, height=height),
-            "draw": drawn_from(base, revision, key=key, height=height, warning=warning),
+            "draw": drawn_from(base, revision, key=key, height=height, warning=warning) if board.size <= MOST_DRAWN else None,
+            "drawable": MOST_DRAWN,
         },
         default={"mode": None, "plan": None, "edit": None},
         on_mode_change=on_mode,
@@ -142,7 +145,7 @@ def base_of(board: Board, revision: int) -> str:
 
 def _read_edit(edit: dict[str, Any], base: str) -> Board | None:
     """The board that the browser sent, or None if it belongs to another base or breaks the rules of a board."""
-    if edit.get("base") != base or len(edit.get("rows", ())) > MAX_SIDE:
+    if edit.get("base") != base or len(edit.get("rows", ())) > MOST_DRAWN:
         return None
     try:
         return Board.from_dict({"map": edit["rows"], "agents": edit["agents"]})

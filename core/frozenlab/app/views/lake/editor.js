@@ -121,13 +121,22 @@ class Editor {
     return ["start", "goal"].flatMap((role) => [...this.agents.keys()].filter((i) => same(this.agents[i][role], cell)).map((i) => ({ i, role })));
   }
 
+  // The pieces of all cells that have some, by the text of the cell.
+  pieces() {
+    const found = new Map();
+    for (const role of ["start", "goal"]) {
+      this.agents.forEach((agent, i) => found.set(String(agent[role]), [...(found.get(String(agent[role])) ?? []), { i, role }]));
+    }
+    return found;
+  }
+
   pieceAt(cell) {
     return this.piecesAt(cell)[0] ?? null;
   }
 
   free() {
-    const cells = [];
-    this.ice.forEach((row, r) => row.forEach((letter, c) => { if (letter === PLAIN && !this.pieceAt([r, c])) cells.push([r, c]); }));
+    const cells = [], taken = this.pieces();
+    this.ice.forEach((row, r) => row.forEach((letter, c) => { if (letter === PLAIN && !taken.has(`${r},${c}`)) cells.push([r, c]); }));
     return cells;
   }
 
@@ -314,9 +323,10 @@ class Editor {
     const track = { label: "", badge: "", outcome: "", caption: "", paths: null, fault: null };
     if (this.grid.children.length !== this.rows || this.grid.children[0].children.length !== this.cols) this.build();
     this.player.show({ board, tracks: [track], ghost: null, steps: 0, begin: 0, margin: 0.08, height, autoplay: false, busy: "", colors });
+    const there = this.pieces();
     this.ice.forEach((row, r) => row.forEach((letter, c) => {
       const cell = this.cell([r, c]);
-      const pieces = this.piecesAt([r, c]);
+      const pieces = there.get(`${r},${c}`) ?? [];
       cell.tabIndex = same(this.focus, [r, c]) ? 0 : -1;
       cell.classList.toggle("held", pieces.some(({ i, role }) => this.carried?.i === i && this.carried?.role === role));
       cell.setAttribute("aria-label", `row ${r}, column ${c}: ${pieces.map(({ i, role }) => `${role} of agent ${i}`).join(", ") || nameOf(letter)}`);

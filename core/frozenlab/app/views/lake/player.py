@@ -9,7 +9,7 @@ import streamlit as st
 
 from frozenlab.app.ui.components import FOCUS, text_of
 from frozenlab.app.views.lake import drawing
-from frozenlab.app.views.lake.tracks import Track, packed, plain_track
+from frozenlab.app.views.lake.tracks import Track, on_board, packed, plain_track
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 
@@ -58,7 +58,7 @@ def played(
         "ghost": packed(ghost),
         "steps": max((len(path) - 1 for path in everything), default=0),
         "begin": 0,
-        "margin": 0.85 if any(not board.contains(cell) for path in everything for cell in path) else 0.08,
+        "margin": 0.85 if any(not on_board(board, path) for path in everything) else 0.08,
         "height": height,
         "autoplay": autoplay,
         "busy": "",

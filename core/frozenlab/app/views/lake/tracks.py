@@ -104,9 +104,17 @@ def complete(board: Board, paths: Paths | None) -> Paths | None:
         return None
     filled = [*paths, *[()] * (board.num_agents - len(paths))][: board.num_agents]
     return tuple(
-        tuple((max(-1, min(r, board.height)), max(-1, min(c, board.width))) for r, c in path or (agent.start,))
+        tuple(path)
+        if path and on_board(board, path)
+        else tuple((max(-1, min(r, board.height)), max(-1, min(c, board.width))) for r, c in path or (agent.start,))
         for path, agent in zip(filled, board.agents, strict=True)
     )
+
+
+def on_board(board: Board, path: Path) -> bool:
+    """Whether no cell of a path lies off the board."""
+    rows, cols = [r for r, _ in path], [c for _, c in path]
+    return min(rows) >= 0 and max(rows) < board.height and min(cols) >= 0 and max(cols) < board.width
 
 
 _LETTERS = {step: letter for letter, step in MOVES.items()}
