@@ -103,6 +103,8 @@ def test_solve_with_a_planner_takes_a_scenario_and_some_of_its_agents(capsys: py
     [
         (["--planner", "best"], "there is no planner 'best'; use pibt"),
         (["--seconds", "3"], "--seconds is for planners: add --planner with one of"),
+        (["--planner", "lacam", "--factor", "1.5"], "--factor is for the planner ecbs"),
+        (["--planner", "ecbs", "--factor", "0.5"], "the factor is 0.5; ECBS takes one from 1"),
         (["--planner", "lacam", "--soc"], "--soc is for the exact solver"),
         (["--planner", "lacam", "--seconds", "-1"], "the budget is -1 s"),
         (["-k", "9"], "the board has 2 agents; 9 cannot be taken"),

@@ -11,13 +11,15 @@ from hypothesis import given
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.planners import PLANNERS, Found, Planner
+from frozenlab.lake.planners.ecbs import ECBS
 from frozenlab.lake.planners.planner import Clock
 from frozenlab.lake.rules import judge
+from frozenlab.lake.solvers import cbs
 from frozenlab.lake.solvers.solver import solve
 from tests.lake.boards import boards, connected_board
 
 BY_NAME = pytest.mark.parametrize("planner", PLANNERS.values(), ids=lambda planner: planner.name)
-ENDING = {"lacam", "lacam-star"}
+ENDING = {"lacam", "lacam-star", "exact"}
 """Planners that end on their own on small boards."""
 
 
@@ -54,8 +56,12 @@ def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> No
     if exact.sum_of_costs is not None:
         assert found.lower_bound <= exact.sum_of_costs <= (found.cost or exact.sum_of_costs)
         assert not found.unsolvable
-    if planner.promise == "complete" and found.seconds < budget:
+    if planner.promise in ("complete", "optimal") and found.seconds < budget:
         assert found.unsolvable is (exact.status == "unsolvable") and (found.plan is None) is found.unsolvable
+    if planner.promise == "optimal" and exact.sum_of_costs is not None:
+        assert found.proven
+    if isinstance(planner, ECBS) and found.cost is not None:
+        assert found.cost <= planner.factor * found.lower_bound
 
 
 def least_loss(board: Board) -> int:
@@ -110,6 +116,17 @@ def test_a_planner_stops_in_time_and_at_once_where_its_report_raises(planner: Pl
         planner.plan(board, 30.0, report=lambda found: (_ for _ in ()).throw(KeyboardInterrupt))
 
 
+def test_sums_of_costs_beyond_packed_states_are_decided() -> None:
+    """10 agents on 32x32 with a fifth blocked, against the readable search."""
+    for seed in range(4):
+        board = connected_board(random.Random(seed), 32, 32, 10, 205)
+        *_, last = cbs.search(board, max_nodes=300)
+        found = solve(board, sum_of_costs=True)
+        assert found.sum_of_costs is not None and found.cheapest_plan is not None
+        assert judge(board, found.cheapest_plan).sum_of_costs == found.sum_of_costs
+        assert last.action != "solved" or last.node.cost == found.sum_of_costs
+
+
 def test_400_agents_on_32x32() -> None:
     board = connected_board(random.Random(5), 32, 32, 400, 102)
     for name in ("pibt", "lacam"):
@@ -117,7 +134,9 @@ def test_400_agents_on_32x32() -> None:
         assert found.plan is not None
 
 
-def test_impossible_budgets_and_endless_ways_are_refused() -> None:
+def test_impossible_settings_and_endless_ways_are_refused() -> None:
+    with pytest.raises(LabError, match=r"the factor is 0.5; ECBS takes one from 1"):
+        ECBS(0.5)
     with pytest.raises(LabError, match="the budget is 0 s"):
         PLANNERS["pibt"].plan(crowd(1, 2), 0)
     side = 248  # a way to and fro through all rows

@@ -22,6 +22,8 @@ from frozenlab.lake.formats.entry import Entry
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.kernels.warm_up import load_solver
 from frozenlab.lake.planners import PLANNERS, Found
+from frozenlab.lake.planners.ecbs import ECBS
+from frozenlab.lake.planners.planner import check_budget
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.lake.rules import Verdict, judge
 from frozenlab.lake.solvers.solver import Solution, solve
@@ -55,6 +57,7 @@ def add_solve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--planner", metavar="NAME", help=f"plan for a small sum of costs instead, with {names}")
     parser.add_argument("--seconds", type=float, metavar="S", help="time for the planner (default: 10); Ctrl+C ends it sooner")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the planner (default: 0)")
+    parser.add_argument("--factor", type=float, metavar="X", help="times the smallest sum of costs that ecbs may take (default: 1.2)")
 
 
 def add_judge(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +90,7 @@ def run_generate(options: argparse.Namespace) -> None:
 def run_solve(options: argparse.Namespace) -> None:
     if options.planner is not None:
         return run_planner(options)
-    for name in ("seconds", "seed"):
+    for name in ("seconds", "seed", "factor"):
         if getattr(options, name) is not None:
             raise InputError(f"--{name} is for planners: add --planner with one of {listed(PLANNERS, 'or')}")
     board = board_in(options.board, options.map, options.agents)
@@ -104,7 +107,12 @@ def run_planner(options: argparse.Namespace) -> None:
     if options.soc or (planner := PLANNERS.get(options.planner)) is None:
         reason = "--soc is for the exact solver: planners say what is known of the sum of costs"
         raise InputError(reason if options.soc else f"there is no planner {options.planner!r}; use {listed(PLANNERS, 'or')}")
+    if options.factor is not None:
+        if not isinstance(planner, ECBS):
+            raise InputError("--factor is for the planner ecbs")
+        planner = ECBS(options.factor)
     seconds = 10.0 if options.seconds is None else options.seconds
+    check_budget(seconds)
     board = board_in(options.board, options.map, options.agents)
     load_solver()
     known, said = [Found()], -PAUSE

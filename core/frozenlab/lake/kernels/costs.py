@@ -2,7 +2,7 @@
 
 Costs are counted as *delay*: what a team spends over the sum of its agents' distances. A plan by prioritised planning is the upper bound.
 Then comes Conflict-Based Search (the folder cbs), which settles nearly all boards that fit into its bitboards. What it leaves open goes to
-the search with a rising bound on the delay (delays.py).
+the search with a rising bound on the delay (delays.py). Teams whose joint states do not fit a number are left to ecbs.py.
 """
 
 import numpy as np

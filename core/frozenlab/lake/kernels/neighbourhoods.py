@@ -7,7 +7,7 @@ import numpy as np
 from frozenlab.lake.kernels.compiled import entry, kernel
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
-from frozenlab.lake.kernels.paths import DELAYS, add_to_traffic, agent_at, find_path, take_from_traffic, write_path
+from frozenlab.lake.kernels.paths import AROUND, DELAYS, add_to_traffic, agent_at, find_path, take_from_traffic, write_path
 from frozenlab.lake.kernels.pibt import CHOICES, NOBODY
 from frozenlab.lake.kernels.stream import below
 
@@ -20,7 +20,7 @@ WALKS = 8
 @kernel
 def plan_one(i, crowd, traffic, finder, paths, lengths, most):
     """Plans agent i around the traffic, and adds it; returns whether there is a path of a delay of at most ``most``."""
-    last = find_path(i, crowd, traffic, finder, True, False, False, 0, most, paths.shape[1] - 1)
+    last = find_path(i, crowd, traffic, finder, AROUND, np.int64(0), most, paths.shape[1] - 1)
     if last < 0:
         return False
     lengths[i] = write_path(last, finder, paths[i])
@@ -39,7 +39,7 @@ def plan_in_order(order, first, many, crowd, traffic, finder, paths, lengths):
         the place after the last one that was planned: less than asked for if the agent there finds no path
     """
     for place in range(first, min(first + many, order.shape[0])):
-        if not plan_one(order[place], crowd, traffic, finder, paths, lengths, DELAYS):
+        if not plan_one(order[place], crowd, traffic, finder, paths, lengths, np.int64(DELAYS)):
             return place
     return min(first + many, order.shape[0])
 

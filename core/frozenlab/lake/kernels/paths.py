@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake.kernels.crowd import Crowd
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
 from frozenlab.lake.kernels.pibt import CHOICES, NOBODY
@@ -18,6 +19,9 @@ from frozenlab.lake.kernels.stream import mix
 
 DELAYS = 128
 BUCKETS = 256
+AROUND, SOON, CAREFUL = map(np.int64, range(3))
+"""How a path is looked for: around all traffic, as soon as it can; as soon as its constraints allow, whatever the traffic; with as few
+conflicts as its constraints and its largest delay allow."""
 NO_PATH, NO_ROOM = -1, -2
 """Instead of a path: there is none within the delays that were allowed; the memory is full."""
 NEVER = 1 << 30
@@ -79,6 +83,12 @@ def new_finder(vertices: int, horizon: int, constraints: int = 8) -> Finder:
         np.zeros((vertices, DELAYS), np.int32), np.empty((nodes, 4), np.int32), np.empty(BUCKETS, np.int32), np.zeros(1, np.int64),
         new_table(constraints), np.full(horizon + 2, NOBODY, np.int32), np.full(vertices, NEVER, np.int32),
     )  # fmt: skip
+
+
+def cells_of(crowd: Crowd, pool: NDArray[np.int32], first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``[time, agent]`` row-major cells of paths in a pool of vertices: where each begins, and its arrival for good."""
+    times = np.arange(int(lengths.max()) + 1)[:, None]
+    return crowd.cell_of[pool[first + np.minimum(times, lengths)]]
 
 
 @kernel
@@ -170,13 +180,11 @@ def is_met(i, t, here, there, traffic):
 
 
 @kernel
-def find_path(i, crowd, traffic, finder, hard, careful, constrained, earliest, most, until):
+def find_path(i, crowd, traffic, finder, how, earliest, most, until):
     """A path of agent i.
 
     Args:
-        hard: whether it goes around all traffic; it arrives as early as it can.
-        careful: whether it has as few conflicts with the traffic as it can; it arrives with any delay up to ``most``. Not with ``hard``.
-        constrained: whether the constraints of ``finder`` hold.
+        how: AROUND, which knows no constraints, SOON or CAREFUL.
         earliest: least time of its arrival for good; ``most``: largest delay.
         until: a time from which nobody moves.
 
@@ -189,7 +197,7 @@ def find_path(i, crowd, traffic, finder, hard, careful, constrained, earliest, m
     finder.searches[0] += 1
     search = finder.searches[0]
     clear = earliest
-    if hard:
+    if how == AROUND:
         for t in range(until, clear - 1, -1):
             other = agent_at(t, goal, traffic)
             if other != NOBODY and other != i:
@@ -209,7 +217,7 @@ def find_path(i, crowd, traffic, finder, hard, careful, constrained, earliest, m
         here, t = np.int64(node[now, 0]), np.int64(node[now, 1])
         if here == NOBODY:
             return np.int64(node[now, 2])
-        if careful:
+        if how == CAREFUL:
             delay = t + distance[here] - base
             if finder.marks[here, delay] == search:
                 continue
@@ -218,7 +226,7 @@ def find_path(i, crowd, traffic, finder, hard, careful, constrained, earliest, m
             return np.int64(NO_ROOM)
         if here == goal and t >= clear:
             passing = 0
-            if careful:
+            if how == CAREFUL:
                 for later in range(t + 1, until + 1):
                     other = agent_at(later, goal, traffic)
                     passing += other != NOBODY and other != i
@@ -234,7 +242,7 @@ def find_path(i, crowd, traffic, finder, hard, careful, constrained, earliest, m
             if there < 0 or distance[there] == FAR:
                 continue
             delay = t + 1 + distance[there] - base
-            if delay > most or finder.marks[there, delay] == search or (constrained and not may_step(t + 1, here, there, finder)):
+            if delay > most or finder.marks[there, delay] == search or (how != AROUND and not may_step(t + 1, here, there, finder)):
                 continue
             place = many  # the most delayed first: the last one in a bucket comes out first
             while place > 0 and options[place - 1, 1] < delay:
@@ -244,12 +252,12 @@ def find_path(i, crowd, traffic, finder, hard, careful, constrained, earliest, m
             many += 1
         for option in range(many):
             there, delay = options[option, 0], options[option, 1]
-            met = (hard or careful) and is_met(i, t + 1, here, there, traffic)
-            if hard and met:
+            met = how != SOON and is_met(i, t + 1, here, there, traffic)
+            if met and how == AROUND:
                 continue
-            if not careful:
+            if how != CAREFUL:
                 finder.marks[there, delay] = search  # all ways to be there then are alike
-            next_key = min(key + met, BUCKETS - 1) if careful else delay
+            next_key = min(key + met, BUCKETS - 1) if how == CAREFUL else delay
             node[n, 0], node[n, 1], node[n, 2], node[n, 3] = there, t + 1, now, bucket[next_key]
             bucket[next_key] = n
             n += 1

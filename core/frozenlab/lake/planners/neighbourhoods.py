@@ -12,7 +12,6 @@ from frozenlab.base import seeds
 from frozenlab.lake.board import Board
 from frozenlab.lake.planners.lacam import LaCAM
 from frozenlab.lake.planners.planner import Clock, News, Planner
-from frozenlab.lake.planners.prioritized import cells_of
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.crowd import Crowd
@@ -34,7 +33,7 @@ class LNS(Planner):
 
     def search(self, board: Board, crowd: Crowd, clock: Clock, seed: int) -> Iterator[News]:
         from frozenlab.lake.kernels.neighbourhoods import LARGEST, fill_traffic, replan_neighbourhoods
-        from frozenlab.lake.kernels.paths import DELAYS, new_finder, new_traffic
+        from frozenlab.lake.kernels.paths import DELAYS, cells_of, new_finder, new_traffic
 
         cells = None
         for news in self.first.search(board, crowd, clock, seed):
@@ -61,5 +60,5 @@ class LNS(Planner):
                 crowd, traffic, finder, paths, lengths, *room, tried, saved, clock.effort(tried % EVERY != 0), EVERY, np.uint64(state)
             )
             if saved and tried % EVERY == 0:
-                yield News(cells_of(paths, lengths, crowd))
+                yield News(cells_of(crowd, paths.ravel(), np.arange(k) * (horizon + 1), lengths))
                 saved = 0

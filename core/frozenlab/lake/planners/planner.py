@@ -17,20 +17,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.solvers.solver import SUM_OF_COSTS, Boards, Plans, ensure_valid, stacked
+from frozenlab.lake.solvers import many
+from frozenlab.lake.solvers.solver import Boards, stacked, written
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.crowd import Crowd
 
 SLICE = 0.05
 """Seconds that one call of a kernel should take: a planner can stop only between two of them."""
-VISITS = 1 << 21
-"""About so many cells are visited in one call while distances are measured: some 20 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +132,7 @@ class Planner(ABC):
             >>> found.lower_bound <= found.cost
             True
         """
-        if not budget_seconds > 0 or math.isinf(budget_seconds):
-            raise LabError(f"the budget is {budget_seconds:g} s; a planner needs some time above 0")
+        check_budget(budget_seconds)
         prepare(type(self))
         clock, best = Clock(budget_seconds), Found()
         one = stacked([board])
@@ -159,41 +156,27 @@ class Planner(ABC):
         return replace(best, seconds=clock.elapsed)
 
 
+def check_budget(seconds: float) -> None:
+    """Raises LabError if that is no budget."""
+    if not seconds > 0 or math.isinf(seconds):
+        raise LabError(f"the budget is {seconds:g} s; a planner needs some time above 0")
+
+
 def crowd_of(board: Board, one: Boards, clock: Clock) -> Crowd | None:
     """The board as kernels for many agents take it; None if an agent cannot reach its goal, or the clock is up.
 
     Raises LabError if a goal is too far away.
     """
-    from frozenlab.lake.kernels.crowd import number_crowd, write_distances
-
-    crowd, predecessors = number_crowd(one.exits[0], one.width, one.starts[0], one.goals[0])
-    k, m = crowd.distance.shape
-    at_once = max(1, VISITS // m)
-    for first in range(0, k, at_once):
-        cut_off = write_distances(crowd, predecessors, one.exits[0], first, min(first + at_once, k))
-        if cut_off >= 0:
-            if board.agents[cut_off].start in board.distances_to_goal(cut_off):
-                raise LabError(f"the goal of agent {cut_off} is more than 29,999 steps away; planners go that far")
+    crowd = None
+    for part in many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width):
+        if isinstance(part, int):
+            if board.agents[part].start in board.distances_to_goal(part):
+                raise LabError(f"the goal of agent {part} is more than 29,999 steps away; planners go that far")
             return None
         if clock.is_up:
             return None
+        crowd = part
     return crowd
-
-
-def written(cells: NDArray[Any], one: Boards) -> tuple[Plan, int, int]:
-    """(plan, sum of costs, makespan) of a plan as cells ``[time, agent]``. Raises AssertionError if it does not pass the judge."""
-    steps = np.diff(cells.astype(np.int64), axis=0)
-    letters = np.full(steps.shape, ord("W"), np.uint8)
-    for letter, step in (("L", -1), ("R", 1), ("U", -one.width), ("D", one.width)):
-        letters[steps == step] = ord(letter)
-    away = cells != cells[-1]
-    arrivals = np.where(away.any(axis=0), len(cells) - np.argmax(away[::-1], axis=0), 0)
-    moves = np.ascontiguousarray(letters.T)
-    plan = tuple(row[:length].tobytes().decode("ascii") for row, length in zip(moves, arrivals, strict=True))
-    cost = int(arrivals.sum())
-    plans = Plans(moves[None], arrivals[None].astype(np.int64))
-    ensure_valid(one, plans, np.ones(1, np.bool_), SUM_OF_COSTS, np.array([cost]))
-    return plan, cost, int(arrivals.max())
 
 
 TINY = "S F s F\nF g F G"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frozenlab.base import seeds
 from frozenlab.lake.board import Board
@@ -29,7 +28,7 @@ class Prioritized(Planner):
 
     def search(self, board: Board, crowd: Crowd, clock: Clock, seed: int) -> Iterator[News]:
         from frozenlab.lake.kernels.neighbourhoods import fill_traffic, plan_in_order
-        from frozenlab.lake.kernels.paths import DELAYS, new_finder, new_traffic
+        from frozenlab.lake.kernels.paths import DELAYS, cells_of, new_finder, new_traffic
 
         k, m = crowd.distance.shape
         bases = crowd.distance[np.arange(k), crowd.starts].astype(np.int64)
@@ -47,13 +46,7 @@ class Prioritized(Planner):
                 asked = min(k, done + clock.effort())
                 done = plan_in_order(order, done, asked - done, crowd, traffic, finder, paths, lengths)
             if done == k:
-                yield News(cells_of(paths, lengths, crowd))
+                yield News(cells_of(crowd, paths.ravel(), np.arange(k) * (horizon + 1), lengths))
                 order = draws.permutation(k)
             else:
                 order = np.concatenate([order[[done]], np.delete(order, done)])
-
-
-def cells_of(paths: NDArray[Any], lengths: NDArray[np.int64], crowd: Crowd) -> NDArray[Any]:
-    """``[time, agent]`` cells of the paths, of which each is written up to its length."""
-    times = np.arange(int(lengths.max()) + 1)[:, None]
-    return crowd.cell_of[paths[np.arange(len(lengths)), np.minimum(times, lengths)]]

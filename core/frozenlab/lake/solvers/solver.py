@@ -35,17 +35,22 @@ from frozenlab.lake.kernels.limits import (
     IN_TURN,
     IN_TURN_AGENTS,
     IN_TURN_CELLS,
+    KEY_BITS,
     SOLVED,
     TOGETHER,
     UNDECIDED,
     UNSOLVABLE,
 )
+from frozenlab.lake.solvers import many
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.ida import Memo
 
 ROWS = 256
 """Boards solved in one call of the kernel."""
+CROWD_NODES, CROWD_EFFORT, LEAST_NODES = 20_000, 1 << 28, 100
+"""Nodes of Conflict-Based Search on a board whose joint states do not fit a number, and nodes times cells times agents: some seconds. Where
+that is less than LEAST_NODES, it is not tried."""
 LABELS = (False, True, None)
 """What the kernels' 0, 1 and -1 for ``needs_wait`` mean."""
 
@@ -60,7 +65,7 @@ class Solution:
     makespan: int | None = None
     """The optimal makespan, proven."""
     sum_of_costs: int | None = None
-    """The optimal sum of costs, proven; None where it was not asked for, or not decided within the budget."""
+    """The optimal sum of costs, proven, with ``bounded`` too; None where it was not asked for, or not decided within the budget."""
     needs_wait: bool | None = None
     """Whether every best plan has an agent wait before its arrival; None where that is not decided."""
     plan: Plan | None = None
@@ -160,7 +165,8 @@ def solve_group(
     cheapest: list[tuple[int, Plan] | None] = [None] * n
     if cells <= EXACT_CELLS and (sum_of_costs or wait_definition == "sum_of_costs"):
         # where every agent takes a shortest way, nothing is cheaper, and no agent waits
-        cheapest = list(zip(makespans[:, 2].tolist(), texts, strict=True))
+        shortest = zip(statuses.tolist(), makespans[:, 2].tolist(), texts, strict=True)
+        cheapest = [None if status == BOUNDED else (cost, text) for status, cost, text in shortest]
         delayed = np.flatnonzero((statuses == SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
         if len(delayed):
             known = Plans(plans.moves[delayed], plans.lengths[delayed])
@@ -173,6 +179,10 @@ def solve_group(
     for row in [] if drawn else np.flatnonzero(statuses == UNDECIDED).tolist():
         statuses[row], makespans[row, :2], texts[row] = _plan_together(boards.rows(np.array([row])))
         needs_wait[row], cheapest[row] = -1, None
+    if sum_of_costs and budgets is BUDGET_FULL:
+        for row in np.flatnonzero(np.isin(statuses, (SOLVED, BOUNDED))).tolist():
+            if cheapest[row] is None and int((exits[row] > 0).sum()).bit_length() * num_agents > KEY_BITS:
+                cheapest[row] = _costs_of_crowd(boards.rows(np.array([row])))  # beyond the reach of the search above
 
     out = []
     rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, strict=True)
@@ -180,7 +190,8 @@ def solve_group(
         if status == SOLVED:
             out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1]))
         elif status == BOUNDED:
-            out.append(Solution("bounded", plan=plan, bounds=(least, makespan)))
+            cost, cheap = best or (None, None)
+            out.append(Solution("bounded", sum_of_costs=cost, plan=plan, bounds=(least, makespan), cheapest_plan=cheap))
         else:
             out.append(Solution("unsolvable" if status == UNSOLVABLE else "undecided"))
     return out
@@ -209,16 +220,41 @@ def _plan_together(one: Boards) -> tuple[int, tuple[int, int], Plan]:
         way.append(node)
         node = int(search.parent[node])
     cells = crowd.cell_of[search.where[way[::-1]]]
-    makespan = len(way) - 1
-    steps, letters = np.diff(cells, axis=0), np.full((makespan, k), ord("W"), np.uint8)
-    for letter, step in (("L", -1), ("R", 1), ("U", -width), ("D", width)):
-        letters[steps == step] = ord(letter)
-    moved = (steps != 0)[::-1]
-    lengths = np.where(moved.any(axis=0), makespan - moved.argmax(axis=0), 0) if makespan else np.zeros(k, np.int64)
-    plans = Plans(np.ascontiguousarray(letters.T)[None], lengths[None])
-    ensure_valid(one, plans, np.array([True]), MAKESPAN, np.array([makespan]))
+    plan, _, makespan = written(cells, one)
     least = max(int(crowd.distance[i, start]) for i, start in enumerate(crowd.starts))
-    return (SOLVED if makespan == least else BOUNDED), (least, makespan), plans.read()[0]
+    return (SOLVED if makespan == least else BOUNDED), (least, makespan), plan
+
+
+def written(cells: NDArray[Any], one: Boards) -> tuple[Plan, int, int]:
+    """(plan, sum of costs, makespan) of a plan as cells ``[time, agent]``. Raises AssertionError if it does not pass the judge."""
+    steps = np.diff(cells.astype(np.int64), axis=0)
+    letters = np.full(steps.shape, ord("W"), np.uint8)
+    for letter, step in (("L", -1), ("R", 1), ("U", -one.width), ("D", one.width)):
+        letters[steps == step] = ord(letter)
+    away = cells != cells[-1]
+    arrivals = np.where(away.any(axis=0), len(cells) - np.argmax(away[::-1], axis=0), 0)
+    moves = np.ascontiguousarray(letters.T)
+    plan = tuple(row[:length].tobytes().decode("ascii") for row, length in zip(moves, arrivals, strict=True))
+    cost = int(arrivals.sum())
+    plans = Plans(moves[None], arrivals[None].astype(np.int64))
+    ensure_valid(one, plans, np.ones(1, np.bool_), SUM_OF_COSTS, np.array([cost]))
+    return plan, cost, int(arrivals.max())
+
+
+def _costs_of_crowd(one: Boards) -> tuple[int, Plan] | None:
+    """The smallest sum of costs of one board whose goals can all be reached, and a plan of it, by Conflict-Based Search for any number of
+    agents; None if it is not decided."""
+    agents, cells = one.starts.shape[1], one.exits.shape[1]
+    nodes = min(CROWD_NODES, CROWD_EFFORT // (agents * cells))
+    if nodes < LEAST_NODES:
+        return None
+    efforts, best = iter((agents, nodes, 1)), None
+    *_, crowd = many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width)
+    assert not isinstance(crowd, int)
+    for state in many.search(crowd, 1.0, lambda _: next(efforts, 0)):
+        if state.cells is not None:
+            best = written(state.cells, one)
+    return (best[1], best[0]) if best is not None and best[1] == state.lower_bound else None
 
 
 def _least_costs(
