@@ -19,6 +19,8 @@ from frozenlab.app.views.lake.desk import mode_of
 from frozenlab.app.views.lake.search import worth_watching
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Agent, Board, read_board
+from frozenlab.lake.planners import Found
+from frozenlab.lake.planners.lacam import LaCAM
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, LAB_MODEL, PLANNER, policy_folder
@@ -30,7 +32,7 @@ from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import connected_board, reachable_board
-from tests.pages.apptest import bare_page, button, components, shown
+from tests.pages.apptest import bare_page, button, components, shown, source
 
 SMALL = read_board("S F G\nF F F\ng F s")
 WALLED = read_board("S H G\nF H F\nF H F")
@@ -167,6 +169,28 @@ def test_the_board_and_a_plan_are_taken_to_other_tools(page: AppTest) -> None:
     on(page, WALLED)
     warned = " ".join(warning.value for warning in page.warning)
     assert "Not for this board" in warned and "cannot be solved" in warned and players(page)
+
+
+def test_planners_search_the_board_and_are_compared(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second finds nothing in its time, which is said."""
+
+    def nothing(self: LaCAM, board: Board, seconds: float, seed: int, report: Any) -> Found:
+        return Found(lower_bound=6, seconds=seconds)
+
+    monkeypatch.setattr(LaCAM, "plan", nothing)
+    on(page, SMALL).segmented_control(key="play_planner").set_value("Search").run()
+    page.multiselect(key="play_searchers").set_value(["pibt", "lacam"]).run()
+    button(page, "Let them search").click().run()
+    assert not page.error and not page.exception
+    (player,) = players(page)
+    pibt, lacam, exact = player["tracks"]
+    assert (pibt["label"], lacam["label"], exact["label"]) == ("PIBT", "LaCAM", "Exact solver")
+    assert pibt["outcome"] in ("optimal", "suboptimal") and lacam["paths"] is None
+    table = source(page)
+    assert "no plan in 5.0 s" in table and "the smallest" in table
+    page.session_state["play_board"] = choices.FIRST_BOARD
+    page.run()
+    assert "no plan in 5.0 s" not in source(page), "it was another board"
 
 
 def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(page: AppTest) -> None:

@@ -9,11 +9,11 @@ from itertools import count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.app.play import choices, planner
+from frozenlab.app.play import choices, planner, searching
 from frozenlab.app.play.board_controls import SOLVING, choose_board
 from frozenlab.app.play.optimum import known_solution, show_open_costs, solution_facts, solve_now, solver_track, warning_of
 from frozenlab.app.play.planner import Planned, PlannedAnswer, ask, choose_planner, your_plan
-from frozenlab.app.play.state import DESK, lay_out, load, state, take_address, take_turn, write_address
+from frozenlab.app.play.state import DESK, SEARCH, lay_out, load, state, take_address, take_turn, write_address
 from frozenlab.app.ui import nav, theme
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.components.keys import shortcuts
@@ -67,6 +67,8 @@ def page() -> None:
         show_board(board, tracks, planned, solution, warning)
     with places.below:
         broken_rule(tracks)
+        if state.play_planner == SEARCH:
+            searching.show_found(board)
         row = st.container(horizontal=True, vertical_alignment="center")
         take_along(board, tracks, row)
         raw_answer(planned.completion)
@@ -78,6 +80,8 @@ def page() -> None:
         solve_now(board, places.waiting)
     if planned.request is not None:
         ask(planned.request, board, optimum)
+    if planned.search is not None:
+        searching.search_now(planned.search, places.waiting)
     planner.load(planned.checkpoint)
 
 
@@ -121,7 +125,7 @@ def let_them_meet() -> None:
 
 def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None, warning: str) -> None:
     """The board to watch, plan and draw on, with all plans under one timeline, and a choice among several answers."""
-    busy = SOLVING if solution is None else "The model plans" if planned.request else ""
+    busy = SOLVING if solution is None else "The model plans" if planned.request else "The planners search" if planned.search else ""
     board_desk(
         board,
         tracks,

@@ -1,4 +1,4 @@
-"""Choosing the planner: a model, all stages of a session, or a recorded answer; and what the reader has planned."""
+"""Choosing the planner: a model, all stages of a session, planners of the field, or a recorded answer; and what the reader has planned."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
-from frozenlab.app.play import choices
-from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SINGLE_MODEL, Places, state, turn_to
+from frozenlab.app.play import choices, searching
+from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SEARCH, SINGLE_MODEL, Places, state, turn_to
 from frozenlab.app.ui import refusals
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.share import encode
@@ -59,6 +59,8 @@ class Planned:
     """The chosen model; None where several plan, or none does."""
     stages_of: str | None = None
     """The id of the session all of whose stages plan."""
+    search: searching.Search | None = None
+    """Planners of the field that have to search before their plans can be shown."""
 
 
 def choose_planner(board: Board, optimum: int | None, store: SessionStore, places: Places) -> Planned:
@@ -68,7 +70,7 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
         saved = None
     with places.plan:
         st.subheader("Plan", anchor=False)
-        options = [SINGLE_MODEL, EVERY_STAGE, *([RECORDED] if saved else [])]
+        options = [SINGLE_MODEL, EVERY_STAGE, SEARCH, *([RECORDED] if saved else [])]
         if state.get("play_planner") not in options:
             state.play_planner = SINGLE_MODEL
         planner = st.segmented_control("Planner", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
@@ -79,6 +81,9 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
         if planner == EVERY_STAGE:
             stages_of, request = stage_controls(board, store, places.actions)
             return replace(planned_by(request, board), stages_of=stages_of)
+        if planner == SEARCH:
+            search = searching.due(searching.search_controls(board, places.actions))
+            return Planned(searching.tracks_of(board, optimum), search=search)
         assert saved is not None
         st.caption(plain(saved.origin))
         verdict = saved.verdict or judge_paths(board, saved.paths or (), optimum)

@@ -16,7 +16,7 @@ from frozenlab.app.views.lake.tracks import Recorded
 from frozenlab.lake.board import Board, BoardError
 
 state = st.session_state
-SINGLE_MODEL, EVERY_STAGE, RECORDED = "Model", "Every stage", "Recorded"
+SINGLE_MODEL, EVERY_STAGE, SEARCH, RECORDED = "Model", "Every stage", "Search", "Recorded"
 """Who plans."""
 EVERY_STAGE_CODE = "stages"
 """EVERY_STAGE in the address."""

@@ -27,7 +27,7 @@ class LNS(Planner):
     prioritized planning among all others, and what is not dearer is kept."""
 
     name: ClassVar[str] = "lns"
-    title: ClassVar[str] = "LaCAM with large neighbourhood search"
+    title: ClassVar[str] = "LNS"
     promise: ClassVar[Literal["complete"]] = "complete"
     first: Planner = field(default_factory=LaCAM)
 

@@ -19,6 +19,7 @@ WORDS: dict[Group, str] = {
     "boards": "The generator of boards",
     "costs": "The solver of the sum of costs",
     "large": "The solver of large boards",
+    "planners": "The planners",
 }
 LOOK = 0.3
 """Seconds between two looks while a page waits."""

@@ -1,0 +1,184 @@
+"""Planners of the field on Play: which plan each finds of the board on the page in some seconds, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.app import allowances
+from frozenlab.app.play.state import state, turn_to
+from frozenlab.app.ui import markup, theme
+from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
+from frozenlab.app.views.lake import preparing
+from frozenlab.app.views.lake.tracks import Track
+from frozenlab.base.errors import LabError
+from frozenlab.lake.board import Board
+from frozenlab.lake.planners import PLANNERS, Found
+from frozenlab.lake.rules import judge, walk
+
+AT_FIRST = ["lacam", "lns"]
+MOST = 4
+"""Planners side by side."""
+PAUSE = 0.3
+"""Seconds from one look at a search that runs to the next at the least."""
+PROMISES = {
+    "optimal": "the smallest sum of costs, given time",
+    "bounded": "a sum of costs within a factor",
+    "complete": "a plan, or that there is none",
+    "none": "nothing, but quick",
+}
+
+
+@dataclass(frozen=True)
+class Search:
+    """What planners are asked."""
+
+    board: Board
+    names: tuple[str, ...]
+    seconds: float
+    """For each."""
+    seed: int
+
+
+def search_controls(board: Board, actions: DeltaGenerator) -> Search:
+    """Which planners search, and for how long."""
+    names = st.multiselect(
+        "Planners", list(PLANNERS), AT_FIRST, key="play_searchers", persist_state="session", max_selections=MOST,
+        format_func=lambda name: PLANNERS[name].title,
+        help="  \n".join(f"**{planner.title}** promises {PROMISES[planner.promise]}." for planner in PLANNERS.values()),
+    )  # fmt: skip
+    seconds = st.slider("Seconds for each", 1, 60, 5, key="play_seconds", persist_state="session")
+
+    def asked() -> None:
+        state.play_search_asked = True
+        turn_to("watch")
+
+    actions.button("Let them search", type="primary", key="play_plan", on_click=asked, disabled=not names, help="Key: M")
+    return Search(board, tuple(names), float(seconds), state.get("play_seed", 0))
+
+
+def due(search: Search) -> Search | None:
+    """The search, if a reader asked for it."""
+    return search if state.pop("play_search_asked", False) and search.names else None
+
+
+def found_on(board: Board) -> dict[str, list[Found]]:
+    """What each planner of the last search found of the board, as it came."""
+    asked: Search | None = state.get("play_searched")
+    return state.play_found if asked is not None and asked.board == board else {}
+
+
+def tracks_of(board: Board, optimum: int | None) -> list[Track]:
+    """The best plan of each planner."""
+    tracks = []
+    for name, history in found_on(board).items():
+        plan = history[-1].plan
+        cheapest = history[-1].cost if history[-1].proven else None
+        verdict = None if plan is None else judge(board, plan, optimum)
+        tracks.append(Track(PLANNERS[name].title, None if plan is None else walk(board, plan), verdict, cheapest))
+    return tracks
+
+
+def search_now(search: Search, waiting: DeltaGenerator) -> None:
+    """Lets the planners search one after the other, each plan as it comes, and draws the page again. What a reader does meanwhile ends it;
+    what was found is kept."""
+    state.play_searched, state.play_found, state.play_search_failed = search, {}, ""
+    preparing.wait_for("planners", place=waiting)
+    place = waiting.empty()
+    try:
+        for name in search.names:
+            planner, history = PLANNERS[name], [Found()]
+            allowances.spend(allowances.SOLVED)
+            state.play_found[name] = history
+            looked = -PAUSE
+
+            def note(found: Found, title: str = planner.title, history: list[Found] = history) -> None:
+                nonlocal looked
+                history.append(found)
+                if found.seconds >= looked + PAUSE:
+                    looked = found.seconds
+                    place.progress(min(1.0, found.seconds / search.seconds), f"{title}, {found.seconds:.1f} s: {words(found)}")
+
+            place.progress(0.0, f"{planner.title} searches")
+            history.append(planner.plan(search.board, search.seconds, search.seed, note))
+    except LabError as error:
+        state.play_search_failed = str(error)
+    st.rerun()
+
+
+def words(found: Found) -> str:
+    """What is known of the best plan so far."""
+    if found.unsolvable:
+        return "no plan; this is proven"
+    if found.cost is None:
+        return "no plan yet"
+    return f"sum of costs {found.cost:,}, {quality(found)}"
+
+
+def quality(found: Found) -> str:
+    """
+    >>> quality(Found(cost=12, lower_bound=10)), quality(Found(cost=10, lower_bound=10))
+    ('at most 1.20 times the smallest', 'the smallest')
+    """
+    return "the smallest" if found.proven else f"at most {found.ratio:.2f} times the smallest"
+
+
+def show_found(board: Board) -> None:
+    """The planners on this board: what each found, and how its plan became cheaper."""
+    if state.get("play_search_failed"):
+        st.error(markup.plain(f"The search ended: {state.play_search_failed}"))
+    if not (histories := found_on(board)):
+        return
+    markup.styles()
+    st.subheader("Planners on this board", anchor=False)
+    head = [
+        ("planner", ""), ("promises", ""), ("first plan", "seconds"), ("sum of costs", "over the agents: when each is home for good"),
+        ("that is", ""), ("makespan", "when the last agent is home for good"), ("best plan", "seconds"),
+    ]  # fmt: skip
+    rows = [
+        [escape(PLANNERS[name].title), PROMISES[PLANNERS[name].promise], *(escape(part) for part in figures(history))]
+        for name, history in histories.items()
+    ]
+    st.html(markup.table("Planners on this board", head, rows, numbers=("first plan", "sum of costs", "makespan", "best plan")))
+    if any(len(plans_of(history)) > 1 for history in histories.values()):
+        theme.chart(improvement(histories), key="play-improvement")
+
+
+def plans_of(history: list[Found]) -> list[Found]:
+    """The first report of each plan."""
+    return [now for before, now in pairwise(history) if now.cost is not None and now.cost != before.cost]
+
+
+def figures(history: list[Found]) -> tuple[str, str, str, str, str]:
+    """First plan after, sum of costs, how good that is, makespan, and after how long it was found."""
+    plans, best = plans_of(history), history[-1]
+    if not plans:
+        return "–", "–", "no plan; this is proven" if best.unsolvable else f"no plan in {best.seconds:.1f} s", "–", "–"
+    first, last = plans[0], plans[-1]
+    return f"{first.seconds:.2f} s", f"{best.cost:,}", quality(best), f"{best.makespan:,}", f"{last.seconds:.2f} s"
+
+
+def improvement(histories: dict[str, list[Found]]) -> Chart:
+    """The sum of costs of each planner's best plan, over the seconds of its search."""
+    figure = go.Figure()
+    for color, (name, history) in zip(ARM_COLORS, histories.items(), strict=False):
+        plans = plans_of(history)
+        if plans:
+            seconds, costs = [found.seconds for found in plans], [found.cost for found in plans]
+            line = dict(color=color, shape="hv")
+            figure.add_scatter(
+                x=[*seconds, history[-1].seconds], y=[*costs, costs[-1]], name=PLANNERS[name].title, mode="lines+markers", line=line
+            )
+    least = max(history[-1].lower_bound for history in histories.values())
+    dotted = dict(dash="dot", color=BEFORE_COLOR)
+    figure.add_hline(least, line=dotted, annotation_text="no plan is cheaper", annotation_position="bottom left")
+    common_layout(figure, 260)
+    figure.update_xaxes(title="seconds", gridcolor=GRID_COLOR, rangemode="tozero")
+    figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR)
+    said = [f"{PLANNERS[name].title} ends with {words(history[-1])}" for name, history in histories.items()]
+    return Chart(figure, f"The sum of costs of the best plan so far over time. {'; '.join(said)}.")
