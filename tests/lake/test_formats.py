@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import MOVES, Agent, Board, BoardError
 from frozenlab.lake.formats import FORMATS, Entry, Source, file_stems, read, recognise, suffix_format, write
-from frozenlab.lake.formats.entry import from_xy, plan_of, swap_up_down, to_xy, trimmed
+from frozenlab.lake.formats.entry import from_xy, plan_of, standing, swap_up_down, to_xy, trimmed
 from frozenlab.lake.formats.movingai import octile_distance
+from frozenlab.lake.formats.paths import SWAPPED
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution
@@ -86,6 +87,9 @@ def test_what_is_written_is_read_back(name: str, entry: Entry) -> None:
         assert name == "paths" and "fits the map with its cells as (row, col) and as (x, y)" in str(error)
         return
     assert back.board == entry.board
+    if back.notes == (SWAPPED,):  # a walk that misses goals, of which more are met the other way round: that is said
+        assert standing(back.board, back.plan or ())[1] > standing(entry.board, trimmed(entry.plan or ()))[1]
+        return
     assert back.plan == (trimmed(entry.plan or ()) if FORMATS[name].plans else None)
     assert write(name, [back], "x") == files or not FORMATS[name].plans
 
