@@ -64,6 +64,11 @@ def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> No
         assert found.cost <= planner.factor * found.lower_bound
 
 
+def test_nobody_is_pulled_into_a_door_of_another_agent() -> None:
+    board = Board(("FF", "0F", "FF", "F0"), (Agent((3, 0), (0, 1)), Agent((1, 1), (0, 0))))
+    assert_true(board, PLANNERS["lacam"].plan(board, 5.0, seed=1))
+
+
 def least_loss(board: Board) -> int:
     """The least sum over all time steps of the agents that are not at rest on their goals (Dijkstra over joint states)."""
     goals = tuple(agent.goal for agent in board.agents)

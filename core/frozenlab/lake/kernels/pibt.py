@@ -141,6 +141,15 @@ def can_swap(pushed_from, pulled_from, crowd, room):
 
 
 @kernel
+def may_step(i, here, there, crowd):
+    """Whether agent i can go from one vertex to another: an exit leads there, and it is no door of another agent."""
+    for direction in range(DIRECTIONS):
+        if crowd.successors[here, direction] == there:
+            return crowd.distance[i, there] != FAR
+    return False
+
+
+@kernel
 def place(first, now, after, crowd, room, state):
     """Decides where agent ``first`` goes, and those whom it pushes. Returns (whether it did, the state of the draws).
 
@@ -180,7 +189,8 @@ def place(first, now, after, crowd, room, state):
                 continue
         if done:
             j = room.swapped[depth]
-            if j != NOBODY and room.tried[depth] == 1 and after[j] < 0 and there[now[i]] == NOBODY:
+            follows = j != NOBODY and room.tried[depth] == 1 and after[j] < 0 and there[now[i]] == NOBODY
+            if follows and may_step(j, now[j], now[i], crowd):
                 there[now[i]], after[j] = j, now[i]
         else:
             there[now[i]], after[i] = i, now[i]
