@@ -5,10 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import entry
+from frozenlab.lake.kernels.compiled import entry, inlined, kernel
 from frozenlab.lake.kernels.graph import distances, number_cells
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
+
+NOBODY = -1
+CHOICES = DIRECTIONS + 1
+"""The neighbours of a vertex, and the vertex itself."""
 
 
 class Crowd(NamedTuple):
@@ -51,3 +55,19 @@ def write_distances(crowd, predecessors, exits, first, last):
         if crowd.starts[i] < 0 or crowd.distance[i, crowd.starts[i]] == FAR:
             return i
     return -1
+
+
+@inlined
+def choice(i, here, direction, crowd):
+    """Where agent i may be one step after ``here``, by a number below CHOICES; -1: no exit leads there, or to a door of another agent."""
+    there = here if direction == DIRECTIONS else crowd.successors[here, direction]
+    return there if there >= 0 and crowd.distance[i, there] != FAR else np.int64(-1)
+
+
+@kernel
+def leads(i, here, there, crowd):
+    """Whether agent i can go from one vertex to another."""
+    for direction in range(DIRECTIONS):  # noqa: SIM110, Numba has no any() of a generator
+        if choice(i, here, direction, crowd) == there:
+            return True
+    return False

@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.cbs.tree import BARRED, LATER, NO_STEP, SETTLED, THROUGH
 from frozenlab.lake.kernels.compiled import entry, kernel
-from frozenlab.lake.kernels.grid import DIRECTIONS
-from frozenlab.lake.kernels.limits import FAR
+from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice
+from frozenlab.lake.kernels.limits import DONE, FULL, GOING_ON, IMPROVED
 from frozenlab.lake.kernels.paths import CAREFUL, DELAYS, EMPTY, NEVER, SOON, add_to_traffic, find_path, may_step, put, step_key, write_path
-from frozenlab.lake.kernels.pibt import CHOICES, NOBODY
 
-GOING_ON, IMPROVED, DONE, FULL = 0, 1, 2, 3
-"""After some nodes: nothing new; a plan, or a cheaper one; the best plan is within the factor, or there is none; the memory is full."""
 COUNTERS = 11
 OPEN, WAITING, FOCAL, NODES, PATHS, POOL, STAMP, TURN, BEST, BOUND, CUT = map(np.int64, range(COUNTERS))
 """Sizes of the three heaps; nodes, paths, and vertices of paths; the last mark of ``seen``; nodes expanded; the node of the best plan, or
@@ -208,8 +205,8 @@ def mark_single(j, arrival, crowd, finder, single):
         for now in range(begins[t], begins[t + 1]):
             here = np.int64(finder.node[now, 0])
             for direction in range(CHOICES):
-                there = here if direction == DIRECTIONS else crowd.successors[here, direction]
-                if there < 0 or distance[there] == FAR:
+                there = choice(j, here, direction, crowd)
+                if there < 0:
                     continue
                 delay = t + 1 + distance[there] - base
                 if delay <= arrival - base and finder.marks[there, delay] != reached and may_step(t + 1, here, there, finder):
@@ -224,8 +221,8 @@ def mark_single(j, arrival, crowd, finder, single):
         for now in range(begins[t], begins[t + 1]):
             here = np.int64(finder.node[now, 0])
             for direction in range(CHOICES):
-                there = here if direction == DIRECTIONS else crowd.successors[here, direction]
-                if there < 0 or distance[there] == FAR:
+                there = choice(j, here, direction, crowd)
+                if there < 0:
                     continue
                 delay = t + 1 + distance[there] - base
                 if delay <= arrival - base and finder.marks[there, delay] == alive and may_step(t + 1, here, there, finder):

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import entry, kernel
-from frozenlab.lake.kernels.grid import DIRECTIONS
-from frozenlab.lake.kernels.limits import FAR
-from frozenlab.lake.kernels.pibt import CHOICES, NOBODY, clear, decide, sort_by_urgency, urgency_of
+from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, Crowd, choice
+from frozenlab.lake.kernels.limits import DONE, FAR, FULL, GOING_ON, IMPROVED
+from frozenlab.lake.kernels.pibt import clear, decide, sort_by_urgency, urgency_of
 from frozenlab.lake.kernels.stream import below, mix
 
-GOING_ON, IMPROVED, DONE, FULL = 0, 1, 2, 3
-"""After some steps of the search: nothing new; a first plan, or a cheaper one; all is searched; its memory is full."""
 COUNTERS = 5
 NODES, CONSTRAINTS, EDGES, OPEN, GOAL = range(COUNTERS)
 """Counters of :class:`Search`."""
@@ -78,6 +76,14 @@ def new_search(agents: int) -> Search:
         first=room(nodes, 3), slots=room(1 << (2 * nodes - 1).bit_length()), constraint=room(6 * many, 5), edge=room(many, 2),
         open=room(many), queue=room(nodes), queued=np.zeros(nodes, np.uint8),
     )  # fmt: skip
+
+
+def cells_to(goal: int, crowd: Crowd, search: Search) -> NDArray[np.int64]:
+    """``[time, agent]`` row-major cells of the cheapest known way to a configuration."""
+    way = [goal]
+    while (before := int(search.parent[way[-1]])) != NONE:
+        way.append(before)
+    return crowd.cell_of[search.where[way[::-1]]]
 
 
 @kernel
@@ -271,11 +277,11 @@ def go_on_lacam(crowd, search, room, after, state, steps, improve):
         depth = search.constraint[constraint, 3]
         if depth < k:
             i = search.turns[node, depth]
-            here = search.where[node, i]
+            here = np.int64(search.where[node, i])
             first = search.counters[CONSTRAINTS]
             for direction in range(CHOICES):
-                vertex = here if direction == DIRECTIONS else crowd.successors[here, direction]
-                if vertex >= 0 and crowd.distance[i, vertex] < FAR:
+                vertex = choice(i, here, direction, crowd)
+                if vertex >= 0:
                     add_constraint(node, constraint, i, vertex, depth + 1, search)
             for place_ in range(search.counters[CONSTRAINTS] - 1, first, -1):  # in any order
                 state, other = below(state, place_ - first + 1)

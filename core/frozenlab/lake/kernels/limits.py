@@ -9,6 +9,8 @@ FOUND, FAILED, GAVE_UP = 1, 0, -1
 """Outcomes of one search: a plan; proof that there is none; the budget is spent."""
 SOLVED, UNSOLVABLE, UNDECIDED, BOUNDED = 1, 0, -1, 2
 """Outcomes for a board. ``BOUNDED``: there is a plan, and a lower bound below its makespan."""
+GOING_ON, IMPROVED, DONE, FULL = 0, 1, 2, 3
+"""After some steps of a search for many agents: nothing new; a first plan, or a cheaper one; it has ended; its memory is full."""
 
 FAR = 30_000
 """Stands for "never" in int16 tables of distances."""

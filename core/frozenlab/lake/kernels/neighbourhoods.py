@@ -5,10 +5,9 @@ Harabor, Stuckey and Koenig 2021, MAPF-LNS). Imports numba.
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice
 from frozenlab.lake.kernels.grid import DIRECTIONS
-from frozenlab.lake.kernels.limits import FAR
 from frozenlab.lake.kernels.paths import AROUND, DELAYS, add_to_traffic, agent_at, find_path, take_from_traffic, write_path
-from frozenlab.lake.kernels.pibt import CHOICES, NOBODY
 from frozenlab.lake.kernels.stream import below
 
 LARGEST = 16
@@ -67,8 +66,8 @@ def meet_on_walks(size, chosen, crowd, traffic, paths, lengths, state):
         here = np.int64(paths[i, t])
         while n < size and t + 1 < lengths[i]:
             state, direction = below(state, CHOICES)
-            there = here if direction == DIRECTIONS else crowd.successors[here, direction]
-            if there < 0 or crowd.distance[i, there] == FAR or t + 1 + crowd.distance[i, there] >= lengths[i]:
+            there = choice(i, here, direction, crowd)
+            if there < 0 or t + 1 + crowd.distance[i, there] >= lengths[i]:
                 break
             n = add_if_new(agent_at(t + 1, there, traffic), chosen, n)
             here, t = there, t + 1

@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import kernel
-from frozenlab.lake.kernels.crowd import Crowd
-from frozenlab.lake.kernels.grid import DIRECTIONS
-from frozenlab.lake.kernels.limits import FAR
-from frozenlab.lake.kernels.pibt import CHOICES, NOBODY
+from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, Crowd, choice
 from frozenlab.lake.kernels.stream import mix
 
 DELAYS = 128
@@ -238,8 +235,8 @@ def find_path(i, crowd, traffic, finder, how, earliest, most, until):
             n += 1
         many = 0
         for direction in range(CHOICES):
-            there = here if direction == DIRECTIONS else crowd.successors[here, direction]
-            if there < 0 or distance[there] == FAR:
+            there = choice(i, here, direction, crowd)
+            if there < 0:
                 continue
             delay = t + 1 + distance[there] - base
             if delay > most or finder.marks[there, delay] == search or (how != AROUND and not may_step(t + 1, here, there, finder)):

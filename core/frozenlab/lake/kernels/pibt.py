@@ -11,13 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice, leads
 from frozenlab.lake.kernels.grid import DIRECTIONS
-from frozenlab.lake.kernels.limits import FAR
 from frozenlab.lake.kernels.stream import below
-
-NOBODY = -1
-CHOICES = DIRECTIONS + 1
-"""The neighbours of a vertex, and the vertex itself."""
 
 
 class Room(NamedTuple):
@@ -54,8 +50,8 @@ def rank_choices(i, depth, after, now, crowd, room, state):
     choices = room.choices[depth]
     n = 0
     for direction in range(CHOICES):
-        vertex = now[i] if direction == DIRECTIONS else crowd.successors[now[i], direction]
-        if vertex < 0 or crowd.distance[i, vertex] == FAR:
+        vertex = choice(i, np.int64(now[i]), direction, crowd)
+        if vertex < 0:
             continue
         state, place = below(state, n + 1)
         choices[n] = choices[place]
@@ -141,15 +137,6 @@ def can_swap(pushed_from, pulled_from, crowd, room):
 
 
 @kernel
-def may_step(i, here, there, crowd):
-    """Whether agent i can go from one vertex to another: an exit leads there, and it is no door of another agent."""
-    for direction in range(DIRECTIONS):
-        if crowd.successors[here, direction] == there:
-            return crowd.distance[i, there] != FAR
-    return False
-
-
-@kernel
 def place(first, now, after, crowd, room, state):
     """Decides where agent ``first`` goes, and those whom it pushes. Returns (whether it did, the state of the draws).
 
@@ -190,7 +177,7 @@ def place(first, now, after, crowd, room, state):
         if done:
             j = room.swapped[depth]
             follows = j != NOBODY and room.tried[depth] == 1 and after[j] < 0 and there[now[i]] == NOBODY
-            if follows and may_step(j, now[j], now[i], crowd):
+            if follows and leads(j, np.int64(now[j]), now[i], crowd):
                 there[now[i]], after[j] = j, now[i]
         else:
             there[now[i]], after[i] = i, now[i]

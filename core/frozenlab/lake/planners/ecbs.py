@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.planners.lacam import LaCAM
-from frozenlab.lake.planners.planner import Clock, News, Planner
+from frozenlab.lake.planners.planner import Clock, Planner
 from frozenlab.lake.solvers import many
+from frozenlab.lake.solvers.many import News
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.crowd import Crowd
@@ -32,8 +33,7 @@ class ECBS(Planner):
             raise LabError(f"the factor is {self.factor:g}; ECBS takes one from 1 (optimal) to 100")
 
     def search(self, board: Board, crowd: Crowd, clock: Clock, seed: int) -> Iterator[News]:
-        for state in many.search(crowd, float(self.factor), lambda whole: 0 if clock.is_up else clock.effort(whole)):
-            yield News(state.cells, state.lower_bound, state.unsolvable)
+        return many.search(crowd, float(self.factor), lambda whole: 0 if clock.is_up else clock.effort(whole))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from frozenlab.base import seeds
 from frozenlab.lake.board import Board
-from frozenlab.lake.planners.planner import Clock, News, Planner
+from frozenlab.lake.planners.planner import Clock, Planner
+from frozenlab.lake.solvers.many import News
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.crowd import Crowd
@@ -44,10 +45,7 @@ class LaCAM(Planner):
             if status == kernels.DONE and goal < 0:
                 yield News(unsolvable=True)
             elif status == kernels.IMPROVED or status == kernels.DONE:
-                way = [goal]
-                while search.parent[way[-1]] >= 0:
-                    way.append(int(search.parent[way[-1]]))
-                yield News(crowd.cell_of[search.where[way[::-1]]], bound)
+                yield News(kernels.cells_to(goal, crowd, search), bound)
 
 
 class LaCAMStar(LaCAM):

@@ -15,13 +15,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.solvers import many
+from frozenlab.lake.solvers.many import News
 from frozenlab.lake.solvers.solver import Boards, stacked, written
 
 if TYPE_CHECKING:
@@ -57,14 +56,14 @@ class Found:
         """How many times the lower bound the plan costs at most; None without a plan."""
         return None if self.cost is None else self.cost / self.lower_bound if self.lower_bound else 1.0
 
+    @property
+    def quality(self) -> str:
+        """How good its plan is.
 
-class News(NamedTuple):
-    """What a search has to say."""
-
-    cells: NDArray[Any] | None = None
-    """``[time, agent]`` row-major cells of a plan, whose last row is the goals."""
-    lower_bound: int = 0
-    unsolvable: bool = False
+        >>> Found(cost=12, lower_bound=10).quality, Found(cost=10, lower_bound=10).quality
+        ('at most 1.20 times the smallest', 'the smallest')
+        """
+        return "the smallest" if self.proven else f"at most {self.ratio:.2f} times the smallest"
 
 
 class Clock:
@@ -168,12 +167,10 @@ def crowd_of(board: Board, one: Boards, clock: Clock) -> Crowd | None:
     Raises LabError if a goal is too far away.
     """
     crowd = None
-    for part in many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width):
-        if isinstance(part, int):
-            if board.agents[part].start in board.distances_to_goal(part):
-                raise LabError(f"the goal of agent {part} is more than 29,999 steps away; planners go that far")
-            return None
-        if clock.is_up:
+    for part, cut_off in many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width):
+        if cut_off >= 0 and board.agents[cut_off].start in board.distances_to_goal(cut_off):
+            raise LabError(f"the goal of agent {cut_off} is more than 29,999 steps away; planners go that far")
+        if cut_off >= 0 or clock.is_up:
             return None
         crowd = part
     return crowd

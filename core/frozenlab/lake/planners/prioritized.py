@@ -10,7 +10,8 @@ import numpy as np
 
 from frozenlab.base import seeds
 from frozenlab.lake.board import Board
-from frozenlab.lake.planners.planner import Clock, News, Planner
+from frozenlab.lake.planners.planner import Clock, Planner
+from frozenlab.lake.solvers.many import News
 
 if TYPE_CHECKING:
     from frozenlab.lake.kernels.crowd import Crowd

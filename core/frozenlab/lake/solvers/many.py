@@ -17,18 +17,19 @@ MEMORY = 1 << 28
 """Bytes of the nodes that a search keeps."""
 
 
-class State(NamedTuple):
-    """How far a search is."""
+class News(NamedTuple):
+    """What a search has to say."""
 
-    lower_bound: int
-    cells: NDArray[Any] | None
-    """``[time, agent]`` row-major cells of a plan that is cheaper than those before."""
-    unsolvable: bool
+    cells: NDArray[Any] | None = None
+    """``[time, agent]`` row-major cells of a plan, whose last row is the goals."""
+    lower_bound: int = 0
+    """No plan has a smaller sum of costs."""
+    unsolvable: bool = False
 
 
-def crowd_in(exits: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64], width: int) -> Iterator[Crowd | int]:
-    """The graph of a board and the distances of its agents, a few agents at a time: the crowd each time, and in the end the first agent
-    that cannot reach its goal, if there is one."""
+def crowd_in(exits: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64], width: int) -> Iterator[tuple[Crowd, int]]:
+    """The graph of a board and the distances of its agents, a few agents at a time: the crowd, and -1 or, in the end, the first agent
+    that cannot reach its goal."""
     from frozenlab.lake.kernels.crowd import number_crowd, write_distances
 
     crowd, predecessors = number_crowd(exits, width, starts, goals)
@@ -36,13 +37,12 @@ def crowd_in(exits: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray
     at_once = max(1, VISITS // m)
     for first in range(0, k, at_once):
         cut_off = write_distances(crowd, predecessors, exits, first, min(first + at_once, k))
+        yield crowd, int(cut_off)
         if cut_off >= 0:
-            yield int(cut_off)
             return
-        yield crowd
 
 
-def search(crowd: Crowd, factor: float, effort: Callable[[bool], int]) -> Iterator[State]:
+def search(crowd: Crowd, factor: float, effort: Callable[[bool], int]) -> Iterator[News]:
     """Searches for a plan whose sum of costs is at most ``factor`` times the smallest; ends with it (kernels/ecbs.py).
 
     Args:
@@ -71,4 +71,4 @@ def search(crowd: Crowd, factor: float, effort: Callable[[bool], int]) -> Iterat
             first, lengths, _ = np.ascontiguousarray(tree.path[tree.ways[best]].T)
             cells = cells_of(crowd, tree.pool, first, lengths)
         unsolvable = status == ecbs.DONE and best < 0 and tree.counters[ecbs.CUT] == ecbs.NEVER
-        yield State(0 if unsolvable else int(tree.counters[ecbs.BOUND]), cells, unsolvable)
+        yield News(cells, 0 if unsolvable else int(tree.counters[ecbs.BOUND]), unsolvable)

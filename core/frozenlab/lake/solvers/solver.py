@@ -29,6 +29,7 @@ from frozenlab.lake.exits import ADDED, KEPT
 from frozenlab.lake.kernels.limits import (
     BOUNDED,
     BUDGET_FULL,
+    DONE,
     EXACT_CELLS,
     FAR,
     HORIZON,
@@ -200,27 +201,20 @@ def solve_group(
 def _plan_together(one: Boards) -> tuple[int, tuple[int, int], Plan]:
     """(status, the longest distance and the makespan of the plan, the plan) of one board by LaCAM, for teams that are too large to plan
     in turn."""
-    from frozenlab.lake.kernels.crowd import number_crowd, write_distances
-    from frozenlab.lake.kernels.lacam import DONE, GOAL, begin_lacam, go_on_lacam, new_search
+    from frozenlab.lake.kernels.lacam import GOAL, begin_lacam, cells_to, go_on_lacam, new_search
     from frozenlab.lake.kernels.pibt import new_room
 
     (exits,), (starts,), (goals,), width = one
-    crowd, predecessors = number_crowd(exits, width, starts, goals)
+    *_, (crowd, cut_off) = many.crowd_in(exits, starts, goals, width)
     k, m = crowd.distance.shape
-    cut_off = write_distances(crowd, predecessors, exits, 0, k)
     if cut_off >= 0:  # distances of FAR and more are not measured
         return (UNSOLVABLE if m < FAR or crowd.starts[cut_off] < 0 else UNDECIDED), (0, 0), ()
     search, state = new_search(k), np.uint64(seeds.derive(0, "solver/large"))
     begin_lacam(crowd, search)
     status, _ = go_on_lacam(crowd, search, new_room(m, k), np.empty(k, np.int32), state, max(TOGETHER // k, 1), False)
-    if (node := int(search.counters[GOAL])) < 0:
+    if (goal := int(search.counters[GOAL])) < 0:
         return (UNSOLVABLE if status == DONE else UNDECIDED), (0, 0), ()
-    way = []
-    while node >= 0:
-        way.append(node)
-        node = int(search.parent[node])
-    cells = crowd.cell_of[search.where[way[::-1]]]
-    plan, _, makespan = written(cells, one)
+    plan, _, makespan = written(cells_to(goal, crowd, search), one)
     least = max(int(crowd.distance[i, start]) for i, start in enumerate(crowd.starts))
     return (SOLVED if makespan == least else BOUNDED), (least, makespan), plan
 
@@ -249,8 +243,7 @@ def _costs_of_crowd(one: Boards) -> tuple[int, Plan] | None:
     if nodes < LEAST_NODES:
         return None
     efforts, best = iter((agents, nodes, 1)), None
-    *_, crowd = many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width)
-    assert not isinstance(crowd, int)
+    *_, (crowd, _) = many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width)
     for state in many.search(crowd, 1.0, lambda _: next(efforts, 0)):
         if state.cells is not None:
             best = written(state.cells, one)
