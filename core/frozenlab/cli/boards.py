@@ -169,10 +169,8 @@ def say_notes(entries: Sequence[Entry]) -> None:
 
 def costs_words(found: Found) -> str:
     """The sum of costs of a plan, and how good that is."""
-    what = f"sum of costs {found.cost:,}"
-    if found.proven:
-        return f"{what}, the smallest there is"
-    return f"{what}, at most {found.ratio:.2f} times the smallest, which is {found.lower_bound:,} or more"
+    rest = " there is" if found.proven else f", which is {found.lower_bound:,} or more"
+    return f"sum of costs {found.cost:,}, {found.quality}{rest}"
 
 
 def run_judge(options: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
-from frozenlab.lake.planners import PLANNERS, Found
+from frozenlab.lake.planners import PLANNERS, Found, Planner
 from frozenlab.lake.rules import judge, walk
 
 AT_FIRST = ["lacam", "lns"]
@@ -69,8 +69,8 @@ def due(search: Search) -> Search | None:
 
 def found_on(board: Board) -> dict[str, list[Found]]:
     """What each planner of the last search found of the board, as it came."""
-    asked: Search | None = state.get("play_searched")
-    return state.play_found if asked is not None and asked.board == board else {}
+    searched, found = state.get("play_found", (None, {}))
+    return found if searched == board else {}
 
 
 def tracks_of(board: Board, optimum: int | None) -> list[Track]:
@@ -87,28 +87,33 @@ def tracks_of(board: Board, optimum: int | None) -> list[Track]:
 def search_now(search: Search, waiting: DeltaGenerator) -> None:
     """Lets the planners search one after the other, each plan as it comes, and draws the page again. What a reader does meanwhile ends it;
     what was found is kept."""
-    state.play_searched, state.play_found, state.play_search_failed = search, {}, ""
+    found: dict[str, list[Found]] = {}
+    state.play_found, state.play_search_failed = (search.board, found), ""
     preparing.wait_for("planners", place=waiting)
     place = waiting.empty()
     try:
         for name in search.names:
-            planner, history = PLANNERS[name], [Found()]
             allowances.spend(allowances.SOLVED)
-            state.play_found[name] = history
-            looked = -PAUSE
-
-            def note(found: Found, title: str = planner.title, history: list[Found] = history) -> None:
-                nonlocal looked
-                history.append(found)
-                if found.seconds >= looked + PAUSE:
-                    looked = found.seconds
-                    place.progress(min(1.0, found.seconds / search.seconds), f"{title}, {found.seconds:.1f} s: {words(found)}")
-
-            place.progress(0.0, f"{planner.title} searches")
-            history.append(planner.plan(search.board, search.seconds, search.seed, note))
+            found[name] = [Found()]
+            search_with(PLANNERS[name], search, found[name], place)
     except LabError as error:
         state.play_search_failed = str(error)
     st.rerun()
+
+
+def search_with(planner: Planner, search: Search, history: list[Found], place: DeltaGenerator) -> None:
+    """Adds to ``history`` what a planner finds, and says now and then in ``place`` how far it is."""
+    looked = -PAUSE
+
+    def note(found: Found) -> None:
+        nonlocal looked
+        history.append(found)
+        if found.seconds >= looked + PAUSE:
+            looked = found.seconds
+            place.progress(min(1.0, found.seconds / search.seconds), f"{planner.title}, {found.seconds:.1f} s: {words(found)}")
+
+    place.progress(0.0, f"{planner.title} searches")
+    history.append(planner.plan(search.board, search.seconds, search.seed, note))
 
 
 def words(found: Found) -> str:
@@ -117,15 +122,7 @@ def words(found: Found) -> str:
         return "no plan; this is proven"
     if found.cost is None:
         return "no plan yet"
-    return f"sum of costs {found.cost:,}, {quality(found)}"
-
-
-def quality(found: Found) -> str:
-    """
-    >>> quality(Found(cost=12, lower_bound=10)), quality(Found(cost=10, lower_bound=10))
-    ('at most 1.20 times the smallest', 'the smallest')
-    """
-    return "the smallest" if found.proven else f"at most {found.ratio:.2f} times the smallest"
+    return f"sum of costs {found.cost:,}, {found.quality}"
 
 
 def show_found(board: Board) -> None:
@@ -160,7 +157,7 @@ def figures(history: list[Found]) -> tuple[str, str, str, str, str]:
     if not plans:
         return "–", "–", "no plan; this is proven" if best.unsolvable else f"no plan in {best.seconds:.1f} s", "–", "–"
     first, last = plans[0], plans[-1]
-    return f"{first.seconds:.2f} s", f"{best.cost:,}", quality(best), f"{best.makespan:,}", f"{last.seconds:.2f} s"
+    return f"{first.seconds:.2f} s", f"{best.cost:,}", best.quality, f"{best.makespan:,}", f"{last.seconds:.2f} s"
 
 
 def improvement(histories: dict[str, list[Found]]) -> Chart:
