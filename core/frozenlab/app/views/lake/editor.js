@@ -116,18 +116,17 @@ class Editor {
   get rows() { return this.ice.length; }
   get cols() { return this.ice[0].length; }
 
-  // A start and a goal can share a cell; the start lies on top.
-  piecesAt(cell) {
-    return ["start", "goal"].flatMap((role) => [...this.agents.keys()].filter((i) => same(this.agents[i][role], cell)).map((i) => ({ i, role })));
-  }
-
-  // The pieces of all cells that have some, by the text of the cell.
+  // The pieces of all cells that have some, by the text of the cell. A start and a goal can share one; the start lies on top.
   pieces() {
     const found = new Map();
     for (const role of ["start", "goal"]) {
       this.agents.forEach((agent, i) => found.set(String(agent[role]), [...(found.get(String(agent[role])) ?? []), { i, role }]));
     }
     return found;
+  }
+
+  piecesAt(cell) {
+    return this.pieces().get(String(cell)) ?? [];
   }
 
   pieceAt(cell) {
@@ -204,10 +203,11 @@ class Editor {
     // Pieces on cells that are gone move to the nearest cell without one, plain ice if it is no farther.
     for (const [agent, role] of lost) {
       const [r0, c0] = agent[role];
+      const taken = this.pieces();
       let best = null;
       for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) {
         const far = Math.abs(r - r0) + Math.abs(c - c0) + (ice[r][c] === PLAIN ? 0 : 1.5);
-        if (!this.pieceAt([r, c]) && (!best || far < best.far)) best = { far, cell: [r, c] };
+        if (!taken.has(`${r},${c}`) && (!best || far < best.far)) best = { far, cell: [r, c] };
       }
       agent[role] = best.cell;
       ice[best.cell[0]][best.cell[1]] = PLAIN;
