@@ -6,7 +6,7 @@ import csv
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Download, Page, expect
 
 from tests.browser.conftest import App, downloaded, soon
 from tests.builders import build_session, small_spec
@@ -54,13 +54,18 @@ def test_three_runs_are_compared_and_the_link_shows_the_same(app: App, three: li
     expect(page.get_by_role("radio", name="boards seen")).to_be_checked()
 
 
+def table_of(download: Download) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with download.path().open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.mark.slow
 def test_a_figure_gives_its_data(app: App, three: list[str], page: Page) -> None:
     page.goto(f"{app.url}/runs?compare=run-a,run-b")
     download = downloaded(page, page.get_by_role("button", name="Download data as CSV"))
     assert download.suggested_filename == "frozenlab-overlay-step.csv"
-    with download.path().open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table_of(download)
     checks = [row for row in rows if row["series"] == "First"]
     assert [float(row["training step"]) for row in checks] == [0, 8, 16] and {row["n"] for row in checks} == {"24"}
     assert all(float(row["low"]) < float(row["y"]) < float(row["high"]) for row in checks)
@@ -70,13 +75,11 @@ def test_a_figure_gives_its_data(app: App, three: list[str], page: Page) -> None
     expect(page.locator(".fl-csv").nth(1)).to_be_attached()
 
     def of_second() -> list[dict[str, str]]:
-        download = downloaded(page, page.get_by_role("button", name="Download data as CSV").nth(1))
-        with download.path().open(encoding="utf-8-sig", newline="") as file:
-            return list(csv.DictReader(file))
+        return table_of(downloaded(page, page.get_by_role("button", name="Download data as CSV").nth(1)))
 
     columns = {"panel", "stage", "share", "valid rate in training", "text", "share of boards", "boards"}
     # figures come in one by one; no bands, no names that Plotly makes up, nothing joined in one column
-    soon(page, lambda: {*of_second()[0]} == columns and len(of_second()) == 18, "the second figure is the map of the session")
+    soon(page, lambda: {*(rows := of_second())[0]} == columns and len(rows) == 18, "the second figure is the map of the session")
 
 
 def test_a_run_is_archived_deleted_and_taken_back(app: App, three: list[str], page: Page) -> None:
