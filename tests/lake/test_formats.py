@@ -422,12 +422,19 @@ YAML = "map:\n  dimensions: [3, 2]\n  obstacles:\n    - [1, 1]\nagents:\n  - nam
         "agents:\n- goal:\n  - 2\n  - 0\n  name: 'a b'\n  start: !!python/tuple\n  - 0\n  - 0\nmap:\n  dimensions:\n  - 3\n  - 2\n"
         "  obstacles:\n  - !!python/tuple [1, 1]\n",
         "{agents: [{goal: [2, 0], name: agent0, start: [0, 0]}],\n  map: {dimensions: [3, 2], obstacles: [[1,\n  1]]}}\n",
+        "agents:\n- goal: [2, 0]\n  name: 3\n  start: &id001 [0, 0]\n  from: *id001\nmap:\n  dimensions: [3, 2]\n"
+        "  obstacles: !!odd [[1, 1]]\n",
     ],
 )
 def test_an_instance_of_libmultirobotplanning_is_read_as_others_write_it(text: str) -> None:
     (entry,) = read("libmrp", Source(text))
     assert entry.board == LAKE.__class__(LAKE.rows, LAKE.agents[:1])
     assert write("libmrp", [entry], "x")["x.yaml"] == YAML and recognise("a.yml", text) == "libmrp"
+
+
+def test_an_instance_that_would_take_minutes_to_read_is_refused() -> None:
+    with pytest.raises(BoardError, match="the file has 500001 letters; of a YAML file at most 500000 are read"):
+        read("libmrp", Source(YAML.ljust(500_001, "#")))
 
 
 def test_pogemas_newer_forms_are_read() -> None:
@@ -543,8 +550,13 @@ BAD = [
     ("libmrp", YAML.replace("[1, 1]", "[1, 2]"), "'obstacles', number 1: [1, 2] is off the map, 3 wide and 2 high"),
     ("libmrp", YAML.replace("goal: [2, 0]", "potentialGoals: []"),
      "'agents', number 1: 'start' and 'goal' are expected; a board has one goal an agent"),
-    ("libmrp", YAML.replace("[2, 0]", "[2, x"), "line 8: '[2, x' is neither a number, a word nor a list like [3, 4]"),
-    ("libmrp", YAML.replace("  obstacles", "   obstacles"), "line 3: 'obstacles:' does not fit the lines above it"),
+    ("libmrp", YAML.replace("[2, 0]", "[2, x"), "line 9: not YAML: expected ',' or ']', but got '<stream end>'"),
+    ("libmrp", YAML.replace("[2, 0]", "[2, x]"), "'agents', number 1, goal: two whole numbers are expected, like [3, 4]"),
+    ("libmrp", YAML.replace("[2, 0]", "[2, 010]"), "'agents', number 1, goal: two whole numbers are expected, like [3, 4]"),
+    ("libmrp", YAML.replace("  obstacles", "   obstacles"), "line 3: not YAML: expected <block end>, but found '<block mapping start>'"),
+    ("libmrp", YAML + "--- {}", "line 9: not YAML: but found another document"),
+    ("libmrp", YAML + "\x01", "not YAML: it has signs that no text has"),
+    ("libmrp", 'map: "\\UFFFFFFFF"', "not YAML: it has signs that no text has"),
     ("libmrp", YAML.replace("[2, 0]", "[2, 2]"),
      "'agents', number 1: the goal of agent 0 (2, 2) is off the 2x3 board (cells are row, col)"),
     ("libmrp", "- " * 2000 + "x", "the file is too deeply nested"),

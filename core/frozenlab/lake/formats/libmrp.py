@@ -1,31 +1,30 @@
 """Instances of libMultiRobotPlanning: YAML with ``map`` (``dimensions``, ``obstacles``) and ``agents`` (``name``, ``start``, ``goal``).
 
 Source: https://github.com/whoenig/libMultiRobotPlanning (benchmark/, test/). Cells are ``[x, y]`` from the top left, dimensions ``[width,
-height]``. Read is the part of YAML that such files use, in block and in flow style; roadmaps and agents with several possible goals are
-refused.
+height]``. Roadmaps and agents with several possible goals are refused.
+
+PyYAML's ``BaseLoader`` reads them: of all its loaders the one that makes nothing but texts, lists and mappings, so tags like
+``!!python/tuple`` do no harm, and no merged keys can swell. It is the one in Python, as the one in C ends the process on deep nesting.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
+
+import yaml
 
 from frozenlab.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, BoardError, Cell
 from frozenlab.lake.formats.entry import Entry, Source, board_of, from_xy, to_xy
 
-_KEY = re.compile(r"([A-Za-z_][\w ]*?)\s*:(?:\s+|$)")
-_WORD = re.compile(r"""'([^']*)'|"([^"]*)"|([A-Za-z_][\w.-]*)""")
-Line = tuple[int, str, int]
-"""Indentation, content and number of a line."""
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,8})")
+MAX_LETTERS = 500_000
+"""Of a file: the loader takes some seconds for so many."""
 
 
 def read(source: Source) -> list[Entry]:
     """The board of an instance. Raises BoardError with the line or agent that is wrong."""
-    try:
-        data = parse(source.text)
-    except RecursionError:
-        raise BoardError("the file is too deeply nested") from None
+    data = parse(source.text)
     grid, agents = (data.get("map"), data.get("agents")) if isinstance(data, dict) else (None, None)
     if not isinstance(grid, dict) or not isinstance(agents, list):
         what = "a roadmap has no cells" if isinstance(data, dict) and "roadmap" in data else "they are missing"
@@ -56,66 +55,24 @@ def _cell(value: Any, where: str) -> Cell:
 
 
 def _pair(value: Any, where: str) -> tuple[int, int]:
-    if not (isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)):
+    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(x, str) and _WHOLE.fullmatch(x) for x in value)):
         raise BoardError(f"{where}: two whole numbers are expected, like [3, 4]")
-    return value[0], value[1]
+    return int(value[0]), int(value[1])
 
 
 def parse(text: str) -> Any:
-    """The value of a YAML text: nested mappings and lists of words and whole numbers. Raises BoardError with the line that is wrong."""
-    lines: list[Line] = []
-    depth = 0  # of brackets that are open
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = re.sub(r"(^|\s)#.*|!!python/tuple", "", raw).rstrip()
-        if not line.strip() or line == "---":
-            continue
-        if depth > 0:
-            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {line.strip()}", lines[-1][2])
-        else:
-            lines.append((len(line) - len(line.lstrip()), line.strip(), number))
-        depth += sum(line.count(sign) for sign in "[{") - sum(line.count(sign) for sign in "]}")
-    lines.reverse()
-    value = _block(lines) if lines else None
-    if lines:
-        raise BoardError(f"line {lines[-1][2]}: {lines[-1][1][:20]!r} does not fit the lines above it")
-    return value
-
-
-def _block(lines: list[Line]) -> Any:
-    """Takes the lines of one value from the end of ``lines``, where the first ones are."""
-    depth, content, number = lines[-1]
-    if _is_item(content):
-        items = []
-        while lines and lines[-1][0] == depth and _is_item(lines[-1][1]):
-            _, content, number = lines.pop()
-            if rest := content[1:].lstrip():
-                lines.append((depth + len(content) - len(rest), rest, number))
-            items.append(_block(lines) if lines and lines[-1][0] > depth else None)
-        return items
-    if not _KEY.match(content):
-        lines.pop()
-        return _flow(content, number)
-    mapping: dict[str, Any] = {}
-    while lines and lines[-1][0] == depth and (key := _KEY.match(lines[-1][1])):
-        _, content, number = lines.pop()
-        if rest := content[key.end() :]:
-            mapping[key[1]] = _flow(rest, number)
-        else:
-            below = lines and (lines[-1][0] > depth or (lines[-1][0] == depth and _is_item(lines[-1][1])))
-            mapping[key[1]] = _block(lines) if below else None
-    return mapping
-
-
-def _is_item(content: str) -> bool:
-    return content == "-" or content.startswith("- ")
-
-
-def _flow(text: str, number: int) -> Any:
-    """``[1, 2]``, ``{goal: [1, 2]}``, a word or a number."""
+    """The value of a YAML text: mappings and lists of texts, whatever its tags say. Raises BoardError with the line that is wrong."""
+    if len(text) > MAX_LETTERS:
+        raise BoardError(f"the file has {len(text)} letters; of a YAML file at most {MAX_LETTERS} are read, of a MovingAI map many more")
     try:
-        return json.loads(_WORD.sub(lambda word: json.dumps(next(part for part in word.groups() if part is not None)), text))
-    except ValueError:
-        raise BoardError(f"line {number}: {text[:20]!r} is neither a number, a word nor a list like [3, 4]") from None
+        return yaml.load(text, Loader=yaml.BaseLoader)
+    except RecursionError:
+        raise BoardError("the file is too deeply nested") from None
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise BoardError(f"{line}not YAML: {(error.problem or '')[:80]}") from None
+    except (yaml.YAMLError, ValueError, OverflowError):  # what has no mark: odd signs, and numbers beyond any letter
+        raise BoardError("not YAML: it has signs that no text has") from None
 
 
 def write(entry: Entry, stem: str) -> dict[str, str]:
