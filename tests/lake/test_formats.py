@@ -265,6 +265,21 @@ def test_octile_length_cuts_no_corner() -> None:
     assert octile_distance(Board(("FHF", "FHF"), (Agent((0, 0), (1, 0)),)), (0, 0), (0, 2)) is None
 
 
+SIZES = """8x8 16x16 32x32 48x48 63x161 64x64 81x65 84x170 123x321 128x128 141x162 164x340 180x251 194x194 256x256 257x256 270x133
+    481x530 578x642 656x1491 2048x512"""
+"""Height and width of the 33 maps of the MovingAI benchmark, and of the largest map that is read."""
+
+
+@pytest.mark.parametrize("size", SIZES.split())
+def test_maps_of_the_benchmarks_sizes_are_read(size: str) -> None:
+    height, width = map(int, size.split("x"))
+    rows = tuple("".join("FH"[0 < r < height - 1 and (3 * r + 5 * c) % 7 == 6] for c in range(width)) for r in range(height))
+    grid = "\n".join(rows).translate(str.maketrans("FH", ".T"))
+    scenario = f"version 1\n0\tm\t{width}\t{height}\t0\t0\t{width - 1}\t{height - 1}\t1\n"
+    source = Source(scenario, map=f"type octile\nheight {height}\nwidth {width}\nmap\n{grid}\n")
+    assert read("movingai", source) == [Entry("", Board(rows, (Agent((0, 0), (height - 1, width - 1)),)))]
+
+
 # --- files as people have them ----------------------------------------------------------------------------------------
 
 
@@ -529,8 +544,8 @@ BAD = [
     ("pogema", "a.?", "line 1, cell 3: '?' is no cell; use . (free), # (blocked), a and A (agent, target)"),
     ("pogema", "aA\n.a", "line 2, cell 2: a second 'a', the first is at (0, 0) (row, col)"),
     ("pogema", "aAb", "there is 'b' on the map but no 'B'; each agent has a small letter and each target its capital"),
-    ("pogema", "aA\n.", "line 2: 1 cells in row 2; all rows are of one length, sides at most 512"),
-    ("pogema", "aA" + "." * 511, "line 1: 513 cells in row 1; all rows are of one length, sides at most 512"),
+    ("pogema", "aA\n.", "line 2: 1 cells in row 2; all rows are of one length, sides at most 2048"),
+    ("pogema", "aA" + "." * 2047, "line 1: 2049 cells in row 1; all rows are of one length, sides at most 2048"),
     ("pogema", "..\n.@", "the map has no letters for agents and targets: POGEMA draws them from a seed of its own"),
     ("pogema", '{"map": "..", "agents_xy": null}',
      '"map", "agents_xy" and as many "targets_xy" are expected: POGEMA draws what is missing from a seed of its own'),
@@ -546,7 +561,9 @@ BAD = [
     ("libmrp", "", "'map' (dimensions, obstacles) and a list 'agents' (name, start, goal) are expected; they are missing"),
     ("libmrp", "roadmap:\n  edges: []\nagents: []",
      "'map' (dimensions, obstacles) and a list 'agents' (name, start, goal) are expected; a roadmap has no cells"),
-    ("libmrp", YAML.replace("[3, 2]", "[3, 2000]"), "'dimensions' are 3 and 2000; a board has sides of 1 to 512 cells"),
+    ("libmrp", YAML.replace("[3, 2]", "[3, 2049]"), "'dimensions' are 3 and 2049; a board has sides of 1 to 2048 cells"),
+    ("libmrp", YAML.replace("[3, 2]", "[1025, 1024]"),
+     "the board is 1024x1025; allowed are sides of at most 2048 cells, 1,048,576 cells in all"),
     ("libmrp", YAML.replace("[1, 1]", "[1, 2]"), "'obstacles', number 1: [1, 2] is off the map, 3 wide and 2 high"),
     ("libmrp", YAML.replace("goal: [2, 0]", "potentialGoals: []"),
      "'agents', number 1: 'start' and 'goal' are expected; a board has one goal an agent"),
@@ -604,9 +621,9 @@ def test_a_map_has_one_name_on_every_system(form: Literal["NFC", "NFD"]) -> None
         ("", "the map, line 1: 'type octile' is expected, not ''"),
         ("type hex\n", "the map, line 1: 'type octile' is expected, not 'type hex'"),
         ("width 3\nwidth 3\n", "the map, line 2: 'height' and a number are expected, not 'width 3'"),
-        ("3,0\n", "the map, line 1: the width is 0; a board has sides of 1 to 512 cells"),
+        ("3,0\n", "the map, line 1: the width is 0; a board has sides of 1 to 2048 cells"),
         ("type octile\nheight\n", "the map, line 2: 'height' and a number are expected, not 'height'"),
-        ("type octile\nheight 513\n", "the map, line 2: the height is 513; a board has sides of 1 to 512 cells"),
+        ("type octile\nheight 2049\n", "the map, line 2: the height is 2049; a board has sides of 1 to 2048 cells"),
         ("type octile\nheight 2\nwidth x\n", "the map, line 3: the width is 'x'; a whole number is expected"),
         (MAP.replace("map\n", "Map\n"), "the map, line 4: 'map' is expected, not 'Map'"),
         (MAP.replace(".@.\n", ""), "the map, line 5: the map ends after 1 rows; its height is 2"),

@@ -34,11 +34,11 @@ def test_a_board_survives_its_code(board: Board) -> None:
 
 @pytest.mark.parametrize("letter", ["F", ">"])
 def test_the_largest_board_survives_its_code_in_no_time(letter: str) -> None:
-    rows = ("F" * 512,) * 511 + (letter * 512,)
+    rows = ("F" * 512,) * 2047 + (letter * 512,)
     board = Board(rows, tuple(Agent(divmod(3 * i, 512), divmod(3 * i + 1, 512)) for i in range(1000)))
     began = time.process_time()
     assert decode(encode(board)) == board and encode(board).startswith("~")
-    assert time.process_time() - began < 1, "0.02 and 0.1 s"
+    assert time.process_time() - began < 2, "0.05 and 0.6 s"
 
 
 def test_the_codes_of_boards_that_fitted_before_are_those_of_before() -> None:

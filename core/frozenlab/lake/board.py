@@ -26,7 +26,7 @@ GOAL_LETTERS = "Ggabc"
 ICE = FROZEN + HOLE + ARROWS + DOORS
 """What a cell can be."""
 ICE_WORDS = f"F (frozen), H (hole), {' '.join(ARROWS)} (one-way ice) or {DOORS[0]} to {DOORS[-1]} (an agent's door)"
-MAX_SIDE, MAX_TEAM = 512, 1_000
+MAX_SIDE, MAX_CELLS, MAX_TEAM = 2_048, 1 << 20, 1_000
 
 MOVES: dict[str, Cell] = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1), "W": (0, 0)}
 """Action letter -> (row, col) step. The words are UP DOWN LEFT RIGHT WAIT."""
@@ -73,8 +73,9 @@ class Board:
     def __post_init__(self) -> None:
         if not self.rows or not self.rows[0]:
             raise BoardError("the board has no cells")
-        if max(len(self.rows), len(self.rows[0])) > MAX_SIDE:
-            raise BoardError(f"the board is {self.height}x{self.width}; the largest side allowed is {MAX_SIDE}")
+        if self.size > MAX_SIDE or self.height * self.width > MAX_CELLS:
+            most = f"sides of at most {MAX_SIDE} cells, {MAX_CELLS:,} cells in all"
+            raise BoardError(f"the board is {self.height}x{self.width}; allowed are {most}")
         for r, row in enumerate(self.rows):
             if len(row) != self.width:
                 raise BoardError(f"row {r} has {len(row)} cells, row 0 has {self.width}")

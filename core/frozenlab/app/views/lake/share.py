@@ -3,7 +3,7 @@
 Layout, from the highest bit: a leading 1, height - 1 (5 bits), width - 1 (5), agents - 1 (9), one bit a cell (1 = hole) in row-major
 order, then start and goal of every agent as cell numbers (10 bits each). A 10x10 board with five agents takes 37 letters. A board with
 one-way ice or doors goes on with 4 bits for each cell that is no hole: 0 plain, 1 to 4 an arrow, 5 to 9 a door.
-Boards of more than 32 cells a side or 512 agents have wider numbers (9, 9, 10 and 18 bits), and a ``~`` in front of their code.
+Boards of more than 32 cells a side or 512 agents have wider numbers (11, 11, 10 and 20 bits), and a ``~`` in front of their code.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class _Bits(NamedTuple):
     cell: int
 
 
-_BITS = {"": _Bits(5, 9, 10), "~": _Bits(9, 10, 18)}
+_BITS = {"": _Bits(5, 9, 10), "~": _Bits(11, 10, 20)}
 """By what a code begins with."""
 _KINDS, _KIND = FROZEN + ARROWS + DOORS, 4
-_CODE = re.compile(r"[A-Za-z0-9_-]{4,2500}|~[A-Za-z0-9_-]{6,230000}")
+_CODE = re.compile(r"[A-Za-z0-9_-]{4,2500}|~[A-Za-z0-9_-]{6,900000}")
 _HOLES = str.maketrans({letter: str(int(letter == HOLE)) for letter in _KINDS + HOLE})
 _ICE = str.maketrans({HOLE: ""} | {letter: format(number, f"0{_KIND}b") for number, letter in enumerate(_KINDS)})
 LONGEST_ADDRESS = 7_000
