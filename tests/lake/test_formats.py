@@ -649,6 +649,13 @@ def test_a_map_or_scenario_that_was_not_given_is_asked_for() -> None:
         read("tracker", Source("rr", map=MAP, scenario="x"))
 
 
+def test_a_file_with_more_agents_than_a_board_has_says_how_to_take_the_first() -> None:
+    scenario = "version 1\n" + 1001 * f"{SCENARIO.splitlines()[1]}\n"
+    with pytest.raises(BoardError, match="the file has 1001 agents; a board has at most 1000: --agents 1000 takes the first of them, and so"):
+        read("movingai", Source(scenario, map=MAP))
+    assert read("movingai", Source(scenario, map=MAP, agents=1)) == [Entry("", LAKE).first(1)]
+
+
 @pytest.mark.parametrize("agents", [0, 3])
 def test_agents_that_are_not_there_cannot_be_taken(agents: int) -> None:
     with pytest.raises(BoardError, match="agents"):

@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from frozenlab.lake.board import MOVES, Agent, Board, BoardError, Cell, Plan
+from frozenlab.lake.board import MAX_TEAM, MOVES, Agent, Board, BoardError, Cell, Plan
 from frozenlab.lake.rules import Path, Paths, judge, walk
 
 MAX_STEPS = 10_000
@@ -128,6 +128,9 @@ def standing(board: Board, plan: Plan) -> tuple[bool, int]:
 
 def board_of(rows: tuple[str, ...], agents: Sequence[Agent], place: Callable[[int], str]) -> Board:
     """The board of a file; ``place(i)`` says where the file speaks of agent ``i``, for the reason if it is no board."""
+    if len(agents) > MAX_TEAM:
+        first = f"--agents {MAX_TEAM} takes the first of them, and so does 'Agents to take' on the page Play"
+        raise BoardError(f"the file has {len(agents)} agents; a board has at most {MAX_TEAM}: {first}")
     try:
         return Board(rows, tuple(agents))
     except BoardError as error:
