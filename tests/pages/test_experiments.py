@@ -181,6 +181,7 @@ TWINS: list[tuple[str, dict[str, Any]]] = [
         {"kind": "engineers", "engineers-asked": ["rules", "policy"], "engineers-controls": ["again", "blind"]},
         {"kind": "engineers", "engineers-asked": ["rules", "api"], "api_model": "some/model"},
         {"kind": "guidance", "api_model": "m"}, {"kind": "guard", "matters-guard": 2.5, "prediction": "it's the usual one"},
+        {"kind": "sweep", "varied": ["method", "learning_rate"], "values-study-learning_rate": "3e-5, 2e-4, 1e-4"},
         {"kind": "sections", "base": "demo"}, {"kind": "leave-one-out", "test-study": 20},
     )),
     *(("replay", {"kind": kind, "who-built-1": "rules"}) for kind in ("sections", "engineers")),

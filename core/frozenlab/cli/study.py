@@ -14,9 +14,10 @@ from frozenlab.cli.experiment import about, add_id, existing, standing
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.students.store import chosen
-from frozenlab.experiments.studies.arms import CONTROLS
+from frozenlab.experiments.studies.arms import CONTROLS, values_of
 from frozenlab.experiments.studies.cluster import require_ray
 from frozenlab.experiments.studies.design import confounded
+from frozenlab.experiments.studies.grid import TrainingValue
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import ON_STUDENTS, SEEDS, STUDIES, students_study
@@ -45,6 +46,10 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         "--controls", metavar="A,B,...",
         help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers and students only)",
     )  # fmt: skip
+    parser.add_argument(
+        "--vary", action="append", metavar="SETTING=A,B,...",
+        help="values of a training setting, such as learning_rate=1e-4,2e-4; given twice, the grid of both (study sweep only)",
+    )  # fmt: skip
     parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS, 'or')} (default: study)")
     parser.add_argument(
         "--api", type=Path, action="append", metavar="FILE",
@@ -62,7 +67,7 @@ def run_study(options: argparse.Namespace) -> int:
     store, run = SessionStore(), RunSettings(**given(options, *RUN))
     if run.cluster:
         require_ray()
-    new = ("seeds", "engineers", "controls", "preset", "api", *WRITTEN, "smallest_effect", "id")
+    new = ("seeds", "engineers", "controls", "vary", "preset", "api", *WRITTEN, "smallest_effect", "id")
     study = existing(Study, options.what, options, *new)
     if study is None:
         spec = study_spec(options)
@@ -101,6 +106,8 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         raise InputError("--engineers and --api are for the studies engineers, main and students")
     if options.controls is not None and kind not in ("engineers", ON_STUDENTS):
         raise InputError("--controls is for the studies engineers and students")
+    if options.vary and kind != "sweep":
+        raise InputError("--vary is for the study sweep")
     if options.preset is not None and kind not in STUDIES:
         raise InputError(f"--preset is for {listed(STUDIES, 'or')}; the study students and a spec file have their own session")
     if options.preset is not None and options.preset not in PRESETS:
@@ -121,6 +128,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     with refusing(kind):
         fields: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
         fields |= named_engineers(options.engineers, options.api)
+        fields |= {"varied": varied(options.vary)} if options.vary else {}
         fields |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
         if kind == ON_STUDENTS:
             planted = chosen(written.pop("students", ()), SessionStore())
@@ -129,6 +137,16 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
             session = {} if options.preset is None else {"session": preset_spec(options.preset)}
             spec = STUDIES[kind](**fields, **session)
         return spec.changed(**written)
+
+
+def varied(options: Sequence[str]) -> dict[str, tuple[TrainingValue, ...]]:
+    """The values of training settings, from ``--vary`` options. Raises InputError for a setting that is named twice, StudyError and
+    ValueError as :func:`values_of`."""
+    parts = [option.partition("=") for option in options]
+    found = {name.strip().replace("-", "_"): values for name, _, values in parts}
+    if len(found) < len(parts):
+        raise InputError("--vary names each setting once, with all its values")
+    return {name: values_of(name, values) for name, values in found.items()}
 
 
 def named_by_option() -> list[str]:

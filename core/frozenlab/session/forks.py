@@ -70,10 +70,12 @@ def fork(
 
 
 def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
-    """A new session with the same base and held-out boards as ``other``; it shares the measurements of the base. With another seed it
-    trains on other boards. Nothing has been proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
+    """A new session with the same base and held-out boards as ``other``; it shares the measurements of the base. With another seed or
+    other training it trains on other boards. Nothing has been proposed in it yet. Raises SessionError as :meth:`SessionStore.create`
+    does."""
 
-    drawn = () if spec.seed == other.spec.seed else ("environment.json",)
+    alike = (spec.seed, spec.training) == (other.spec.seed, other.spec.training)
+    drawn = () if alike else ("environment.json",)
 
     def fill(folder: Path) -> None:
         ignored = shutil.ignore_patterns(".*", *DECIDED, *drawn)

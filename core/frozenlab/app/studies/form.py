@@ -11,6 +11,7 @@ from frozenlab.app import experiment
 from frozenlab.app.train.preview import obstacles
 from frozenlab.app.ui import api_form, markup, nav, sessions
 from frozenlab.app.ui.components.draft import KEPT
+from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, name_of
@@ -19,8 +20,9 @@ from frozenlab.experiments.headroom.report import measured_before
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import candidates, id_of
-from frozenlab.experiments.studies.arms import CONTROLS, still_shown
+from frozenlab.experiments.studies.arms import CONTROLS, still_shown, usual_values, values_of
 from frozenlab.experiments.studies.design import arm_titles, confounded
+from frozenlab.experiments.studies.grid import setting_name, value_words
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import (
     ON_STUDENTS,
@@ -34,6 +36,7 @@ from frozenlab.experiments.studies.presets import (
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.machine import cores
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
@@ -44,6 +47,7 @@ KIND_WORDS = {
     "leave-one-out": "leave one out · all sections, and all but one",
     "one-at-a-time": "one at a time · no section, and each by itself",
     "engineers": "engineers · who writes the configs",
+    "sweep": "sweep · values of one or two training settings: learning rate, steps, method, ...",
     "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
     "guidance": "guidance · an engineer with or without the paper's two lessons in its prompt",
     ON_STUDENTS: "students · engineers on students with a planted weakness, beside an oracle that knows it",
@@ -84,6 +88,10 @@ def start_form() -> None:
             )
         )  # fmt: skip
     base, session = (kind, None) if kind == ON_STUDENTS else pick_session()
+    texts = sweep_fields(session, base) if session is not None and kind == "sweep" else {}
+    if kind == "sweep" and not texts:
+        st.info("Choose a training setting.")
+        return
     few, many = st.columns(2)
     seeds = few.number_input(
         "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", **KEPT,
@@ -106,6 +114,8 @@ def start_form() -> None:
             st.info("Which model is the engineer? Name it as its server does.")
             return
     try:
+        if texts:
+            given["varied"] = {setting: values_of(setting, text) for setting, text in texts.items()}
         if asked is not None:
             api = ApiEngineer(**asked)
             given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
@@ -156,6 +166,22 @@ def pick_session() -> tuple[str, SessionSpec]:
     return base, bases[base][1]
 
 
+def sweep_fields(session: SessionSpec, base: str) -> dict[str, str]:
+    """The training settings that are varied, and the values of each as they were written; ``base`` is the name of the session."""
+    settings = st.multiselect(
+        "Training settings", list(TrainingSettings.model_fields), ["learning_rate"], key="study-varied", **KEPT, max_selections=2,
+        format_func=setting_name, help="Two make a grid: each value of one with each of the other.",
+    )  # fmt: skip
+    return {
+        setting: st.text_input(
+            f"Values of {setting_name(setting)}", ", ".join(map(value_words, usual_values(setting, session.training))),
+            key=f"study-values-{base}-{setting}", **KEPT, max_chars=300,
+            help=f"With commas between them; the first is the reference. {field_docs(TrainingSettings)[setting]}",
+        )
+        for setting in settings
+    }  # fmt: skip
+
+
 def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
     """What cells can run on this machine: presets, then saved sessions; by name, with what to call it."""
     presets = sorted(PRESETS, key=lambda name: name != BASE)
@@ -204,12 +230,15 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
 
 
 def options_of(spec: StudySpec, kind: str) -> list[str]:
-    """The students, engineers and controls of a study, as options of the command line; the study students has a control by default."""
+    """The students, engineers, controls and training settings of a study, as options of the command line; the study students has a control
+    by default."""
     controls = [arm.name for arm in spec.arms if arm.name in CONTROLS]
     asked = [arm.name for arm in spec.arms if arm.engineer is not None and arm.name not in CONTROLS]
     named = {"students": spec.students, "engineers": asked, "controls": controls}
     given = [name for name, values in named.items() if values or (name == "controls" and kind == ON_STUDENTS)]
-    return [word for name in given for word in (f"--{name}", ",".join(named[name]))]
+    varied = {setting: dict.fromkeys(str((arm.training or {})[setting]) for arm in spec.arms) for setting in spec.arms[0].training or ()}
+    words = [word for name in given for word in (f"--{name}", ",".join(named[name]))]
+    return words + [word for setting, values in varied.items() for word in ("--vary", f"{setting}={','.join(values)}")]
 
 
 def paid(spec: StudySpec) -> str:

@@ -1,17 +1,19 @@
-"""Arms of studies: sections on and off, engineers, guards, and guidance or not."""
+"""Arms of studies: sections on and off, engineers, guards, guidance or not, and values of training settings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
+from typing import get_args
 
 from frozenlab.base.numbers import listed
 from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName
-from frozenlab.experiments.studies.grid import Arm, StudyError
+from frozenlab.experiments.studies.grid import Arm, StudyError, TrainingValue, training_words
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.spec import SessionSpec
 
 PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")
@@ -117,6 +119,35 @@ def guidance_arms(session: SessionSpec, engineer: EngineerSpec | None = None) ->
     who = "a lab model" if "model" in asked.needs else f"the engineer {asked.kind}"
     needed = "an engineer behind an API, or a session that trains a language model"
     raise StudyError(f"{who} reads no instructions in words: the study guidance needs {needed}")
+
+
+def training_arms(varied: Mapping[str, Sequence[TrainingValue]]) -> tuple[Arm, ...]:
+    """The grid of these values of training settings, an arm each. The first has the first value of each setting."""
+    grid = [dict(zip(varied, values, strict=True)) for values in product(*varied.values())]
+    return tuple(Arm(name=arm_name(training_words(changes)), training=changes) for changes in grid)
+
+
+def usual_values(setting: str, training: TrainingSettings) -> tuple[TrainingValue, ...]:
+    """Values to begin with where a setting is varied: the present one, then all others if they have names, else half of it."""
+    info, own = TrainingSettings.model_fields[setting], getattr(training, setting)
+    if named := get_args(info.annotation) or info.examples:
+        return (own, *(value for value in named if value != own))
+    return (own, own // 2 or 1) if isinstance(own, int) else (own, own / 2 or 1.0)
+
+
+def values_of(setting: str, text: str) -> tuple[TrainingValue, ...]:
+    """The values of a training setting, from text with commas between them.
+
+    Raises:
+        StudyError: there is no such setting, or fewer than two values.
+        ValueError: one is no value of the setting (pydantic's ValidationError).
+    """
+    if setting not in TrainingSettings.model_fields:
+        raise StudyError(f"there is no training setting {setting!r}; there are {', '.join(TrainingSettings.model_fields)}")
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if len(parts) < 2:
+        raise StudyError(f"{setting} needs two values or more, with commas between them")
+    return tuple(getattr(TrainingSettings.model_validate({setting: part}), setting) for part in parts)
 
 
 def ordered(sections: Sequence[SectionName]) -> tuple[SectionName, ...]:

@@ -11,21 +11,23 @@ import pandas as pd
 
 from frozenlab.base.numbers import listed
 from frozenlab.engineer.sentences import capitalised, setting_words
+from frozenlab.experiments.studies.arms import arm_name
 from frozenlab.experiments.studies.effects import Effect, Sides, compare
-from frozenlab.experiments.studies.grid import Arm
+from frozenlab.experiments.studies.grid import Arm, TrainingValue, setting_name, training_words, value_words
 from frozenlab.experiments.studies.spec import StudySpec
 
 EQUAL, UNIFORM, ORACLE = "equal", "uniform", "oracle"
 """The names of the arms that are the ends of the scale: ``oracle``, and ``equal`` or, without it, ``uniform``."""
 SHARES_AND_RATIOS = ("shares", "ratios")
-Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "arm"]
+Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "setting", "arm"]
 Sections = Mapping[str, frozenset[str]]
 """Arm -> the sections that its engineer sees."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """The comparisons that a study makes. Their keys are sections if the arms switch sections, otherwise arms."""
+    """The comparisons that a study makes. Their keys are sections if the arms switch sections, two values if they vary training settings,
+    otherwise arms."""
 
     kind: Kind
     pairs: dict[str, list[tuple[str, str]]]
@@ -51,7 +53,7 @@ class Design:
         """The effects in a table of outcomes (:mod:`frozenlab.experiments.studies.effects`), corrected for their number. Where single arms
         are compared with the reference, those without a session are left out. Raises ComparisonError if an arm is missing elsewhere."""
         there = {*outcomes["arm"]}
-        single = self.kind in ("arm", "one-at-a-time")
+        single = self.kind in ("arm", "setting", "one-at-a-time")
         return compare(outcomes, {key: sides for key, sides in self.sides.items() if not single or there.issuperset(sides[0])})
 
     def name(self, key: str) -> str:
@@ -61,14 +63,18 @@ class Design:
         """The change under test, as the beginning of a sentence."""
         if self.kind == "arm":
             return self.name(key)
+        if self.kind == "setting":
+            return capitalised(key)
         return f"Showing {key} alone" if self.kind == "one-at-a-time" else f"Showing {key}"
 
 
 def design(spec: StudySpec) -> Design:
-    """The design of a study: all combinations of some sections, leave-one-out, one-at-a-time, or each arm against the first."""
+    """The design of a study: all combinations of some sections, leave-one-out, one-at-a-time, a grid of training settings, or each arm
+    against the first."""
     first = spec.arms[0].name
-    by_sections = of_sections(spec.sections_of()) if only_sections_differ(spec) else None
-    return by_sections or Design("arm", {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
+    by_sections = of_sections(spec.sections_of()) if only_differ(spec, "sections") else None
+    by_settings = of_settings(spec) if only_differ(spec, "training") else None
+    return by_sections or by_settings or Design("arm", {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
 
 
 def of_sections(sections: Sections) -> Design | None:
@@ -92,6 +98,27 @@ def of_sections(sections: Sections) -> Design | None:
     return None
 
 
+def of_settings(spec: StudySpec) -> Design | None:
+    """The design of arms that differ in nothing but training settings: each value of a setting instead of the first arm's, in all pairs of
+    arms that differ in nothing else. None if an arm is in no such pair."""
+    settings, pairs = settings_of(spec), dict[str, list[tuple[str, str]]]()
+    first = settings[spec.arms[0].name]
+    for name, usual in first.items():
+        for arm, own in settings.items():
+            other = next((other for other, values in settings.items() if values == own | {name: usual}), arm)
+            if other != arm:
+                key = f"{setting_name(name)} {value_words(own[name])} instead of {value_words(usual)}"
+                pairs.setdefault(key, []).append((arm, other))
+    compared = {arm for of in pairs.values() for pair in of for arm in pair}
+    return Design("setting", pairs, spec.arms[0].name) if compared == {*settings} else None
+
+
+def settings_of(spec: StudySpec) -> dict[str, dict[str, TrainingValue]]:
+    """Arm -> its values of the training settings that any arm names."""
+    named = dict.fromkeys(name for arm in spec.arms for name in arm.training or ())
+    return {arm.name: {name: getattr(spec.training_of(arm), name) for name in named} for arm in spec.arms}
+
+
 def interactions(sections: Sections) -> dict[str, Sides]:
     """The interaction of each pair of sections (in alphabetical order), in a full factorial: the arms in which both are on or both off, and
     the other arms.
@@ -107,9 +134,9 @@ def interactions(sections: Sections) -> dict[str, Sides]:
     return found
 
 
-def only_sections_differ(spec: StudySpec) -> bool:
-    """Whether the arms differ in nothing but sections. Otherwise no difference could be attributed to a section."""
-    others = [arm.model_dump(exclude={"name", "sections"}) for arm in spec.arms]
+def only_differ(spec: StudySpec, field: str) -> bool:
+    """Whether the arms differ in nothing but this field. Otherwise no difference could be attributed to it."""
+    others = [arm.model_dump(exclude={"name", field}) for arm in spec.arms]
     return all(changes == others[0] for changes in others)
 
 
@@ -150,11 +177,13 @@ def lower_end(arms: Collection[str]) -> str | None:
 def differing(one: Arm, other: Arm, spec: StudySpec) -> list[str]:
     """What two arms change of the study's session in different ways."""
     first, second = (spec.spec_of(arm, spec.seeds[0]) for arm in (one, other))
+    settings = settings_of(spec)
     return [
         *(["engineer"] if first.engineer.seeded(0) != second.engineer.seeded(0) else []),
         *(["sections"] if {*first.sections} != {*second.sections} else []),
         *(["guard"] if first.guard != second.guard else []),
         *(["draws of training"] if one.draws != other.draws else []),
+        *(setting_name(name) for name, value in settings[one.name].items() if value != settings[other.name][name]),
     ]
 
 
@@ -181,11 +210,14 @@ def different_ratios(one: Arm, other: Arm, spec: StudySpec) -> tuple[str, str] |
 
 
 def arm_titles(spec: StudySpec) -> dict[str, str]:
-    """Arm -> what people read: an arm that is named after an engineer with a title has that title."""
+    """Arm -> what people read: an arm that is named after its training settings has these in words, one that is named after an engineer
+    with a title has that title."""
     ratios = spec.session.tasks.ratios_in
 
     def title(arm: Arm) -> str:
-        engineer = arm.engineer
+        engineer, training = arm.engineer, training_words(arm.training or {})
+        if training and arm.name == arm_name(training):
+            return training
         if engineer is None or arm.name != engineer.kind or not engineer.title:
             return arm.name
         written = engineer.ratios_of(spec.session.initial_config)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -13,11 +15,14 @@ from frozenlab.engineer.engineers import AnyEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.sections import SectionName
 from frozenlab.models.folders import student_label
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.tasks.families import AnyConfig
 
 Measure = Literal["valid", "optimal"]
 """The share of valid or of optimal answers, an outcome of a study."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
+TrainingValue = int | float | str
+"""The value of a training setting."""
 
 
 class StudyError(LabError, ValueError):
@@ -31,6 +36,9 @@ class Arm(Strict):
     sections: tuple[SectionName, ...] | None = None
     engineer: AnyEngineer | None = None
     guard: GuardSettings | None = None
+    training: Annotated[dict[str, TrainingValue] | None, Field(exclude_if=lambda changes: changes is None)] = None
+    """The training settings that are others than the session's, by name (:class:`TrainingSettings`). A method that is not the session's
+    has its usual learning rate, a schedule its usual warm-up, unless they are named too."""
     configs: dict[str, AnyConfig] | None = None
     """The config of every stage, in the place of an engineer's: one for each student, named as in the study's ``students``, and one for
     all others under ``*``. So an oracle gets the best config of each student, and the best constant config is that of ``*`` alone."""
@@ -56,7 +64,8 @@ class Arm(Strict):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The changes by name, as fields of a session's spec; what depends on the student or the unit is left out."""
+        """The changes by name, as fields of a session's spec, that affect proposals alone; what depends on the student or the unit is left
+        out."""
         return {name: value for name in ("sections", "engineer", "guard") if (value := getattr(self, name)) is not None}
 
 
@@ -94,3 +103,24 @@ class Cell:
     def label(self) -> str:
         """The student's name in tables; empty without students."""
         return student_label(self.student) if self.student else ""
+
+
+def setting_name(setting: str) -> str:
+    """What people call a training setting: ``learning rate``."""
+    return (TrainingSettings.model_fields[setting].title or setting.replace("_", " ")).lower()
+
+
+def value_words(value: TrainingValue) -> str:
+    """A value as people write it.
+
+    >>> value_words(0.0002), value_words(2.5e-10), value_words(0.05), value_words(16), value_words("grpo")
+    ('2e-4', '2.5e-10', '0.05', '16', 'grpo')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    return re.sub(r"\.?0*e-0?", "e-", f"{value:e}") if 0 < value < 0.001 else f"{value:g}"
+
+
+def training_words(changes: Mapping[str, TrainingValue]) -> str:
+    """``learning rate 3e-5, steps 10``"""
+    return ", ".join(f"{setting_name(setting)} {value_words(value)}" for setting, value in changes.items())

@@ -10,8 +10,18 @@ from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.experiments.students.recipe import Recipe
-from frozenlab.experiments.studies.arms import control_arms, engineer_arms, guard_arms, guidance_arms, only_one, section_arms, without_one
-from frozenlab.experiments.studies.grid import Arm, StudyError
+from frozenlab.experiments.studies.arms import (
+    control_arms,
+    engineer_arms,
+    guard_arms,
+    guidance_arms,
+    only_one,
+    section_arms,
+    training_arms,
+    usual_values,
+    without_one,
+)
+from frozenlab.experiments.studies.grid import Arm, StudyError, TrainingValue
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.presets import preset_spec
@@ -20,7 +30,9 @@ from frozenlab.tasks.families import family_of
 
 ON_STUDENTS = "students"
 """The name of the ready-made study that begins with students of its own."""
-SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5, "main": 3, ON_STUDENTS: 6}
+SEEDS = {
+    "sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "sweep": 3, "guard": 5, "guidance": 5, "main": 3, ON_STUDENTS: 6,
+}  # fmt: skip
 """Default number of seeds of each ready-made study."""
 PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and the baselines."""
@@ -80,6 +92,15 @@ def engineers_study(
     return _study("Who is a good engineer?", (*arms, *controlled), seeds, own)
 
 
+def sweep_study(
+    seeds: int = SEEDS["sweep"], session: SessionSpec | None = None, varied: Mapping[str, Sequence[TrainingValue]] | None = None
+) -> StudySpec:
+    """The study sweep: the grid of some values of training settings; without any, the session's learning rate and half of it."""
+    own = session or preset_spec("study")
+    usual = {"learning_rate": usual_values("learning_rate", own.training)}
+    return _study("Which training settings are best?", training_arms(varied or usual), seeds, own)
+
+
 def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
     """The study guard: how far a proposal may move a ratio; see GUARDS."""
     return _study("How far may a proposal go?", guard_arms(), seeds, session)
@@ -120,6 +141,7 @@ STUDIES: dict[str, Callable[..., StudySpec]] = {
     "leave-one-out": leave_one_out_study,
     "one-at-a-time": one_at_a_time_study,
     "engineers": engineers_study,
+    "sweep": sweep_study,
     "guard": guard_study,
     "guidance": guidance_study,
     "main": main_study,

@@ -106,7 +106,7 @@ def measured(
     contrasts = comparisons.effects(table)
     if not contrasts:
         raise ComparisonError(f"only the arm {comparisons.reference} is finished")
-    doses = {key: dose(comparisons.pairs[key], configs) for key in contrasts} if configs else {}
+    doses = {key: dose(comparisons.pairs[key], configs, spec) for key in contrasts} if configs else {}
     alike = {key for key, how_far in doses.items() if how_far == 0}
 
     def row_of(kind: Kind, name: str, sides: Sides, effect: Effect, how_far: float | None = None) -> EffectRow:
@@ -139,7 +139,7 @@ def confirmatory(boards: pd.DataFrame, spec: StudySpec, configs: Configs | None 
     for primary in spec.primary:
         with suppress(ComparisonError):  # an arm of it is not finished
             found[primary] = contrast(outcomes(boards, primary.outcome), [primary.arm], [primary.than])
-    doses = {primary: dose([(primary.arm, primary.than)], configs) if configs else None for primary in found}
+    doses = {primary: dose([(primary.arm, primary.than)], configs, spec) if configs else None for primary in found}
     found = without_contrast(found, {primary for primary, how_far in doses.items() if how_far == 0})
     rows = [
         PrimaryRow(
@@ -155,9 +155,12 @@ def confirmatory(boards: pd.DataFrame, spec: StudySpec, configs: Configs | None 
     )
 
 
-def dose(pairs: list[tuple[str, str]], configs: Configs) -> float | None:
+def dose(pairs: list[tuple[str, str]], configs: Configs, spec: StudySpec) -> float | None:
     """How far apart the configs were that the two arms of each pair trained on (:attr:`EffectRow.dose`). Exactly 0 only if they
-    were identical in all units; None if no unit has both."""
+    were identical in all units; None if no unit has both, and for arms that train differently on whatever configs."""
+    training = {arm.name: spec.training_of(arm) for arm in spec.arms}
+    if any(training[plus] != training[minus] for plus, minus in pairs):
+        return None
     units = dict.fromkeys(key[1:] for key in configs)
     both = [(configs[plus, *unit], configs[minus, *unit]) for plus, minus in pairs for unit in units
             if (plus, *unit) in configs and (minus, *unit) in configs]  # fmt: skip

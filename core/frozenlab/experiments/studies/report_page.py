@@ -31,6 +31,7 @@ CHANGES = {
     "main effect": "arms that show the section minus arms that do not",
     "leave-one-out": "all sections minus all but this one",
     "one-at-a-time": "this section alone minus none",
+    "setting": "the one value minus the other",
     "arm": "the arm minus {reference}",
 }
 """Meaning of a difference on a map size, for each kind of comparison."""
@@ -48,9 +49,9 @@ def html_page(report: StudyReport) -> str:
     took = "" if report.seconds is None else f", {number(report.seconds / 60, 0)} minutes"
     students = f", students {', '.join(map(student_label, spec.students))}" if spec.students else ""
     head = f"{report.finished} of {report.cells} sessions: {len(spec.arms)} arms{students}, seeds {', '.join(map(str, spec.seeds))}{took}"
-    shared = "their base" if spec.session.ask_first else "their first stage"
+    shared = "their first stage" if all(map(spec.forks, spec.arms)) else "their base"
     parts = [
-        f"<h1>{escape(spec.title)}</h1><p><small>{escape(head)}. Each session: {spec.session.stages} stages of "
+        f"<h1>{escape(spec.title)}</h1><p><small>{escape(head)}. Each session, but for its arm: {spec.session.stages} stages of "
         f"{spec.session.training.steps} steps; arms of a seed share {shared} and their boards. Rates are of "
         f"{escape(report.results_from)}.</small></p>",
         *(f"<p>{escape(line)}</p>" for line in before_results(report)),

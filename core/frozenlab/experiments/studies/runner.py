@@ -154,7 +154,7 @@ class Runner:
         if source is not None and self.standing.get(source.id) != "done":
             return "failed" if self.standing.get(source.id) == "failed" else "waiting"
         trunk = self.trunk(cell)
-        if trunk is not None and trunk.results(None if self.study.spec.session.ask_first else 0) is not None:
+        if trunk is not None and trunk.results(0 if self.study.spec.forks(cell.arm) else None) is not None:
             return "ready"
         return "failed" if self.standing.get(self.first(cell).id) == "failed" else "waiting"
 
@@ -162,7 +162,7 @@ class Runner:
         return replace(cell, arm=self.study.spec.arms[0])
 
     def trunk(self, cell: Cell) -> Session | None:
-        """The first arm's session of the same student and seed, from which the other arms fork before the first proposal."""
+        """The first arm's session of the same student and seed, whose beginning the other arms share."""
         return self.study.session(self.first(cell))
 
     def start(self, cell: Cell) -> None:
@@ -174,7 +174,7 @@ class Runner:
             trunk = self.trunk(cell)
             if trunk is None:
                 session = self.study.sessions.create(spec, cell.id)
-            elif spec.ask_first:
+            elif not self.study.spec.forks(cell.arm):
                 session = sibling(trunk, self.study.sessions, cell.id, spec)
             else:
                 changes = {name: getattr(spec, name) for name in ("engineer", "sections", "guard")}

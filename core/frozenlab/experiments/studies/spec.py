@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
+from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.controls import ScheduleEngineer
@@ -16,6 +17,7 @@ from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.sections import SectionName
 from frozenlab.experiments.studies.grid import Arm, Cell, Primary
 from frozenlab.models.folders import student_label
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.forks import CHANGEABLE
 from frozenlab.session.pace import Pace
 from frozenlab.session.spec import SessionSpec
@@ -29,8 +31,8 @@ LONGEST_ID = 63
 
 
 class StudySpec(Strict):
-    """A grid of arms, students and seeds. Arms differ only in what affects proposals, so all arms of a student and seed share everything
-    before the first proposal."""
+    """A grid of arms, students and seeds. All arms of a student and seed share base, held-out boards and random streams; arms that differ
+    only in what affects proposals share everything before the first proposal."""
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]
@@ -78,7 +80,11 @@ class StudySpec(Strict):
             raise ValueError("each primary comparison is of two different arms, and is named once")
         for arm in self.arms:
             self._check_control(arm)
-            if "person" in self.spec_of(arm, self.seeds[0]).engineer.needs:
+            try:
+                own = self.spec_of(arm, self.seeds[0])
+            except ValidationError as error:
+                raise ValueError(f"the arm {arm.name} cannot be run: {one_line(error)}") from None
+            if "person" in own.engineer.needs:
                 raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
         for arm in self.arms[1:]:  # the others fork from the first
             if unforkable := sorted(set(arm.changes) - CHANGEABLE):
@@ -119,6 +125,8 @@ class StudySpec(Strict):
         title = f"{self.title}, {arm.name}{of_student}, seed {seed}"[:120]
         own = self.session_seed(seed, student, arm.draws)
         changes = arm.changes | self.suites_of(seed, student) | ({"policy": student} if student else {})
+        if arm.training is not None:
+            changes["training"] = self.training_of(arm)
         if arm.configs is not None:
             changes["engineer"] = ScheduleEngineer(configs=(arm.configs.get(student) or arm.configs["*"],))
         elif arm.yoked is not None:
@@ -126,6 +134,18 @@ class StudySpec(Strict):
         elif arm.engineer is not None:
             changes["engineer"] = arm.engineer.seeded(own)
         return self.session.changed(**changes, seed=own, title=title)
+
+    def training_of(self, arm: Arm) -> TrainingSettings:
+        """How the sessions of an arm train. Raises pydantic's ValidationError where that is not valid."""
+        own, changes = self.session.training.model_dump(), arm.training or {}
+        for setting, usual in (("method", "learning_rate"), ("schedule", "warmup_steps")):
+            if changes.get(setting, own[setting]) != own[setting]:
+                del own[usual]
+        return TrainingSettings.model_validate(own | changes)
+
+    def forks(self, arm: Arm) -> bool:
+        """Whether the sessions of an arm share stage 1 with those of the first arm; if not, only the base before training."""
+        return not self.session.ask_first and self.training_of(arm) == self.training_of(self.arms[0])
 
     def source_of(self, cell: Cell) -> Cell | None:
         """The cell whose configs a yoked cell gets; None for other cells."""
@@ -139,8 +159,8 @@ class StudySpec(Strict):
 
     @property
     def cells(self) -> list[Cell]:
-        """All cells, seed by seed, so that an unfinished study is a study of fewer seeds. The other arms of a student and seed fork from
-        the first arm."""
+        """All cells, seed by seed, so that an unfinished study is a study of fewer seeds. The other arms of a student and seed begin with
+        what they share with the first arm."""
         students = list(enumerate(self.students, 1)) or [(0, "")]
         return [Cell(arm, seed, student, number) for seed in self.seeds for number, student in students for arm in self.arms]
 
@@ -176,11 +196,12 @@ class StudySpec(Strict):
         return len(self.seeds) * max(1, len(self.students))
 
     def seconds(self, pace: Pace, jobs: int) -> float:
-        """How long it takes with so many sessions at a time, at the pace of one that has run. All arms but the first are forks."""
+        """How long it takes with so many sessions at a time, at the pace of one that has run. All arms but the first have the base of the
+        first, measured."""
         tasks, arms = self.session.tasks, len(self.arms)
         final = tasks.suite_total(tasks.named_suites()[self.final_suite]) * pace.answer if self.final_suite else 0.0
-        unit = pace.seconds(self.session) + (arms - 1) * pace.seconds(self.session, forked=True) + arms * final
-        return self.units * unit / jobs
+        of_arms = [pace.seconds(self.spec_of(arm, self.seeds[0]), forked=arm != self.arms[0]) for arm in self.arms]
+        return self.units * (sum(of_arms) + arms * final) / jobs
 
     @property
     def requests(self) -> int:

@@ -98,7 +98,7 @@ class EffectRow(Difference):
     kind."""
     dose: float | None = None
     """How far apart the configs were that the two sides trained on: mean absolute difference per knob (share, hole ratio, wait ratio) and
-    cell, over stages and seeds. None if it was not recorded, and for an interaction."""
+    cell, over stages and seeds. None if it was not recorded, for arms that train differently, and for an interaction."""
     alike: bool = False
     """Whether both sides trained on identical configs in all seeds, which is no comparison."""
 
