@@ -182,6 +182,8 @@ TWINS: list[tuple[str, dict[str, Any]]] = [
         {"kind": "engineers", "engineers-asked": ["rules", "api"], "api_model": "some/model"},
         {"kind": "guidance", "api_model": "m"}, {"kind": "guard", "matters-guard": 2.5, "prediction": "it's the usual one"},
         {"kind": "sweep", "varied": ["method", "learning_rate"], "values-study-learning_rate": "3e-5, 2e-4, 1e-4"},
+        {"kind": "one-at-a-time", "sections-one-at-a-time": ["self", "failures"]},
+        {"kind": "guard", "arms-usual-strict-loose": ["usual", "loose"]},
         {"kind": "sections", "base": "demo"}, {"kind": "leave-one-out", "test-study": 20},
     )),
     *(("replay", {"kind": kind, "who-built-1": "rules"}) for kind in ("sections", "engineers")),

@@ -20,7 +20,7 @@ from frozenlab.engineer import hosts
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.presets import SEEDS, engineers_study, sweep_study
+from frozenlab.experiments.studies.presets import SEEDS, engineers_study, sections_study, sweep_study
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import recorded_report
@@ -202,8 +202,20 @@ def test_a_sweep_of_two_settings_is_started_from_the_form(started: list[tuple[St
     assert form(kind="sweep").text_input(key="study-values-study-learning_rate").value == "2e-4, 1e-4", "the session's, and half of it"
     chosen = {"kind": "sweep", "varied": ["learning_rate", "steps"], "values__study__steps": "10, 25"}
     app = form(**chosen)
-    assert "4 arms × 3 seeds" in words(app) and "**learning rate 2e-4, steps 10**, learning rate 2e-4, steps 25" in words(app)
+    assert "4 arms × 3 seeds" in words(app) and "The reference is **learning rate 2e-4, steps 10**" in words(app)
     assert begin(app, started) == sweep_study(3, varied={"learning_rate": (2e-4, 1e-4), "steps": (10, 25)})
+
+
+def test_sections_are_chosen_and_any_arm_is_removed(started: list[tuple[StudySpec, int]]) -> None:
+    chosen = {"kind": "sections", "sections__sections": ["failures", "history"]}
+    made = sections_study(varied=("failures", "history"))
+    assert "4 arms × 3 seeds" in words(form(**chosen))
+    names = [arm.name for arm in made.arms]
+    app = form(**chosen, **{f"arms__{'__'.join('-'.join(names).split('-'))}": names[:2]})
+    assert "2 arms × 3 seeds" in words(app) and "frozenlab study study.json" in words(app)
+    grid = next(block.value for block in app.get("html") if "Arms and the sections" in str(block.value))
+    assert grid.count("<tr>") == 3 and "failures-history" in grid
+    assert begin(app, started) == made.changed(arms=made.arms[:2])
 
 
 def test_the_smallest_effect_that_matters_and_what_is_expected_are_written_down_first(started: list[tuple[StudySpec, int]]) -> None:
@@ -267,6 +279,8 @@ def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[
     [
         ({"kind": "engineers", "engineers__asked": ["policy"]}, "Choose two engineers or more."),
         ({"kind": "sweep", "varied": []}, "Choose a training setting."),
+        ({"kind": "sections", "sections__sections": []}, "Choose a section."),
+        ({"kind": "guard", "arms__usual__strict__loose": ["loose"]}, "Choose two arms or more."),
         ({"kind": "sweep", "values__study__learning_rate": "1, 2"}, "rate: Input should be less than or equal to 0.01"),
         ({"kind": "guidance", "api_model": "some", "api_base_url": "nowhere"}, "This cannot run: base"),
     ],

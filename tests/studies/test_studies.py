@@ -258,13 +258,15 @@ def test_an_older_study_runs_as_before() -> None:
         (["engineers", "--engineers", "policy,api"], "the engineer api needs settings: write the study as a spec"),
         (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
         (["sections", "--engineers", "policy,base"], "--engineers and --api are for the studies engineers, main and students"),
+        (["guard", "--sections", "failures"], "--sections is for the studies sections, leave-one-out and one-at-a-time"),
+        (["sections", "--sections", "x"], "there is no section 'x'; there are behaviour, failures"),
         (["guidance"], "a lab model reads no instructions in words"),
         (["guard", "--seeds", "0"], "use at least 1"),
         (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it must be above 0 and at most 50 points"),
         (["study.json", "--prediction", "none"], "--smallest-effect, --prediction and --students are for ready-made studies"),
         (
             ["nothing", "--seeds", "2"],
-            "there is no study 'nothing'; new ones are sections, leave-one-out, one-at-a-time, engineers, guard, guidance",
+            "there is no study 'nothing'; new ones are sections, leave-one-out, one-at-a-time, engineers, sweep, guard, guidance",
         ),
     ],
 )
@@ -312,6 +314,8 @@ def test_the_command_line_shows_no_outcome_before_the_last_session_is_done(
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
     for kind in ("sections", "leave-one-out", "one-at-a-time", "guard"):
         assert study_spec(parse(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
+    one = study_spec(parse(["study", "sections", "--sections", "failures"]))
+    assert one == sections_study(varied=("failures",)) and [arm.name for arm in one.arms] == ["failures", "none"]
     words = ["study", "guard", "--smallest-effect", "2.5", "--prediction", "loose helps"]
     spec = study_spec(parse(words))
     assert (spec.smallest_effect, spec.prediction) == (0.025, "loose helps")

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from frozenlab.base.numbers import MANY, listed, percent, percents
-from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, read_model, refusing, show
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, named, read_model, refusing, show
 from frozenlab.cli.experiment import about, add_id, existing, standing
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.engineer.sections import NAMES
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.students.store import chosen
 from frozenlab.experiments.studies.arms import CONTROLS, values_of
@@ -20,7 +21,7 @@ from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.grid import TrainingValue
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.presets import ON_STUDENTS, SEEDS, STUDIES, students_study
+from frozenlab.experiments.studies.presets import ON_STUDENTS, SEEDS, STUDIES, VARIED_SECTIONS, students_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_note
 from frozenlab.experiments.studies.spec import StudySpec
@@ -47,6 +48,9 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers and students only)",
     )  # fmt: skip
     parser.add_argument(
+        "--sections", metavar="A,B,...", help=f"sections that are on or off, of {', '.join(NAMES)} (studies {listed(VARIED_SECTIONS)} only)"
+    )
+    parser.add_argument(
         "--vary", action="append", metavar="SETTING=A,B,...",
         help="values of a training setting, such as learning_rate=1e-4,2e-4; given twice, the grid of both (study sweep only)",
     )  # fmt: skip
@@ -67,7 +71,7 @@ def run_study(options: argparse.Namespace) -> int:
     store, run = SessionStore(), RunSettings(**given(options, *RUN))
     if run.cluster:
         require_ray()
-    new = ("seeds", "engineers", "controls", "vary", "preset", "api", *WRITTEN, "smallest_effect", "id")
+    new = ("seeds", "engineers", "controls", "sections", "vary", "preset", "api", *WRITTEN, "smallest_effect", "id")
     study = existing(Study, options.what, options, *new)
     if study is None:
         spec = study_spec(options)
@@ -106,6 +110,8 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         raise InputError("--engineers and --api are for the studies engineers, main and students")
     if options.controls is not None and kind not in ("engineers", ON_STUDENTS):
         raise InputError("--controls is for the studies engineers and students")
+    if options.sections is not None and kind not in VARIED_SECTIONS:
+        raise InputError(f"--sections is for the studies {listed(VARIED_SECTIONS)}")
     if options.vary and kind != "sweep":
         raise InputError("--vary is for the study sweep")
     if options.preset is not None and kind not in STUDIES:
@@ -129,6 +135,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         fields: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
         fields |= named_engineers(options.engineers, options.api)
         fields |= {"varied": varied(options.vary)} if options.vary else {}
+        fields |= {"varied": named(options.sections, NAMES, "section")} if options.sections is not None else {}
         fields |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
         if kind == ON_STUDENTS:
             planted = chosen(written.pop("students", ()), SessionStore())

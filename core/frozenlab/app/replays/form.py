@@ -18,7 +18,7 @@ from frozenlab.base.errors import one_line
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, name_of, who_is
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.engineer.sections import NAMES, USUAL, help_of
+from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
 from frozenlab.experiments.replays.arms import KINDS, TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
 from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.store import Replay
@@ -89,7 +89,7 @@ def show_form(session: Session) -> None:
             "Ask", type="primary", key="replay-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(task,),
             **refusals.changes(disabled=not may),
         )  # fmt: skip
-        arms_table(task.arms, session)
+        arms_table(task.arms, session.spec.sections)
         if not servers(task, session):
             st.caption("The same from the command line:")
             line = ["frozenlab", "replay", f"{task.session}:{stage + 1}", "--vary", kind, *options, "--samples", str(samples)]
@@ -149,13 +149,13 @@ def with_settings(name: str, session: Session) -> EngineerSpec:
     return ApiEngineer.model_validate(fields)
 
 
-def arms_table(arms: Sequence[Arm], session: Session) -> None:
-    """Who is asked and what each is shown."""
-    seen = {name for arm in arms for name in (session.spec.sections if arm.sections is None else arm.sections)}
+def arms_table(arms: Sequence[Arm], usual: Sequence[SectionName]) -> None:
+    """Who is asked and what each is shown; an arm without sections of its own is shown the usual ones."""
+    seen = {name for arm in arms for name in (usual if arm.sections is None else arm.sections)}
     columns = [name for name in NAMES if name in USUAL or name in seen]
     rows = []
     for place, arm in enumerate(arms):
-        shown = session.spec.sections if arm.sections is None else arm.sections
+        shown = usual if arm.sections is None else arm.sections
         note = " <small>reference</small>" if not place and len(arms) > 1 else ""
         rows.append((escape(arm.name) + note, *("●" if name in shown else "·" for name in columns)))
     head = [("arm", ""), *((name, help_of(name)) for name in columns)]

@@ -120,7 +120,7 @@ def show_replay(name: str, replay: Replay) -> None:
             go_on(replay, session, answered)
     if known is None:
         if session is not None:
-            arms_table(replay.spec.arms, session)
+            arms_table(replay.spec.arms, session.spec.sections)
         return
     answers, table, arms, (first, *others) = known
     answer = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))

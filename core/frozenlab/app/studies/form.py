@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app import experiment
+from frozenlab.app.replays.form import arms_table
 from frozenlab.app.train.preview import obstacles
 from frozenlab.app.ui import api_form, markup, nav, sessions
 from frozenlab.app.ui.components.draft import KEPT
@@ -15,14 +16,16 @@ from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import one_line
 from frozenlab.base.numbers import counted
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, name_of
+from frozenlab.engineer.sections import NAMES
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import measured_before
 from frozenlab.experiments.students.menu import recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import candidates, id_of
-from frozenlab.experiments.studies.arms import CONTROLS, still_shown, usual_values, values_of
+from frozenlab.experiments.studies.arms import CONTROLS, ordered, still_shown, usual_values, values_of
 from frozenlab.experiments.studies.design import arm_titles, confounded
-from frozenlab.experiments.studies.grid import setting_name, value_words
+from frozenlab.experiments.studies.design import varied as varied_sections
+from frozenlab.experiments.studies.grid import Arm, setting_name, value_words
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import (
     ON_STUDENTS,
@@ -31,6 +34,7 @@ from frozenlab.experiments.studies.presets import (
     SMALLEST_EFFECT,
     STUDENTS_ENGINEERS,
     STUDIES,
+    VARIED_SECTIONS,
     students_study,
 )
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
@@ -61,6 +65,15 @@ BASE = "study"
 def start_form() -> None:
     kind = st.selectbox("What is compared", list(KIND_WORDS), format_func=KIND_WORDS.__getitem__, key="study-kind", **KEPT)
     given: dict[str, Any] = {}
+    if kind in VARIED_SECTIONS:
+        sections = st.multiselect(
+            "Sections that are on or off", NAMES, list(VARIED_SECTIONS[kind]), key=f"study-sections-{kind}", **KEPT,
+            help="All others are the same in every arm.",
+        )  # fmt: skip
+        if not sections:
+            st.info("Choose a section.")
+            return
+        given["varied"] = ordered(sections)
     if kind == ON_STUDENTS:
         given["recipes"] = pick_students()
         if len(given["recipes"]) < 2:
@@ -119,8 +132,12 @@ def start_form() -> None:
         if asked is not None:
             api = ApiEngineer(**asked)
             given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
-        spec = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
-        spec = spec.changed(smallest_effect=matters / 100, prediction=prediction)
+        made = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
+        arms = pick_arms(made)
+        if len(arms) < 2:
+            st.info("Choose two arms or more.")
+            return
+        spec = made.changed(arms=arms, smallest_effect=matters / 100, prediction=prediction)
         if session is not None and (test := spec.session.test) is not None:
             boards = few.number_input(
                 "Test boards of each cell", 1, 10_000, test.boards_per_cell, key=f"study-test-{base}", **KEPT,
@@ -131,8 +148,10 @@ def start_form() -> None:
         reason = one_line(error)
         st.error(f"This cannot run: {markup.plain(reason)}.")
         return
+    if kind in VARIED_SECTIONS:
+        arms_table(spec.arms, spec.session.sections)
     usual_test = session is None or spec.session.test == (session.test or session.suite)
-    ready(spec, kind, base if usual_test else "", jobs)
+    ready(spec, kind, base if usual_test and spec.arms == made.arms else "", jobs)
 
 
 def usual_margin(kind: str) -> float:
@@ -182,6 +201,16 @@ def sweep_fields(session: SessionSpec, base: str) -> dict[str, str]:
     }  # fmt: skip
 
 
+def pick_arms(spec: StudySpec) -> list[Arm]:
+    """The arms that are left of a study after some are removed."""
+    names = [arm.name for arm in spec.arms]
+    kept = st.multiselect(
+        "Arms", names, names, key=f"study-arms-{'-'.join(names)}", **KEPT, format_func=arm_titles(spec).__getitem__,
+        help="The first is the reference. Any can be removed.",
+    )  # fmt: skip
+    return [arm for arm in spec.arms if arm.name in kept]
+
+
 def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
     """What cells can run on this machine: presets, then saved sessions; by name, with what to call it."""
     presets = sorted(PRESETS, key=lambda name: name != BASE)
@@ -193,16 +222,14 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
 
 def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     """What would run, how long, what it would cost, and the button that starts it. ``base`` is the preset that its sessions are, if any."""
-    first, *others = arm_titles(spec).values()
+    reference = arm_titles(spec)[spec.arms[0].name]
     stages = counted(spec.session.stages, "stage")
     st.markdown(
         f"**{len(spec.cells)} sessions** of {stages}: {spec.size_in_words}. Arms of a seed share base and boards; their engineers are "
         "asked before the first stage too."
     )
     seen = still_shown(spec.arms)
-    st.caption(
-        f"Arms: **{first}**, {', '.join(others)}. {seen} Results come from test boards that no engineer sees; each seed has its own."
-    )
+    st.caption(f"The reference is **{reference}**. {seen} Results come from test boards that no engineer sees; each seed has its own.")
     if (pace := pace_for(spec.session, sessions.store().sessions(OFFERED))) is not None:
         st.markdown(f"**{markup.plain(pace.judged(spec.seconds(pace, min(jobs, cores()))))}**.")
     else:
@@ -230,13 +257,16 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
 
 
 def options_of(spec: StudySpec, kind: str) -> list[str]:
-    """The students, engineers, controls and training settings of a study, as options of the command line; the study students has a control
-    by default."""
+    """The students, engineers, controls, sections and training settings of a study, as options of the command line; the study students has
+    a control by default."""
     controls = [arm.name for arm in spec.arms if arm.name in CONTROLS]
     asked = [arm.name for arm in spec.arms if arm.engineer is not None and arm.name not in CONTROLS]
     named = {"students": spec.students, "engineers": asked, "controls": controls}
     given = [name for name, values in named.items() if values or (name == "controls" and kind == ON_STUDENTS)]
     varied = {setting: dict.fromkeys(str((arm.training or {})[setting]) for arm in spec.arms) for setting in spec.arms[0].training or ()}
+    sections = varied_sections(spec.sections_of())
+    if kind in VARIED_SECTIONS and {*sections} != {*VARIED_SECTIONS[kind]}:
+        named["sections"], given = sections, [*given, "sections"]
     words = [word for name in given for word in (f"--{name}", ",".join(named[name]))]
     return words + [word for setting, values in varied.items() for word in ("--vary", f"{setting}={','.join(values)}")]
 

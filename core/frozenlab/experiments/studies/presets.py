@@ -9,8 +9,11 @@ from frozenlab.base.cells import Config, evenly, with_shares
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.sections import USUAL as USUAL_SECTIONS
+from frozenlab.engineer.sections import SectionName
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.arms import (
+    PAPER_SECTIONS,
     control_arms,
     engineer_arms,
     guard_arms,
@@ -34,6 +37,12 @@ SEEDS = {
     "sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "sweep": 3, "guard": 5, "guidance": 5, "main": 3, ON_STUDENTS: 6,
 }  # fmt: skip
 """Default number of seeds of each ready-made study."""
+VARIED_SECTIONS: dict[str, tuple[SectionName, ...]] = {
+    "sections": PAPER_SECTIONS,
+    "leave-one-out": USUAL_SECTIONS,
+    "one-at-a-time": USUAL_SECTIONS,
+}
+"""The sections that each ready-made study of sections varies by default."""
 PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and the baselines."""
 MAIN_ENGINEERS: tuple[str, ...] = ("random", "fixed", "policy")
@@ -58,19 +67,29 @@ def main_study(
     return engineers_study(seeds, session, engineers).changed(title="Do engineered environments train better?", final_suite="paper")
 
 
-def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
-    """The study sections: every combination of the three sections named by the paper."""
-    return _study("Which context helps the engineer?", section_arms(), seeds, session)
+def sections_study(
+    seeds: int = SEEDS["sections"], session: SessionSpec | None = None, varied: Sequence[SectionName] = PAPER_SECTIONS
+) -> StudySpec:
+    """The study sections: every combination of some sections, by default the three named by the paper."""
+    return _study("Which context helps the engineer?", section_arms(varied), seeds, session)
 
 
-def leave_one_out_study(seeds: int = SEEDS["leave-one-out"], session: SessionSpec | None = None) -> StudySpec:
-    """The study leave-one-out: all sections, and all but one, for each of them."""
-    return _study("Which section is missed?", without_one(), seeds, session)
+def leave_one_out_study(
+    seeds: int = SEEDS["leave-one-out"],
+    session: SessionSpec | None = None,
+    varied: Sequence[SectionName] = USUAL_SECTIONS,
+) -> StudySpec:
+    """The study leave-one-out: all sections, and all but one, for each of the varied ones."""
+    return _study("Which section is missed?", without_one(varied), seeds, session)
 
 
-def one_at_a_time_study(seeds: int = SEEDS["one-at-a-time"], session: SessionSpec | None = None) -> StudySpec:
-    """The study one-at-a-time: no section, and each section alone."""
-    return _study("What does a section do by itself?", only_one(), seeds, session)
+def one_at_a_time_study(
+    seeds: int = SEEDS["one-at-a-time"],
+    session: SessionSpec | None = None,
+    varied: Sequence[SectionName] = USUAL_SECTIONS,
+) -> StudySpec:
+    """The study one-at-a-time: no section, and each of the varied ones alone."""
+    return _study("What does a section do by itself?", only_one(varied), seeds, session)
 
 
 def engineers_study(
