@@ -141,7 +141,8 @@ def show_found(board: Board) -> None:
         [escape(PLANNERS[name].title), PROMISES[PLANNERS[name].promise], *(escape(part) for part in figures(history))]
         for name, history in histories.items()
     ]
-    st.html(markup.table("Planners on this board", head, rows, numbers=("first plan", "sum of costs", "makespan", "best plan")))
+    numbers = ("first plan", "sum of costs", "makespan", "best plan")
+    st.html(markup.table("Planners on this board", head, rows, "fl-cards", numbers))
     if any(len(plans_of(history)) > 1 for history in histories.values()):
         theme.chart(improvement(histories), key="play-improvement")
 

@@ -109,7 +109,7 @@ def claims_table(outcomes: Sequence[ClaimOutcome], record: ProposalRecord, seen:
         ]
     rows = [_claim_row(outcome, used_instead(outcome.claim, record), seen, tested) for outcome in outcomes]
     numbers = ("predicted", "measured", "off by")
-    return table("Claims of the engineer and what became of them", head, rows, "fl-claims", numbers, {"claim": "fl-said"})
+    return table("Claims of the engineer and what became of them", head, rows, "fl-cards", numbers, {"claim": "fl-said"})
 
 
 def _claim_row(outcome: ClaimOutcome, used: float | None, seen: Collection[str] | None, tested: bool) -> list[str]:
