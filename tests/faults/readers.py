@@ -187,7 +187,7 @@ PAGES: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
     "replay": (("replay", {"replay": "case"}), ("replay", {})),
     "result": (("benchmark", {}),),
     "student": (("contest", {}), ("studies", {})),
-    "diagnosis": (("studies", {}),),
+    "diagnosis": (("diagnosis", {}),),
     "contest": (("contest", {"contest": "case"}),),
     "headroom": (("headroom", {"headroom": "case"}),),
 }  # fmt: skip

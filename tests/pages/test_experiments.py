@@ -40,7 +40,7 @@ from tests.pages.test_train import fill
 from tests.planted import planted
 
 PAGES = {
-    "study": "studies", "diagnosis": "studies", "contest": "contest", "replay": "replay", "headroom": "headroom",
+    "study": "studies", "diagnosis": "diagnosis", "contest": "contest", "replay": "replay", "headroom": "headroom",
     "evaluation": "benchmark", "result": "benchmark",
 }  # fmt: skip
 MAKE: dict[str, Callable[[SessionStore], Job]] = {

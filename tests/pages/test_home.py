@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.ui.glossary import GLOSSARY
+from frozenlab.app.ui.nav import LEADS_TO, PAGES, menu
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 from tests.builders import build_session, small_spec
@@ -91,13 +92,20 @@ def test_the_words_of_the_lab_are_explained() -> None:
         ("door-story", "How do I show this in a talk?"),
         ("door-learn", "How do many agents find their way at once?"),
         ("door-play", "How does the model plan on this board?"),
-        ("door-train", "Is the model learning?"),
+        ("door-train", "What should run?"),
+        ("door-studies", "What makes a good engineer?"),
     ],
 )
 def test_a_door_opens_its_page(sessions_folder: Path, button: str, question: str) -> None:
     build_session(sessions_folder)
     app = open_page("home").button(key=button).click().run()
     assert app.title[0].value == question
+
+
+def test_the_menu_has_eight_pages_which_lead_to_all_others() -> None:
+    led_to = [name for names in LEADS_TO.values() for name in names]
+    assert len(menu()) == 8 and sorted([*menu(), *led_to]) == sorted(PAGES)
+    assert "What is compared" in [box.label for box in open_page("home").button(key="door-ablation").click().run().selectbox]
 
 
 def test_without_a_recording_there_is_no_story_to_watch() -> None:

@@ -128,7 +128,8 @@ def test_what_has_ended_is_not_resumed_or_deleted(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("frozenlab.app.runs.table.table", lambda shown, columns: shown[:1])  # as if the first were ticked
     assert press_all("train", session="half") == {"resume", "resume-allow-far.example"}
     assert press_all("runs") == {"import", "restore", "empty-trash", "archive", "delete", "save-labels", *QUEUE}
-    assert press_all("studies") == {"diagnosis-go-on", "diagnosis-delete", "diagnosis-start", "study-go-on", "study-delete"}
+    assert press_all("studies") == {"study-go-on", "study-delete"}
+    assert press_all("diagnosis") == {"diagnosis-go-on", "diagnosis-delete"}
     assert press_all("headroom") == {"headroom-go-on", "headroom-delete"}
     assert press_all("replay", replay="mine") == {"replay-go-on", "replay-delete"}
     assert press_all("benchmark") == {"delete"}
@@ -142,7 +143,8 @@ def test_what_has_ended_is_not_resumed_or_deleted(monkeypatch: pytest.MonkeyPatc
 def test_what_runs_is_not_stopped() -> None:
     assert press_all("train", session="half") == {"stop"}
     assert press_all("train", session="waits") == {"stop", "q-turn-now-waits"}
-    assert press_all("studies") == {"diagnosis-stop", "study-stop"}
+    assert press_all("studies") == {"study-stop"}
+    assert press_all("diagnosis") == {"diagnosis-stop"}
     assert press_all("headroom") == {"headroom-stop"}
     assert press_all("replay", replay="mine") == {"replay-stop"}
     assert press_all("benchmark") == {"cancel"}

@@ -36,6 +36,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "train": {"session": "example-long"},
     "story": {"session": "example-quick", "stage": "1"},
     "studies": {"study": "recorded-sections", "view": "effects"},
+    "diagnosis": {},
     "replay": {"replay": "recorded-sections"},
 }
 """The pages that are opened, and the address behind each."""

@@ -103,8 +103,8 @@ def test_it_says_how_the_session_was_trained(elsewhere: Path) -> None:
     for name, changed in {"whole": {}, "shown": {"training": imitation}, "language": theirs}.items():
         build_session(elsewhere, TINY.model_copy(update=changed), name)
     assert "GRPO · policy engineer · 1 stage" in words(story(session="whole"))
+    assert "imitation · policy engineer · 1 stage" in words(story(session="shown"))
     said = words(story(part="read", session="shown"))
-    assert "imitation · policy engineer · 1 stage" in said
     assert "Training by imitation: sampled plans score" in said
     assert "mean reward" not in said
     assert "Qwen3-0.6B · GRPO · policy engineer · 1 stage" in words(story(session="language"))
@@ -122,9 +122,8 @@ def test_prompt_and_raw_answer_stand_to_the_letter(whole: Session) -> None:
 
 
 def test_what_is_proposed_after_the_last_stage_is_no_change() -> None:
-    app = seen("3", "wrote")
-    assert "was never trained on" in answer(app)
-    assert "It predicted" not in answer(app) and "Then the model itself" not in answer(app)
+    said, app = answer(seen("3")), seen("3", "wrote")
+    assert "was never trained on" in said and "It predicted" not in said and "Then the model itself" not in said
     heads = [head.value for head in app.subheader]
     assert "What it would train on next; nobody did" in heads and "What changed in the config" not in heads
     labels = [expander.label for expander in app.expander]
@@ -142,8 +141,8 @@ def test_before_training_there_is_only_the_base(whole: Session) -> None:
 def test_an_unusable_answer_is_named_and_shown_as_text() -> None:
     app = story(part="wrote", session="broken")
     assert any("The previous config was kept." in warning.value for warning in app.warning)
-    assert "2 of 3 answers used" in words(app) and "answers used" not in words(seen())
-    assert "gave no answer that could be used" in answer(app)
+    assert "answers used" not in words(seen()) and "2 of 3 answers used" in words(whole := story(session="broken"))
+    assert "gave no answer that could be used" in answer(whole)
     assert "size3 size3 ![x](http://example.com/x)" in [code.value for code in app.code]
     assert not any("![x](" in element.value for element in [*app.markdown, *app.warning, *app.caption])
 
@@ -248,7 +247,7 @@ def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_sho
     session = build_session(elsewhere, spec.changed(test=spec.suite.model_copy(update={"boards_per_cell": 9, "seed": 8})), "sealed")
     for stage in ("0", "1"):
         app, said = story(stage, session="sealed"), engineers_parts("sealed", stage)
-        assert "results on test boards, which no engineer saw" in said
+        assert "results on test boards, which no engineer saw" in words(app)
         assert ("It was on, and had nothing to say before training." in said) == (stage == "0")
         assert session.proposal(None if stage == "0" else 0).proposal.summary in said
         assert re.search(r"[Ii]t predicted \S+ points of valid plans; \S+ came\.", answer(app))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.app.diagnosis.section import diagnosis_figure
+from frozenlab.app.diagnosis.page import diagnosis_figure
 from frozenlab.app.studies.figures import Ink
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.experiments.diagnosis.report import report_of
@@ -36,8 +36,10 @@ def two_planted(store: SessionStore) -> list[Student]:
 def test_without_students_none_is_offered_and_the_recorded_diagnosis_is_shown() -> None:
     app = open_page("train")
     assert not [name for name in app.selectbox(key="form_student").options if "Student" in name]
-    said = words(open_page("studies"))
-    assert "Who finds a planted weakness?" in said and "Recorded." in said and "Ask engineers about" not in said
+    app = open_page("diagnosis")
+    assert "Who finds a planted weakness?" in words(app) and "Recorded." in words(app)
+    app.button(key="diagnosis-new").click().run()
+    assert "There is no student yet" in words(app) and not [button for button in app.button if button.key == "diagnosis-start"]
 
 
 @pytest.mark.parametrize("back", [False, True])
@@ -77,7 +79,7 @@ def test_a_secret_is_kept_until_a_reader_reveals_it(sessions_folder: Path) -> No
     assert "The weakness is as planned" in words(shown), "in the popover that reveals it"
 
 
-def test_the_first_figure_of_studies_is_the_diagnosis() -> None:
+def test_a_diagnosis_is_drawn_and_said_in_words() -> None:
     store = SessionStore()
     sizes = {"samples": 1, "boards_per_cell": 4, "sampled_boards": 0}
     task = task_for(two_planted(store), [engineer_of("rules"), engineer_of("uniform")], ("failures",), **sizes)
@@ -88,17 +90,14 @@ def test_the_first_figure_of_studies_is_the_diagnosis() -> None:
     assert len(chart.figure.data) == 2
     assert "chance is 33 %" in chart.alt
     assert "uniform (.3/.5), failures shown, 33 %" in chart.alt
-    app = open_page("studies")
-    assert app.subheader[0].value == "Who finds a planted weakness?"
-    said = words(app)
-    assert report.sentences[0] in said
-    assert "Ask engineers about 2 students" in [button.label for button in app.button]
+    assert report.sentences[0] in words(open_page("diagnosis"))
 
 
 def test_a_diagnosis_starts_from_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     planted(SessionStore(), "never-saw-4", ("4",))
     asked: list[DiagnosisTask] = note_starts(monkeypatch, Diagnosis, Diagnosis.create)
-    app = open_page("studies")
+    app = open_page("diagnosis", new="1")
+    assert "about 1 student: " in words(app)
     app.button(key="diagnosis-start").click().run()
     assert asked[0].students == ("never-saw-4",)
     assert {engineer.kind for engineer in asked[0].engineers} >= {"rules", "learnability", "uniform"}

@@ -34,12 +34,6 @@ CHARTS = {"effects": 1, "arms": 2, "sizes": 1}
 """Figures of each view."""
 
 
-@pytest.fixture(autouse=True)
-def no_recorded_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its figure and table stand above every study; here only those of studies are counted."""
-    monkeypatch.setattr("frozenlab.app.diagnosis.section.recorded", lambda: None)
-
-
 SHIPPED = {study.id: recorded_report(study).for_people for study in Study.shipped()}
 
 

@@ -35,13 +35,15 @@ def error_of(kind: str) -> str:
 
 
 def head(kind: type[Experiment[Any]], question: str, lead: str, new: str, form: Callable[[], None]) -> DeltaGenerator:
-    """The top of a page: its question, the button ``new`` that opens the ``form``, and what went wrong or was deleted just now. Returns the
-    place of the picker."""
-    asked, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
-    with asked:
+    """The top of a page: its question, the button ``new`` that opens the ``form`` (as ``?new`` does), and what went wrong or was
+    deleted just now. Returns the place of the picker."""
+    nav.tabs()
+    title, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
+    with title:
         theme.question(question)
     markup.styles()
-    if action.button(new, type="primary", key=f"{kind.kind}-new", width="stretch"):
+    asked = action.button(new, type="primary", key=f"{kind.kind}-new", width="stretch")
+    if nav.taken("new") or asked:
         form()
     theme.under_question(lead)
     refusals.show_reason(error_of(kind.kind))
@@ -65,6 +67,7 @@ def page(
     found: Mapping[str, AnExperiment] | None = None,
     *,
     above: Callable[[], None] = nothing,
+    none_yet: Callable[[], None] | None = None,
     beside: Callable[[AnExperiment], None] = nothing,
     look: Callable[[AnExperiment], Look | None] = nothing,
     servers: Callable[[AnExperiment], Sequence[Server]] = lambda experiment: (),
@@ -75,6 +78,7 @@ def page(
         new: the button that opens the ``form`` of a new one.
         found: those that can be picked, by the name in the address; None: all of the kind.
         above: draws what is not of one experiment.
+        none_yet: draws what is there before the first one; None: that there is none.
         beside: draws what is beside the button that deletes one's own.
         look: for :func:`watch`.
         servers: those that resuming it asks.
@@ -83,7 +87,7 @@ def page(
     above()
     known = everything(kind) if found is None else found
     if not known:
-        st.info(f"There is no {kind.words.one} yet.")
+        (none_yet or partial(st.info, f"There is no {kind.words.one} yet."))()
         return
     name = choose(kind, known, picker, lambda name: label(name, known[name]))
     experiment, own = known[name], not name.startswith(RECORDED)

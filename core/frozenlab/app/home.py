@@ -7,6 +7,7 @@ from itertools import chain
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app.experiment import RECORDED
 from frozenlab.app.loop_picture import complete_stage, loop_picture
 from frozenlab.app.queue import queue_line
 from frozenlab.app.session.curves import board_by_board
@@ -30,6 +31,7 @@ LEAD = (
 LISTED = 12
 """Sessions shown before the reader asks for more."""
 MORE = 24
+RECORDED_ABLATION = f"{RECORDED}sections"
 SHOWN = "sessions_shown"
 """Session-state entry: how many sessions the reader has asked for."""
 
@@ -64,9 +66,9 @@ def page() -> None:
 
 
 def doors(hero: Session | None) -> None:
-    """The three ways into the lab."""
+    """The four ways into the lab."""
     with st.container(key="doors"):
-        watch, learn, run = st.columns(3)
+        watch, learn, run, study = st.columns(4)
     with door(
         watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
     ):
@@ -84,7 +86,14 @@ def doors(hero: Session | None) -> None:
         run, "Run an experiment", "Train the model on this machine, choose who designs its boards, and compare with n and intervals."
     ):
         sessions.start_quick_button()
-        nav.button("Set one up", "train", key="door-train", icon=":material/tune:")
+        nav.button("Set one up", "train", query={"new": "1"}, key="door-train", icon=":material/tune:")
+    with door(
+        study,
+        "Which evidence does the engineer need?",
+        "Hide failures, statistics or earlier configs from it, and see whether it decides worse.",
+    ):
+        nav.button("Start an ablation", "studies", query={"new": "1"}, key="door-ablation", icon=":material/rule:")
+        nav.button("What came of it", "studies", query={"study": RECORDED_ABLATION}, key="door-studies", icon=":material/insights:")
 
 
 def door(place: DeltaGenerator, title: str, what: str) -> DeltaGenerator:

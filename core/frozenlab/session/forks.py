@@ -36,7 +36,7 @@ def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
         raise SessionError(f"{parent.id} has not validated a stage {stage + 1}, so nothing can begin there")
     changes.setdefault("title", f"{parent.title}, forked after stage {stage + 1}"[:120])
     try:
-        return parent.spec.changed(**changes, parent=Parent(session=parent.id, stage=stage))
+        return parent.spec.changed(**changes, parent=Parent(session=parent.address, stage=stage))
     except ValueError as error:
         raise SessionError(one_line(error)) from None
 

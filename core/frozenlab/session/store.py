@@ -9,7 +9,7 @@ from pathlib import Path
 
 from frozenlab.base import places
 from frozenlab.jobs.folders import check_id, fresh_name, make_folder
-from frozenlab.jobs.job import RESERVED
+from frozenlab.jobs.job import KINDS, RESERVED
 from frozenlab.session.catalog import RECORDED, Listed, listed
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.spec import SessionSpec
@@ -69,11 +69,14 @@ class SessionStore:
         return {session.folder.name: session.parent for session in reversed(self.listed()) if session.parent is not None}
 
     def open(self, session_id: str) -> Session:
-        """Open a session by its id. Raises SessionError if there is none."""
-        check_id(session_id, "session", SessionError)
-        for root in (self.root, places.SESSIONS):
-            folder = root / session_id
-            recorded_elsewhere = root != self.root and not session_id.startswith(RECORDED)
+        """Open a session by its id, or by its address if another job had it run. Raises SessionError if there is none."""
+        outer, inside, own = session_id.rpartition("/")
+        for name in (outer, own) if inside else (own,):
+            check_id(name, "session", SessionError)
+        within = [self.root / place.replace("*", outer) for place in KINDS["session"].within]
+        for root in within if inside else (self.root, places.SESSIONS):
+            folder = root / own
+            recorded_elsewhere = root == places.SESSIONS != self.root and not own.startswith(RECORDED)
             if (folder / "session.json").exists() and not recorded_elsewhere:
                 return Session(folder)
         raise SessionError(f"there is no session {session_id!r} in {self.root}")

@@ -53,17 +53,17 @@ def page() -> None:
     preparation = prepared(shown, store)
     data = talk(
         shown, list(chosen(scenes, list(preparation.scenes))), preparation.notes, says=says,
-        leave=f"present?{urlencode({'session': session.id})}",
+        leave=f"present?{urlencode({'session': session.address})}",
     )  # fmt: skip
     if st.query_params.get(PLAYS):
-        deck(shown, data, key=f"deck-{shown.id}")
+        deck(shown, data, key=f"deck-{shown.address}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, help="Key: P")
         st.download_button(
             "One HTML file", lambda: html_file(shown.spec.tasks, data | {"leave": None}), f"{shown.id}.html", "text/html",
             on_click="ignore", icon=":material/download:", help="Plays the whole talk without a server and without a network.",
         )  # fmt: skip
-        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": shown.id})
+        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": shown.address})
     st.caption(
         "→ or space goes on, ← goes back, **F** fills the screen, **N** opens your notes in a second window, **D** turns light and dark, "
         "**Escape** leaves."
@@ -95,7 +95,7 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
     how = "Tick what you want to show, number it in your order, and press a cell twice to write a note. All of it is kept at once."
     allowed = refusals.changes(how)
     st.caption(allowed["help"])
-    key, begun = f"present-scenes-{session.id}", f"present-begun-{session.id}"
+    key, begun = f"present-scenes-{session.address}", f"present-begun-{session.address}"
     if key not in st.session_state:  # the reader has just come: what is written from now on counts from these rows
         st.session_state[begun] = rows_of(scenes, preparation)
     edited = st.data_editor(

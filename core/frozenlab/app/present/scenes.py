@@ -323,7 +323,7 @@ class Preparation(Strict):
 
 def file_of(session: Session, store: SessionStore) -> Path:
     """Recorded sessions cannot be changed, so it is not in the session's folder."""
-    return store.root / TALKS / f"{session.id}.json"
+    return store.root / TALKS / f"{session.address.replace('/', '.')}.json"
 
 
 def prepared(session: Session, store: SessionStore) -> Preparation:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app import experiment
 from frozenlab.app.replays.form import ERROR, go_to, show_form, start
 from frozenlab.app.replays.results import leave, show_replay
-from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
+from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import undo_line
 from frozenlab.experiments.replays.arms import arms_of_sections, varied_sections
 from frozenlab.experiments.replays.store import Replay
@@ -24,6 +24,7 @@ LEAD = (
 
 def page() -> None:
     """A replay, or the form for a new one."""
+    nav.tabs()
     head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
     with head:
         theme.question("What would others have proposed from the same evidence?")

@@ -78,7 +78,7 @@ def origin(replay: Replay) -> Session | None:
     who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {name_of(spec_of(task.arms[0], session).engineer.kind)} engineer"
     took = f" · seed {task.seed}" if task.seed else ""
     words.caption(f"The evidence of stage {task.stage + 1} of {markup.plain(session.title)}, unchanged{who} · nothing was trained{took}")
-    where = {"session": session.id, "stage": str(task.stage + 1)}
+    where = {"session": session.address, "stage": str(task.stage + 1)}
     with link, st.container(horizontal_alignment="right"):
         st.page_link(nav.path("story"), label=f"The story of stage {task.stage + 1}", query_params=where, icon=":material/menu_book:")
     return session

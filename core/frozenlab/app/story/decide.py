@@ -46,7 +46,7 @@ def your_turn(moment: Moment, stage: int, context: Context) -> None:
     drawn = session.environment(stage)
     if drawn is None:
         return
-    desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, moment.validation, session.spec.guard)
+    desk = Desk(f"turn-{session.address}-{stage}", drawn.config, context, moment.validation, session.spec.guard)
     proposal, differs = decide(desk)
     keep_draft(desk.key, desk.entries)
     may = api_form.may_ask([session.spec.engineer.server], "turn")
@@ -75,7 +75,7 @@ def confirm_unchanged(go: Callable[[], None]) -> None:
 def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord) -> None:
     """Another decision after this stage, in a fork."""
     session = moment.session
-    desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, moment.validation, session.spec.guard, record)
+    desk = Desk(f"fork-{session.address}-{stage}", record.config_before, context, moment.validation, session.spec.guard, record)
     with st.expander(
         "What if? Decide otherwise, cell by cell, and fork the session here", icon=":material/fork_right:", expanded=begun(desk.key)
     ):

@@ -13,7 +13,7 @@ from frozenlab.app.story.parts import boards, headline, results, was_right, what
 from frozenlab.app.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
-from frozenlab.app.ui.components.timeline import Mark, contents, marks, stage_name, timeline
+from frozenlab.app.ui.components.timeline import Mark, chosen_mark, contents, marks, stage_name, timeline
 from frozenlab.app.ui.sessions import origin_details
 from frozenlab.app.views.views import view_of
 from frozenlab.engineer.engineers import who_is
@@ -24,7 +24,7 @@ from frozenlab.session.store import OFFERED
 
 def page() -> None:
     """A session, one of its stages, and everything about both."""
-    head, picker, action = st.columns([2.1, 1.15, 0.38], vertical_alignment="bottom")
+    head, picker, action = st.columns([2.1, 1.15, 0.38], vertical_alignment="center")
     with head:
         theme.question("What did the model change, and was it right?")
     markup.styles()
@@ -34,13 +34,11 @@ def page() -> None:
         sessions.nothing_yet("No session has run yet.")
         return
     with picker:
-        session = sessions.session_picker(found)
+        session = sessions.session_picker(found, label_visibility="collapsed")
     if action.button(
         "Present", key="story-present", icon=":material/play_circle:", width="stretch", help="This story, scene by scene. Key: P"
     ):
-        st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
-    who = who_is(session.spec.engineer.kind)
-    theme.under_question(f"{view_of(session.spec.tasks).idea} After each stage of practice, {who} chose what comes next.")
+        st.switch_page(nav.path("present"), query_params={"session": session.address, "play": "1"})
     shortcuts({"p": "story-present"}, key="story-keys")
     show_session(session)
     sessions.unreadable(store)
@@ -48,28 +46,40 @@ def page() -> None:
 
 def show_session(session: Session) -> None:
     state = session.state()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
-        sessions.answers_badge(session)
-    imported_note("session", session.dir)
     opening = first_judged(session, state)
     thread = marks(session, state)
-    chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)
+    default = None if opening is None else opening + 1
+    chosen = chosen_mark(thread, default=default)
     stage = chosen.id - 1 if chosen.id else None
     moment = moment_of(session, stage)
     if moment is None:
+        overview(session)
+        timeline(thread, key="story-thread", default=default)
         sessions.problems(session)
         st.info(f"{stage_name(stage)} has no results yet.")
-        st.page_link(nav.path("train"), label="Watch it train", query_params={"session": session.id})
+        st.page_link(nav.path("train"), label="Watch it train", query_params={"session": session.address})
         return
-    headline(moment)
     waits = stage is not None and state.status == "waiting" and state.stage == stage
     before, after = neighbours(thread, chosen)
     part = contents(parts_of(moment, waits), before, chosen, after, key="story-contents", default="wrote" if waits else "happened")
+    imported_note("session", session.dir)
+    if part == "happened":
+        overview(session)
+        timeline(thread, key="story-thread", default=default)
+        headline(moment)
     show_part(part, moment, waits)
     if moment.context is not None:
         evidence.open_boards(session, stage, moment.context)
     sessions.problems(session)
+
+
+def overview(session: Session) -> None:
+    """What the session is about, and how it works."""
+    who = who_is(session.spec.engineer.kind)
+    theme.under_question(f"{view_of(session.spec.tasks).idea} After each stage of practice, {who} chose what comes next.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
+        sessions.answers_badge(session)
 
 
 def parts_of(moment: Moment, waits: bool) -> dict[str, str]:

@@ -190,7 +190,7 @@ def what_it_saw(moment: Moment, context: Context) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.subheader("What it read", anchor=False, help="All that the engineer saw. Click the id of a line to see the boards behind it.")
         if context.stage is not None:  # a replay starts from a stage
-            address = {"session": session.id, "stage": str(context.stage + 1)}
+            address = {"session": session.address, "stage": str(context.stage + 1)}
             st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
     claims = record.claims if record is not None else ()
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})

@@ -63,16 +63,16 @@ def show_branches(session: Session) -> None:
     st.subheader("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
     drawn, listed = st.columns([1.5, 1], gap="large")
     with drawn:
-        theme.chart(branches_figure(branches, session.id), "branches")
+        theme.chart(branches_figure(branches, session.address), "branches")
     with listed:
         for branch in branches:
             parts = "the first session" if branch.stage is None else f"parts after {stage_name(branch.stage).lower()}"
-            here = " · shown here" if branch.session.id == session.id else ""
-            address = {"session": branch.session.id} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
+            here = " · shown here" if branch.session.address == session.address else ""
+            address = {"session": branch.session.address} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
             st.page_link(nav.path("story"), label=f"{markup.plain(branch.session.title)} · {parts}{here}", query_params=address)
             if branch.session.spec.parent is not None and branch.stage is not None:
                 parent = branch.session.spec.parent.session
-                compare_branch(branch, next(known.session for known in branches if known.session.id == parent))
+                compare_branch(branch, next(known.session for known in branches if known.session.address == parent))
 
 
 def compare_branch(branch: Branch, parent: Session) -> None:
@@ -147,7 +147,7 @@ def family(session: Session, store: SessionStore) -> list[Branch]:
     trunk = session
     while trunk.spec.parent is not None and (parent := sessions.readable(trunk.spec.parent.session, store)) is not None:
         trunk = parent
-    found = [session if name == session.id else sessions.readable(name, store) for name in offspring(trunk.id, store.forked())]
+    found = [session if name == session.address else sessions.readable(name, store) for name in offspring(trunk.address, store.forked())]
     return [Branch(trunk, trunk.state(), None)] + [
         Branch(fork, fork.state(), fork.spec.parent.stage) for fork in found if fork is not None and fork.spec.parent is not None
     ]
@@ -184,7 +184,7 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
     """The held-out valid rate of every branch over its stages, from where it parts; the session ``here`` is drawn thick."""
     figure, spoken = go.Figure(), []
     for place, branch in enumerate(branches):
-        thick = branch.session.id == here
+        thick = branch.session.address == here
         color = AFTER_COLOR if thick else COLORS[place % len(COLORS)]
         measured = {-1 if stage is None else stage: rate for stage, rate in rates_by_stage(branch.state).items()}
         stages = [stage for stage in sorted(measured) if branch.stage is None or thick or stage >= branch.stage]

@@ -13,7 +13,6 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.bundles.exporting import export_button, imported_note
-from frozenlab.app.diagnosis.section import diagnosis_section
 from frozenlab.app.studies.form import start_form
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import markup, sessions
@@ -40,16 +39,11 @@ def page() -> None:
     """One study: its progress if it runs, and its report."""
     experiment.page(
         Study, "What makes a good engineer?", LEAD, "New study", start_form, show,
-        above=findings_and_diagnosis,
+        above=findings,
         beside=lambda study: export_button([Found("study", study.dir)], key="study-export"),
         look=look,
         servers=lambda study: study.spec.servers,
     )  # fmt: skip
-
-
-def findings_and_diagnosis() -> None:
-    findings()
-    diagnosis_section()
 
 
 def show(study: Study) -> None:

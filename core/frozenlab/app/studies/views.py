@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from frozenlab.app.session.ledger import HELP
 from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, main_figure, sizes_figure
-from frozenlab.app.ui import markup, sessions, theme
+from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.base.numbers import MANY, number, points
 from frozenlab.experiments.headroom.report import Finding, measured_before
 from frozenlab.experiments.studies.effects import margin_words
@@ -131,7 +132,21 @@ def show_arms(report: StudyReport, measure: Measure) -> None:
         st.subheader(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
         rates = arms_table(rows.arms)
         tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
-        st.dataframe(rates, hide_index=True, width="stretch", key="study-rates", column_config=tenths)
+        look: dict[str, Any] = dict(hide_index=True, width="stretch", key="study-rates", column_config=tenths)
+        if not (behind := stories(report)):
+            st.dataframe(rates, **look)
+            return
+        chosen = st.dataframe(rates, on_select="rerun", selection_mode="single-cell", **look)["selection"]["cells"]
+        st.caption("Click a rate to read the story of its session.")
+        for row, column in chosen:
+            if story := behind.get((str(rates["arm"].iloc[row]), column)):
+                st.switch_page(nav.path("story"), query_params={"session": story})
+
+
+def stories(report: StudyReport) -> dict[tuple[str, str], str]:
+    """(Arm, column of the table of rates) -> the address of a session behind the rate; empty for a study that came without sessions."""
+    found = {(cell.arm.name, cell.label or f"seed {cell.seed}"): f"{report.id}/{cell.id}" for cell in reversed(report.spec.cells)}
+    return found if sessions.readable(next(iter(found.values())), sessions.store()) else {}
 
 
 def show_sizes(report: StudyReport, measure: Measure) -> None:

@@ -29,6 +29,8 @@ def page() -> None:
     store = sessions.store()
     found = store.sessions(OFFERED)
     take_design()
+    if nav.taken("new"):
+        st.session_state[NEW] = True
     writing = st.session_state.get(NEW, False) or not found
     head, picker, action = st.columns([2.4, 1, 0.5], vertical_alignment="bottom")
     with head:
@@ -68,7 +70,7 @@ def show_session(session: Session) -> None:
         st.fragment(waiting_view, run_every=LOOK)(session, sessions.store())
         if not state.rates:  # nothing has been measured yet
             return
-    st.fragment(session_view)(session.id, sessions.status_words(session, state), live)
+    st.fragment(session_view)(session.address, sessions.status_words(session, state), live)
     origin_details(session)
 
 
@@ -88,9 +90,9 @@ def controls(session: Session, state: State) -> bool:
         if ended:
             allowed = refusals.changes(disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
-        st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
+        st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.address})
         if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):
-            st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
+            st.switch_page(nav.path("present"), query_params={"session": session.address, "play": "1"})
     shortcuts({"p": "train-present"}, key="train-keys")
     refusals.show_reason("train_error")
     imported_note("session", session.dir)

@@ -134,7 +134,7 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
     elif state.status == "waiting":
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(f"It waits for you: what should it train on after {stage_name(state.stage).lower()}?", icon=":material/front_hand:")
-            address = {"session": session.id, "stage": str(state.stage + 1)}
+            address = {"session": session.address, "stage": str(state.stage + 1)}
             st.page_link(nav.path("story"), label="Read the evidence and decide", query_params=address)
     if state.status in ("crashed", "failed"):
         recorded_instead(session)

@@ -163,7 +163,7 @@ async def _send(socket: WebSocket, feed: Feed, drawn: str) -> None:
 def routes() -> list[WebSocketRoute]:
     """The routes that the server needs beside Streamlit's own, below the same path (``server.baseUrlPath``)."""
     base = (config.get_option("server.baseUrlPath") or "").strip("/")
-    return [WebSocketRoute(f"/{base}/{PATH}/{{kind}}/{{id}}".replace("//", "/"), serve)]
+    return [WebSocketRoute(f"/{base}/{PATH}/{{kind}}/{{id:path}}".replace("//", "/"), serve)]
 
 
 def beat(session: Session, state: State) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import chain
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,30 +25,39 @@ from frozenlab.base.errors import LabError, one_line
 FAULT = "This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them."
 PAGES = {
     "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
-    "learn": ("Learn", "How do many agents find their way at once? A course on live boards"),
-    "design": ("Design", "What should the model train on?"),
+    "learn": ("Learn", "How do many agents find their way at once? A course on live boards, and a contest"),
     "play": ("Play", "How does a model plan on this board, and what is optimal?"),
+    "design": ("Design", "What should the model train on?"),
     "train": ("Train", "Start a session and watch it"),
-    "runs": ("Runs", "All experiments on this machine: find, name and compare them"),
+    "runs": ("Runs", "All sessions on this machine: find, name and compare them, and read their stories"),
+    "studies": ("Studies", "What makes a good engineer? Ablations, what the engineers wrote, diagnosis, headroom, replays"),
+    "benchmark": ("Benchmark", "How good is a checkpoint, compared with others and with the paper?"),
     "contest": ("Contest", "Beat the engineer: whose choice of practice teaches a model more?"),
     "story": ("Story", "What did the model change, and was it right?"),
     "present": ("Present", "A session as a talk, scene by scene over the whole screen"),
-    "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
+    "wrote": ("What they wrote", "The configs that the engineers of a study wrote, side by side"),
+    "diagnosis": ("Diagnosis", "Who finds a planted weakness?"),
     "headroom": ("Headroom", "What can be won here? What an engineer could change, measured before one is asked"),
-    "replay": ("Replay", "What would others have proposed from the same evidence?"),
-    "benchmark": ("Benchmark", "How good is a checkpoint, compared with others and with the paper?"),
+    "replay": ("Replays", "What would others have proposed from the same evidence?"),
     "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),
 }
-"""File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
+"""File name in ``pages/`` -> title and the words shown on hover. Those of the menu come first, in its order."""
+TABS = {"studies": "Compare", **{name: PAGES[name][0] for name in ("wrote", "diagnosis", "headroom", "replay")}}
+"""Pages that are tabs of Studies -> the name of the tab."""
+LEADS_TO = {"home": ("help",), "learn": ("contest",), "runs": ("story", "present"), "studies": tuple(TABS)[1:]}
+"""Page of the menu -> those that are reached from it, and not listed beside it."""
 OF_JOBS = {
     "session": "story",
     "study": "studies",
     "replay": "replay",
     "contest": "contest",
+    "diagnosis": "diagnosis",
     "headroom": "headroom",
     "evaluation": "benchmark",
 }
 """Kind of a job -> the page that shows it; its id is in the address under the name of the kind."""
+WHERE = "background:var(--fl-surface);font-weight:600"
+"""The look of the menu's entry that led to a page which it does not list."""
 TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)"""
 """Scrolls to the top, for readers who come from far down another page."""
 QR_SIDE = 12.5
@@ -93,6 +103,13 @@ def put(name: str, value: str | None) -> None:
         st.query_params[name] = value
 
 
+def taken(name: str) -> bool:
+    """Whether the address asks for something to be done once, which is taken out of it."""
+    asked = name in st.query_params
+    put(name, None)
+    return asked
+
+
 Draw = Callable[..., None]
 
 
@@ -122,12 +139,32 @@ def draw_anew() -> None:
         st.rerun()
 
 
+def menu() -> list[str]:
+    """The pages that the menu lists."""
+    inside = set(chain.from_iterable(LEADS_TO.values()))
+    return [name for name in PAGES if name not in inside]
+
+
+def as_page(name: str) -> StreamlitPage:
+    title, hint = PAGES[name]
+    return st.Page(path(name), title=title, help=hint, default=name == "home", visibility="visible" if name in menu() else "hidden")
+
+
+def tabs() -> None:
+    """The row of links between the tabs of Studies."""
+    with st.container(key="tabs", horizontal=True):
+        for name, title in TABS.items():
+            st.page_link(path(name), label=title, help=PAGES[name][1])
+
+
 def build() -> StreamlitPage:
     """Declare the navigation and return the page of the address."""
     st.session_state["_nav"] = True
     st.session_state.pop(DIALOG, None)  # a run of the whole page closes it
-    pages = [st.Page(path(name), title=title, help=hint, default=name == "home") for name, (title, hint) in PAGES.items()]
-    page = st.navigation(pages, position="top")
+    page = st.navigation([as_page(name) for name in PAGES], position="top")
+    for name, inside in LEADS_TO.items():
+        if page.url_path in inside:
+            st.html(f'<style>[data-testid="stTopNavLink"][href$="/{name}"]{{{WHERE}}}</style>')
     if st.session_state.get("_page") != page.url_path:
         st.session_state["_page"], st.session_state["_arrived"] = page.url_path, True
     return page

@@ -42,7 +42,11 @@ def choose(session_id: str) -> None:
     st.query_params.pop("stage", None)
 
 
-def session_picker(sessions: Sequence[Session], suits: Callable[[Session], object] = lambda session: True) -> Session:
+def session_picker(
+    sessions: Sequence[Session],
+    suits: Callable[[Session], object] = lambda session: True,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+) -> Session:
     """A select box over ``sessions`` (at least one, newest first) and the session that it shows: the one in the address, else the one
     chosen on another page, else the newest. The address always names it, so that a copied link shows the same tomorrow.
 
@@ -71,6 +75,7 @@ def session_picker(sessions: Sequence[Session], suits: Callable[[Session], objec
         help="Recorded sessions ship with the project and cannot be changed."
         + (f" The newest {OFFERED} are listed; type the id of an older one." if more else ""),
         accept_new_options=more,
+        label_visibility=label_visibility,
     )
     return by_id[current]
 

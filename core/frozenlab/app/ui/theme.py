@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -110,7 +111,7 @@ def frame() -> None:
         page_title="FrozenLab",
         page_icon=str(ASSETS / "icon.svg"),
         layout="wide",
-        menu_items={"About": ABOUT},
+        menu_items={"Get help": help_page(), "About": ABOUT},
     )
     mode = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(ASSETS / f"logo-{mode}.svg"), size="large")
@@ -125,6 +126,11 @@ def frame() -> None:
     unseen_parts()
     files = ("app.css", "presenter.css") if presenting else ("app.css",)
     st.html(f"<style>:root{{{variables(palette())}}}{text_of(__file__, *files)}</style>")
+
+
+def help_page() -> str | None:
+    """The address of the Help page, which Streamlit's menu wants whole; None where no browser has told this page's own."""
+    return urljoin(st.context.url, "help") if st.context.url else None
 
 
 def question(text: str, lead: str = "") -> None:

@@ -77,7 +77,7 @@ def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, fo
     for arm in arms:
         if reason := obstacle(session, stage, spec_of(arm, session).engineer.kind):
             raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
-    fixed = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.id, "folder": folder and str(folder)}
+    fixed = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.address, "folder": folder and str(folder)}
     try:
         return ReplayTask.model_validate(fixed | {"stage": stage, "arms": tuple(arms)} | fields)
     except ValidationError as error:

@@ -83,8 +83,8 @@ def _follow(key: str) -> None:
     st.query_params["stage"] = str(int(st.session_state[key].picked))
 
 
-def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default: int | None = None) -> Mark:
-    """Draw the thread and return the chosen mark: the one in the address, else the newest with results.
+def chosen_mark(thread: Sequence[Mark], *, follow: bool = False, default: int | None = None) -> Mark:
+    """The mark in the address, else the newest with results.
 
     Args:
         follow: without a choice in the address, the stage that runs now, or in which the session ended early, goes before all others.
@@ -95,7 +95,12 @@ def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default:
     here = [mark for mark in open_marks if follow and mark.state != "done"]
     suggested = [mark for mark in open_marks if mark.id == default]
     done = [mark for mark in open_marks if mark.state == "done"]
-    chosen = (asked or here or suggested or done or open_marks)[-1]
+    return (asked or here or suggested or done or open_marks)[-1]
+
+
+def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default: int | None = None) -> Mark:
+    """Draw the thread and return its :func:`chosen_mark`."""
+    chosen = chosen_mark(thread, follow=follow, default=default)
     _thread(
         key=key,
         data={"label": "Stages of the session", "selected": chosen.id, "marks": [asdict(mark) for mark in thread]},

@@ -1,8 +1,7 @@
-"""The first section of the Studies page: which engineer finds a planted weakness."""
+"""Diagnosis: which engineer finds a planted weakness."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +11,7 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.studies.figures import Ink
 from frozenlab.app.studies.views import ink
-from frozenlab.app.ui import markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.deleting import delete_button, undo_line
+from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted, percent
@@ -21,49 +19,51 @@ from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
-from frozenlab.experiments.students.store import Student, candidates
+from frozenlab.experiments.students.store import candidates
 
-ERROR = experiment.error_of("diagnosis")
-HELP = (
+LEAD = (
     "Each student was made weak at known cells. An engineer sees its evidence and writes the next config; it has found the weakness if the "
-    "share that grows most is that of a weak cell. Nothing is trained. Intervals are clustered by student."
+    "share that grows most is that of a weak cell. Nothing is trained."
 )
 SYMBOLS = ("circle", "circle-open", "square-open", "diamond-open", "triangle-up-open")
 LANE, FEW = 18, 4
 """Pixels of one dot's lane; lanes of an engineer at the least."""
 
 
-def diagnosis_section() -> None:
-    """The newest diagnosis, or the recorded one, and the button that starts one."""
-    store = sessions.store()
-    found, planted = {one.id: one for one in Diagnosis.all(store)}, candidates(store)
-    with st.container(key="diagnosis"):
-        st.subheader("Who finds a planted weakness?", anchor=False, help=HELP)
-        refusals.show_reason(ERROR)
-        undo_line("diagnosis", ERROR, partial(nav.put, "diagnosis"))
-        live = next((diagnosis for diagnosis in found.values() if diagnosis.state().live), None)
-        if live is not None:
-            experiment.watch(live)
-            return
-        shown = None
-        if found:
-            name = experiment.choose(Diagnosis, found, st.container(), lambda name: f"{experiment.label(name, found[name])} · {name}")
-            shown = found[name]
-        report = own_report(str(shown.dir), shown.state().progress) if shown else recorded()
-        if report is not None:
-            show(report)
-        if not found:
-            st.caption("Recorded. Students of your own, made with `frozenlab students make`, can be asked about here.")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if shown is not None and shown.state().status != "done":
-                experiment.go_on(shown)
-            if shown is not None:
-                delete_button(shown, "diagnosis-delete", ERROR, partial(nav.put, "diagnosis", None))
-            if planted:
-                st.button(
-                    f"Ask engineers about {counted(len(planted), 'student')}", key="diagnosis-start",
-                    icon=":material/troubleshoot:", on_click=start, args=(planted,), **refusals.changes(),
-                )  # fmt: skip
+def page() -> None:
+    """One diagnosis; the recorded one where there is none of one's own."""
+    experiment.page(Diagnosis, "Who finds a planted weakness?", LEAD, "Ask engineers", start_form, show_own, none_yet=show_recorded)
+
+
+@nav.dialog("Ask engineers about students")
+def start_form() -> None:
+    planted = candidates(sessions.store())
+    if not planted:
+        st.info("There is no student yet. They are made on the command line:")
+        st.code("frozenlab students make", language="bash")
+        return
+    task = task_for(planted)
+    st.markdown(
+        f"**{counted(task.total, 'answer')}** about {counted(len(planted), 'student')}: "
+        f"{counted(len(task.engineers), 'engineer')} × {counted(len(task.shown), 'choice')} of sections × {task.samples} answers. "
+        "It runs in the background and can be stopped and resumed."
+    )
+    experiment.start_button(Diagnosis, task)
+    st.code("frozenlab diagnose", language="bash")
+
+
+def show_own(diagnosis: Diagnosis) -> None:
+    report = own_report(str(diagnosis.dir), diagnosis.state().progress)
+    if report is None:
+        st.info("Nothing can be counted yet: no student has all its answers.")
+    else:
+        show(report)
+
+
+def show_recorded() -> None:
+    if (report := recorded()) is not None:
+        show(report)
+    st.caption("Recorded. Students of your own, made with `frozenlab students make`, can be asked about here.")
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
@@ -85,8 +85,8 @@ def show(report: DiagnosisReport) -> None:
         with st.expander("All rates"):
             st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table")
             st.caption(
-                "Aim: the part of the added share that goes to weak cells. The naive interval counts answers about the same student as "
-                "independent."
+                "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
+                "the added share that goes to weak cells."
             )
         with st.expander(f"The {len(report.students)} students"):
             st.markdown("\n".join(f"- {markup.plain(name)}" for name in report.students))
@@ -107,11 +107,6 @@ def rates_table(report: DiagnosisReport) -> pd.DataFrame:
         }
         for found in report.found
     )
-
-
-def start(planted: list[Student]) -> None:
-    with refusals.keeping_reason(ERROR, "Not started"):
-        nav.put("diagnosis", Diagnosis.start(task_for(planted), sessions.store()).id)
 
 
 def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
