@@ -96,6 +96,8 @@ def test_solve_with_a_planner_takes_a_scenario_and_some_of_its_agents(capsys: py
     keys = {"planner", "solvable", "sum_of_costs", "makespan", "lower_bound", "proven", "seconds", "plan"}
     assert set(found) == keys and found["plan"] == ["D", "D", "D"] and found["proven"]
     assert answer(capsys, "solve", scenario, "-k", "3")["makespan"] == 1
+    (tmp_path / "own.scen").write_text("1\n0,0,1,0\n")
+    assert reason(capsys, "solve", str(tmp_path / "own.scen")) == "the scenario names no map: give it with --map"
 
 
 @pytest.mark.parametrize(

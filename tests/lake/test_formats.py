@@ -301,10 +301,32 @@ def test_maps_are_read_as_other_tools_write_them(grid: str) -> None:
         "0 m.map 3 2 0 0 2 0 2.0",
         "0\tm \t3\t2\t0\t0\t2\t0",  # no length, and a name without its end
         "0  sub dir/m.map  3  2  0  0  2  0  2.0",
+        "0\tm.map   3  2   0\t0   2   0   2.0",
+        "0\tm.map\t3\t2\t0\t0\t2\t0\t2.0\tY_PLUS\r",  # orient-pypibt
     ],
 )
 def test_rows_with_blanks_or_without_a_length_are_read(row: str) -> None:
     assert read("movingai", Source(f"version 1.0\n{row}\n", map=MAP, map_name="m.map", agents=1))[0] == Entry("", LAKE).first(1)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        SCENARIO.removeprefix("version 1\n").replace(
+            "\t3\t2\t", "\t0\t0\t"
+        ),  # in a fork of lacam2: no version, and sizes that nobody reads
+        "2\n0,0,0,2,\n1,0,1,2,\n",  # CBSH2, EECBS: the number of agents, row and column
+        "2,\n0,0,0,2\n\n1,0,1,2\n9,9,9,9\n",
+    ],
+)
+def test_scenarios_are_read_as_other_planners_have_them(scenario: str) -> None:
+    assert read("movingai", Source(scenario, map=MAP, map_name="m.map")) == [Entry("", LAKE)]
+
+
+def test_an_instance_of_pibt2_is_read() -> None:
+    text = "## ==\nmap_file=m.map\nagents=2\nseed=1\nrandom_problem=0\nmax_timestep=9\n0,0,2,0\n0,1,2,1\n"
+    assert read(recognise("sample.txt", text), Source(text, map=MAP, map_name="m.map")) == [Entry("", LAKE)]
+    assert read("kei18", Source(text, map=MAP, map_name="m.map", agents=1)) == [Entry("", LAKE).first(1)]
 
 
 @pytest.mark.parametrize("name", ["m (1).map", "m - Copy.map", "M.MAP", "m.map.txt"])
@@ -389,6 +411,10 @@ PATHS = "Agent 0: (0,0)->(0,1)->(0,2)->\nAgent 1: (1,0)->(1,0)->(0,0)->(0,1)->\n
         (
             "Agent 0:(0,0)->(1,0)->(2,0)->\nAgent 1:(0,1)->(0,1)->(0,0)->(1,0)->\n",
             ("the cells are read as (x, y), not as (row, col): only so does the plan fit",),
+        ),
+        (
+            "Agent 0: (0,0,0) -> (0,1,0) -> (0,2,0) -> \nAgent 1: (1,0,1) -> (1,0,0)->(0,0,0)->(0,1,0)\n",  # planners for robots that turn
+            ("the third number of a cell, a heading or a height, is passed over",),
         ),
     ],
 )
@@ -520,6 +546,12 @@ BAD = [
     ("kei18", "0:(0,0),\n1:(2,0),\n", "step 1: agent 0 goes from (0, 0) to (0, 2) (row, col), which is no neighbouring cell"),
     ("kei18", "0:(0,0),\n1:(1,0),\n2:(1,1),\n", "the last step: the goal of agent 0 (1, 1) is a hole (cells are row, col)"),
     ("kei18", "starts=(0,0),\ngoals=(2,0),(0,1),\n", "there are 1 starts and 2 goals"),
+    ("kei18", "map_file=m.map\nagents=9\nrandom_problem=1\n",
+     "line 3: pibt2 draws the starts and goals of this instance; the file holds none"),
+    ("kei18", "map_file=m.map\n0,0,2,0\n2,1,1,1\n",
+     "line 3: the goal of agent 1 (1, 1) is a hole (cells are row, col); the first 1 agents make a board"),
+    ("movingai", "2\n0,0,0,2\n1,0,1\n", "line 3: 'row,col,row,col' is expected, not '1,0,1'"),
+    ("movingai", "2\n0,0,0,2\n", "line 1: 2 agents, but 1 rows"),
     ("kei18", "agents=3\nstarts=(0,0),\ngoals=(2,0),\n", "line 1: 3 agents, but 1 starts"),
     ("kei18", "starts=(0,0),\ngoals=(2,0),\n0:(0,1),\n", "step 0: agent 0 is on (1, 0); its start is (0, 0) (row, col)"),
     ("planviz", "{", "not a JSON board: Expecting property name enclosed in double quotes at line 1, column 2"),
@@ -651,7 +683,7 @@ def test_a_map_or_scenario_that_was_not_given_is_asked_for() -> None:
 
 def test_a_file_with_more_agents_than_a_board_has_says_how_to_take_the_first() -> None:
     scenario = "version 1\n" + 1001 * f"{SCENARIO.splitlines()[1]}\n"
-    with pytest.raises(BoardError, match="the file has 1001 agents; a board has at most 1000: --agents 1000 takes the first of them, and so"):
+    with pytest.raises(BoardError, match="the file has 1001 agents; a board has at most 1000: --agents 1000 takes the first of them"):
         read("movingai", Source(scenario, map=MAP))
     assert read("movingai", Source(scenario, map=MAP, agents=1)) == [Entry("", LAKE).first(1)]
 

@@ -149,7 +149,10 @@ def board_in(name: str, map_path: Path | None, agents: int | None) -> Board:
     if map_path is not None and not FORMATS[source].mapped:
         raise InputError(f"--map is for files that leave their map to another one, and {name} has its own")
     if map_path is None and movingai.part_of(name, text) == ".scen":
-        map_path = Path(name).parent / movingai.base_name(movingai.first_map(text))
+        named = movingai.base_name(movingai.first_map(text))
+        if not named:
+            raise InputError("the scenario names no map: give it with --map")
+        map_path = Path(name).parent / named
         map_path = map_path if map_path.is_file() else map_path.with_name(f"{map_path.name}.map")
         if not map_path.is_file():
             raise InputError(f"{map_path.with_suffix('')}, the map of the scenario, is not there: name it with --map")

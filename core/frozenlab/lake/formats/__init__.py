@@ -207,7 +207,7 @@ def _text_format(text: str) -> str | None:
         return "paths"
     if any(re.match(r"(map|agents):", line) for line in lines) and "goal" in text:
         return "libmrp"
-    if any(re.match(r"(starts=|solution=|\d+:)", line) for line in lines):
+    if any(re.match(r"(starts=|solution=|map_file=|\d+:)", line) for line in lines):
         return "kei18"
     if lines and {cell for line in lines for cell in line.split()} <= set(ICE + START_LETTERS + GOAL_LETTERS):
         return "text"

@@ -3,7 +3,8 @@
 Source: https://github.com/Kei18/mapf-visualizer (README), https://github.com/Kei18/lacam3 (post_processing.cpp). Lines ``key=value``, then
 ``solution=`` and one line a time step, ``t:(x,y),(x,y),...``, one cell an agent. A file may also hold those lines alone; then the first
 are the starts and the last the goals. A heading of agents that turn, as in ``(0,0,X_PLUS)``, is passed over. The map is a file of its own.
-Results of pibt2's pick-up and delivery have ``(x,y)->(x,y):task`` for each agent: where it is, where it is heading, and its task or -1.
+Instances of pibt2 and mapf-IR have such keys too, and rows ``x,y,x,y``: start and goal of an agent. Results of pibt2's pick-up and
+delivery have ``(x,y)->(x,y):task`` for each agent: where it is, where it is heading, and its task or -1.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, fro
 from frozenlab.lake.formats.movingai import read_map_of, renamed, write_map
 from frozenlab.lake.rules import judge
 
+_PAIR = re.compile(r"([0-9]{1,9}),([0-9]{1,9}),([0-9]{1,9}),([0-9]{1,9})")
 _STEP = re.compile(r"([0-9]+):(?=\()")
 _CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(?:,[XY]_(?:PLUS|MINUS))?\)(?:->\([0-9]+,[0-9]+\):-?[0-9]+)?,?")
 DELIVERY = "the file is a result of pick-up and delivery: its agents went from task to task, and as goals they got the cells where they end"
@@ -25,6 +27,7 @@ def read(source: Source) -> list[Entry]:
     rows = read_map_of(source)
     values: dict[str, tuple[int, str]] = {}
     steps: list[list[Cell]] = []
+    pairs: list[tuple[int, re.Match[str]]] = []
     for number, line in enumerate(source.text.splitlines(), 1):
         step = _STEP.match(line)
         if step is not None:
@@ -38,12 +41,18 @@ def read(source: Source) -> list[Entry]:
         elif "=" in line:
             key, _, value = line.partition("=")
             values[key.strip()] = number, value.strip()
+        elif row := _PAIR.fullmatch(line.strip()):
+            pairs.append((number, row))
+    if pairs:
+        values["starts"] = pairs[0][0], "".join(f"({row[1]},{row[2]})," for _, row in pairs)
+        values["goals"] = pairs[0][0], "".join(f"({row[3]},{row[4]})," for _, row in pairs)
     _check_header(values)
     starts, goals = _ends("starts", values, steps, source.agents), _ends("goals", values, steps, source.agents)
     if len(starts) != len(goals):
         raise BoardError(f"there are {len(starts)} starts and {len(goals)} goals")
     agents = [Agent(*ends) for ends in zip(starts, goals, strict=True)]
-    board = board_of(rows, agents, lambda i: f"line {values['goals'][0]}" if "goals" in values else "the last step")
+    place = f"line {values['goals'][0]}" if "goals" in values else "the last step"
+    board = board_of(rows, agents, lambda i: f"line {pairs[i][0]}" if pairs else place)
     number, named = values.get("map_file", (0, ""))
     notes = renamed(named, source)
     if notes and any(not board.contains(cell) or board.is_hole(cell) for cells in steps for cell in cells):
@@ -65,6 +74,8 @@ def _ends(key: str, values: dict[str, tuple[int, str]], steps: list[list[Cell]],
         number, text = values[key]
         return _read_cells(text, number)[:agents]
     if not steps:
+        if values.get("random_problem", (0, ""))[1] == "1":
+            raise BoardError(f"line {values['random_problem'][0]}: pibt2 draws the starts and goals of this instance; the file holds none")
         raise BoardError(f"neither a line '{key}=(x,y),...' nor one of the plan, like '0:(x,y),...'")
     return steps[0] if key == "starts" else steps[-1]
 

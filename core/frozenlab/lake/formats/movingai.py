@@ -6,7 +6,9 @@ Swamp (``S``) can be walked; water (``W``) only by those who are in it, so it is
 of Robot Runners are stations, both free.
 
 Files in use also have no line ``type`` (pibt2), a first line ``rows,columns`` instead of a header (CBSH2, EECBS, MAPF-LNS), blanks instead
-of tabs, no column of lengths, a map's name without ``.map``, or rows for several maps. A map that was renamed is read, with a note.
+of tabs, no column of lengths, a map's name without ``.map``, no line ``version``, sizes of 0, the heading of a robot that turns
+(orient-pypibt), or rows for several maps. A map that was renamed is read, with a note. CBSH2 and EECBS have scenarios of their own too: how
+many agents, then ``row,col,row,col`` for each.
 
 The last column is written as the format defines it, also in the multi-agent benchmark: the length of a shortest path of this agent alone
 in *eight* directions, a diagonal step counting sqrt(2) and never cutting a corner, although our agents take four. Programs that check the
@@ -41,22 +43,44 @@ def read_scenario(scenario: str, source: Source) -> tuple[Board, tuple[str, ...]
         raise BoardError("a map has no agents: give the scenario (.scen) that has them, and this map with it")
     rows = read_map_of(source)
     lines = scenario.splitlines()
-    if not lines or not re.fullmatch(r"version 1(\.0*)?", lines[0].strip()):
-        raise BoardError(f"line 1: 'version 1' is expected, not {lines[0][:20] if lines else ''!r}")
-    numbered = [(number, _fields(line)) for number, line in enumerate(lines[1:], 2) if line.strip()]
-    numbered, notes = _for_the_map(numbered, source)
+    first = lines[0].strip() if lines else ""
+    headed = re.fullmatch(r"version 1(\.0*)?", first) is not None
+    notes: tuple[str, ...] = ()
+    if re.fullmatch(r"[0-9]{1,9},?", first):
+        numbered = _rows_of_cbsh(lines, rows)
+    elif headed or len(_fields(first)) >= len(FIELDS) - 1:
+        numbered = [(number, _fields(line)) for number, line in enumerate(lines, 1) if line.strip()][headed:]
+        numbered, notes = _for_the_map(numbered, source)
+    else:
+        raise BoardError(f"line 1: 'version 1' is expected, not {first[:20]!r}")
     numbered = numbered[: source.agents]
     agents = [_read_row(fields, f"line {number}", rows) for number, fields in numbered]
     return board_of(rows, agents, lambda i: f"line {numbered[i][0]}"), notes
 
 
 def _fields(line: str) -> list[str]:
-    """The fields of a row, with tabs between them or with blanks, which the name of a map may have too."""
+    """The fields of a row, with tabs between them or with blanks, which the name of a map may have too; without a heading."""
+    line = re.sub(r"\s[XY]_(PLUS|MINUS)\s*$", "", line)
     fields = [field.strip() for field in line.strip("\r\n").split("\t")]
     blanks = line.split()
-    if len(fields) > 1 or len(blanks) < len(FIELDS) - 1:
+    if len(fields) >= len(FIELDS) - 1 or len(blanks) < len(FIELDS) - 1:
         return fields
     return [blanks[0], " ".join(blanks[1:-7]), *blanks[-7:]] if len(blanks) >= len(FIELDS) else blanks
+
+
+def _rows_of_cbsh(lines: list[str], rows: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """The rows of a scenario of CBSH2 or EECBS, as those of MovingAI."""
+    numbered = []
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.strip(" ,").split(",")
+        if len(cells) == 4:
+            numbered.append((number, ["0", "", str(len(rows[0])), str(len(rows)), cells[1], cells[0], cells[3], cells[2]]))
+        elif line.strip():
+            raise BoardError(f"line {number}: 'row,col,row,col' is expected, not {line[:20]!r}")
+    many = int(lines[0].strip(" ,"))
+    if len(numbered) < many:
+        raise BoardError(f"line 1: {many} agents, but {len(numbered)} rows")
+    return numbered[:many]
 
 
 def _for_the_map(rows: list[tuple[int, list[str]]], source: Source) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
@@ -79,7 +103,7 @@ def left_out(rows: int, of: str) -> tuple[str, ...]:
 
 def first_map(scenario: str) -> str:
     """The map that the first row of a scenario names; nothing if it names none."""
-    return next((fields[1] for fields in map(_fields, scenario.splitlines()[1:]) if len(fields) > 1), "")
+    return next((fields[1] for fields in map(_fields, scenario.splitlines()) if len(fields) > 1), "")
 
 
 def renamed(named: str, source: Source) -> tuple[str, ...]:
@@ -96,7 +120,7 @@ def _read_row(fields: list[str], where: str, rows: tuple[str, ...]) -> Agent:
     if len(fields) == len(FIELDS) and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,20})?", fields[8]):
         raise BoardError(f"{where}: length is {fields[8][:20]!r}; a number is expected")
     _, width, height, start_x, start_y, goal_x, goal_y = numbers
-    if (width, height) != (len(rows[0]), len(rows)):
+    if (width, height) not in ((0, 0), (len(rows[0]), len(rows))):
         raise BoardError(f"{where}: the row is for a map {width} wide and {height} high; this one is {len(rows[0])} and {len(rows)}")
     return Agent(from_xy(start_x, start_y), from_xy(goal_x, goal_y))
 

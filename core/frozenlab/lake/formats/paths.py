@@ -3,7 +3,8 @@
 Source: https://github.com/Jiaoyang-Li/EECBS (CBS::savePaths), https://github.com/Jiaoyang-Li/MAPF-LNS2 (LNS::writePathsToFile). A line is
 ``Agent 0: (row,col)->(row,col)->``. Starts and goals are the ends of the paths, or those of a scenario; the map is a file of its own. Some
 versions write ``(x,y)``, and nothing in a file says so: the reading is taken that keeps to the free cells, and to the starts and goals of
-the scenario if one is given. A file for which both do is refused. Written is ``(row,col)``, with a scenario.
+the scenario if one is given. A file for which both do is refused. A third number of a cell, as planners for robots that turn write it, is
+passed over, with a note. Written is ``(row,col)``, with a scenario.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, nee
 from frozenlab.lake.rules import Path
 
 LINE = re.compile(r"\s*Agent\s*([0-9]{1,9})\s*:\s*")
-_CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})\)(?:->)?")
+_CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(,[0-9]{1,9})?\)\s*(?:->\s*)?")
 SWAPPED = "the cells are read as (x, y), not as (row, col): only so does the plan fit"
+THIRD = "the third number of a cell, a heading or a height, is passed over"
 
 
 def read(source: Source) -> list[Entry]:
     """The board and plan of a file. Raises BoardError with the line that is wrong, or if the file can be read in two ways."""
     rows = movingai.read_map_of(source)
-    paths = _read_paths(source.text)[: source.agents]
+    paths, turning = _read_paths(source.text)
+    paths = paths[: source.agents]
     if not paths:
         raise BoardError("the file has no line 'Agent 0: (row,col)->(row,col)->'")
     scenario, notes = _scenario(source, len(paths))
@@ -41,11 +44,13 @@ def read(source: Source) -> list[Entry]:
     if entry != list(entries.values())[-1]:
         advice = "" if scenario else ": give the scenario (.scen) too, which may settle it"
         raise BoardError(f"the plan fits the map with its cells as (row, col) and as (x, y){advice}")
-    return [replace(entry, notes=notes + (note,) * bool(note))]
+    return [replace(entry, notes=notes + (note,) * bool(note) + (THIRD,) * turning)]
 
 
-def _read_paths(text: str) -> list[Path]:
+def _read_paths(text: str) -> tuple[list[Path], bool]:
+    """The paths, and whether their cells have a third number."""
     paths: list[Path] = []
+    turning = False
     for number, line in enumerate(text.splitlines(), 1):
         head = LINE.match(line)
         if not line.strip() or (not paths and line.strip().isdecimal()):  # older versions begin with the number of agents
@@ -55,13 +60,14 @@ def _read_paths(text: str) -> list[Path]:
         cells, end = [], head.end()
         while cell := _CELL.match(line, end):
             cells.append((int(cell[1]), int(cell[2])))
+            turning |= cell[3] is not None
             end = cell.end()
         if line[end:].strip() or not cells:
             raise BoardError(f"line {number}: {line[end : end + 20]!r} is no cell; cells look like (row,col) with -> between them")
         if len(cells) > MAX_STEPS:
             raise BoardError(f"line {number}: a plan has at most {MAX_STEPS} steps")
         paths.append(tuple(cells))
-    return paths
+    return paths, turning
 
 
 def _scenario(source: Source, num_agents: int) -> tuple[Board | None, tuple[str, ...]]:
