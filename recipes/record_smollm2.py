@@ -21,16 +21,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
-from llguidance import LLMatcher
-from llguidance.hf import from_tokenizer
 from safetensors.torch import load_file, save_file
-from transformers import GenerationConfig
 
 from frozenlab.base import places, seeds
 from frozenlab.base.cells import Config, evenly
@@ -50,7 +48,7 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, PLANNER, QUESTION, policy_folder
 from frozenlab.models.language.policy import HFPolicy, lora_config, user
-from frozenlab.models.language.writers import Schema, UnderSchema
+from frozenlab.models.language.writers import TransformersWriter
 from frozenlab.models.settings import LanguageSettings, Lora, WarmStart
 from frozenlab.models.training.checkpoints import seal
 from frozenlab.models.training.settings import TrainingSettings
@@ -332,42 +330,21 @@ class Asked(NamedTuple):
 def answers(policy: HFPolicy, asked: Sequence[Asked], options: argparse.Namespace) -> list[Proposal | None]:
     """The first answer to each request, written together under each its own schema; None: one that cannot be used."""
     engineer = ENGINEER.build(spec_of(PLANNER, options).models(policy))
-    assert isinstance(engineer, LanguageEngineer)
+    assert isinstance(engineer, LanguageEngineer) and isinstance(policy.writer, TransformersWriter)
+    draw = policy.sampling(seeds.derive(options.seed, "record-smollm2/answers"))
+    draw = replace(draw, temperature=ENGINEER.temperature or 0.0)
     found: list[Proposal | None] = []
     for first in range(0, len(asked), TOGETHER):
         some = asked[first : first + TOGETHER]
         ids = [policy.prompt_ids(conversation(engineer.prompt(own.context)), thinking=False) for own in some]
         schemas = [answer_schema(own.context, engineer.bounds) for own in some]
-        for own, text in zip(some, under_schemas(policy, ids, schemas, options.seed, first), strict=True):
+        texts = policy.writer.write_together(ids, first, ENGINEER.max_tokens, draw, schemas, policy.ends)
+        for own, text in zip(some, texts, strict=True):
             try:
-                found.append(engineer.read(own.context, own.config, text, 0))
+                found.append(engineer.read(own.context, own.config, policy.completion(text.ids).text, 0))
             except ValueError:
                 found.append(None)
     return found
-
-
-@torch.inference_mode()
-def under_schemas(policy: HFPolicy, asked: Sequence[Sequence[int]], schemas: Sequence[Schema], seed: int, first: int) -> list[str]:
-    """One text for each prompt, as :meth:`HFPolicy.reply` draws one; ``first`` is the number of the first among all."""
-    width, pad, ends = max(map(len, asked)), policy.tokenizer.pad_token_id, policy.ends
-    tokens = from_tokenizer(policy.tokenizer, n_vocab=policy.model.config.vocab_size, eos_token=ends)
-    only = UnderSchema(tokens, schemas[0], width, ends)
-    grammars = [LLMatcher.grammar_from_json_schema(own, defaults={"whitespace_flexible": False}) for own in schemas]
-    only.matchers = [LLMatcher(tokens, grammar) for grammar in grammars]
-    settings = policy.settings.measured
-    device = policy.model.device
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seeds.derive(seed, "record-smollm2/answers", first))
-        written = policy.model.generate(
-            input_ids=torch.tensor([[pad] * (width - len(ids)) + list(ids) for ids in asked], device=device),
-            attention_mask=torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in asked], device=device),
-            generation_config=GenerationConfig(
-                max_new_tokens=ENGINEER.max_tokens, pad_token_id=pad, eos_token_id=ends,
-                do_sample=True, temperature=ENGINEER.temperature, top_k=settings.top_k, top_p=settings.top_p,
-            ),
-            logits_processor=[only],
-        )  # fmt: skip
-    return [policy.tokenizer.decode(ids, skip_special_tokens=True).strip() for ids in written[:, width:].tolist()]
 
 
 def share(proposal: Proposal | None, config: Config, cell: str) -> float:

@@ -98,13 +98,16 @@ class TransformersWriter:
         stride = sampling.batch_size or self.together(limit)
         texts: list[Text] = []
         for first in range(0, len(prompts), stride):
-            texts += self.write_together(prompts[first : first + stride], first, limit, sampling, schema, [*self.ends, *until])
+            some = prompts[first : first + stride]
+            schemas = [schema] * len(some) if schema else None
+            texts += self.write_together(some, first, limit, sampling, schemas, [*self.ends, *until])
         return texts
 
     @torch.inference_mode()
     def write_together(
-        self, prompts: Sequence[Ids], first: int, limit: int, sampling: Sampling, schema: Schema | None, ends: Ids
+        self, prompts: Sequence[Ids], first: int, limit: int, sampling: Sampling, schemas: Sequence[Schema] | None, ends: Ids
     ) -> list[Text]:
+        """One text for each prompt, under its own schema; ``first`` is the number of the first prompt among all that share their draws."""
         was_training = self.model.training
         self.model.eval()
         width, pad = max(map(len, prompts)), self.tokenizer.pad_token_id
@@ -112,7 +115,7 @@ class TransformersWriter:
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
         draw = {"do_sample": True, "temperature": sampling.temperature, "top_k": sampling.top_k, "top_p": sampling.top_p}
-        shares = shares_prompts(self.model) and width > 1 and not schema
+        shares = shares_prompts(self.model) and width > 1 and not schemas
         cache = Cache(layer_class_to_replicate=Roomy) if takes_room(self.model) else None
         if shares:
             cache = read_once(self.model, ids[:, :-1], mask[:, :-1], cache)
@@ -132,7 +135,7 @@ class TransformersWriter:
                         eos_token_id=ends,
                         **(draw if sampling.temperature > 0 else {}),
                     ),
-                    logits_processor=[UnderSchema(self.tokens, schema, width, self.ends)] if schema else None,
+                    logits_processor=[UnderSchema(self.tokens, schemas, width, self.ends)] if schemas else None,
                 )
                 for row, tokens in zip(rows, ids[:, width + done :].tolist(), strict=True):
                     written[row] += tokens
@@ -251,18 +254,16 @@ def finite_or_said() -> Iterator[None]:
 
 
 class UnderSchema(LogitsProcessor):
-    """Leaves only the tokens with which the text can still become JSON of the schema. For one ``generate``: it reads along."""
+    """Leaves only the tokens with which each text can still become JSON of its schema. For one ``generate``: it reads along."""
 
-    def __init__(self, tokens: LLTokenizer, schema: Schema, prompt_width: int, ends: Ids) -> None:
-        self.tokens, self.grammar = tokens, LLMatcher.grammar_from_json_schema(schema, defaults={"whitespace_flexible": False})
+    def __init__(self, tokens: LLTokenizer, schemas: Sequence[Schema], prompt_width: int, ends: Ids) -> None:
+        grammars = [LLMatcher.grammar_from_json_schema(schema, defaults={"whitespace_flexible": False}) for schema in schemas]
+        self.matchers = [LLMatcher(tokens, grammar) for grammar in grammars]
         self.width, self.ends = prompt_width, list(ends)
-        self.matchers: list[LLMatcher] = []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         rows, vocabulary = scores.shape
-        if not self.matchers:
-            self.matchers = [LLMatcher(self.tokens, self.grammar) for _ in range(rows)]
-        elif input_ids.shape[1] > self.width:
+        if input_ids.shape[1] > self.width:
             for matcher, token in zip(self.matchers, input_ids[:, -1].tolist(), strict=True):
                 if not matcher.is_stopped():
                     matcher.consume_token(token)
