@@ -21,7 +21,7 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.planners import Found
 from frozenlab.lake.planners.lacam import LaCAM
-from frozenlab.lake.rules import judge, walk
+from frozenlab.lake.rules import Verdict, judge, judge_paths, walk
 from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, LAB_MODEL, PLANNER, policy_folder
 from frozenlab.models.policy import Sampling
@@ -191,6 +191,19 @@ def test_planners_search_the_board_and_are_compared(page: AppTest, monkeypatch: 
     page.session_state["play_board"] = choices.FIRST_BOARD
     page.run()
     assert "no plan in 5.0 s" not in source(page), "it was another board"
+
+
+def test_a_plan_is_judged_once_however_often_the_page_runs(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[Board] = []
+
+    def counted(board: Board, *given: Any) -> Verdict:
+        judged.append(board)
+        return judge_paths(board, *given)
+
+    monkeypatch.setattr("frozenlab.app.views.lake.tracks.judge_paths", counted)
+    alone = Board(("F" * 11,) * 2, (Agent((1, 7), (0, 2)),))
+    on(page, alone)
+    assert desk(page.run())["watch"]["tracks"][0]["outcome"] == "optimal" and judged == [alone]
 
 
 def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(page: AppTest) -> None:

@@ -9,10 +9,9 @@ from frozenlab.app import allowances
 from frozenlab.app.play.state import state
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.share import decode, encode
-from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.app.views.lake.view import MUST_WAIT
 from frozenlab.lake.board import Board
-from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve
 
 QUICK_CELLS, QUICK_AGENTS = 100, 5
@@ -63,7 +62,7 @@ def solver_track(board: Board, solution: Solution | None) -> list[Track]:
     if solution is None or solution.plan is None:
         return []
     label = "Solver" if solution.bounds else "Exact solver"
-    return [Track(label, walk(board, solution.plan), judge(board, solution.plan, solution.makespan))]
+    return [Track(label, *followed(board, solution.plan, solution.makespan))]
 
 
 def solution_facts(solution: Solution | None) -> tuple[str, str, str]:

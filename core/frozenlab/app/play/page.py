@@ -27,7 +27,7 @@ from frozenlab.app.views.lake.view import board_facts
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.config_cell import MAX_SIZE
 from frozenlab.lake.formats import FORMATS
-from frozenlab.lake.rules import Paths, walk
+from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -62,9 +62,10 @@ def page() -> None:
     planned = choose_planner(board, optimum, store, places)
     write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
-    tracks = [*others, *your_plan(board, optimum), *solver_track(board, solution)]
+    best = solver_track(board, solution)
+    tracks = [*others, *your_plan(board, optimum), *best]
     with places.stage:
-        show_board(board, tracks, planned, solution, warning)
+        show_board(board, tracks, planned, solution, best[0].paths if best else None, warning)
     with places.below:
         broken_rule(tracks)
         if state.play_planner == SEARCH:
@@ -123,7 +124,9 @@ def let_them_meet() -> None:
             return load(drawn)
 
 
-def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None, warning: str) -> None:
+def show_board(
+    board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None, ghost: Paths | None, warning: str
+) -> None:
     """The board to watch, plan and draw on, with all plans under one timeline, and a choice among several answers."""
     busy = SOLVING if solution is None else "The model plans" if planned.request else "The planners search" if planned.search else ""
     board_desk(
@@ -136,7 +139,7 @@ def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution
         base=state.play_base,
         revision=state.play_revision,
         optimum=solution.makespan if solution else None,
-        ghost=walk(board, solution.plan) if solution is not None and solution.plan else None,
+        ghost=ghost,
         height=600,
         autoplay=len(tracks) > 1 and not busy,
         busy=busy,

@@ -17,12 +17,12 @@ from frozenlab.app.ui import refusals
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import BY_HAND, steered
-from frozenlab.app.views.lake.tracks import Recorded, Track
+from frozenlab.app.views.lake.tracks import Recorded, Track, followed
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.rules import Paths, Verdict, judge, judge_paths, walk
+from frozenlab.lake.rules import Paths, Verdict, judge_paths
 from frozenlab.lake.words.reading import judge_answer
 from frozenlab.models.policy import GREEDY, Sampling
 from frozenlab.models.settings import LanguageSettings
@@ -151,7 +151,7 @@ def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGene
 def your_plan(board: Board, optimum: int | None) -> list[Track]:
     """The reader's own plan as far as it has come; empty without a move."""
     plan = steered(board, key=DESK)
-    return [Track("Your plan", walk(board, plan), judge(board, plan, optimum))] if any(plan) else []
+    return [Track("Your plan", *followed(board, plan, optimum))] if any(plan) else []
 
 
 def planned_by(request: Request | None, board: Board) -> Planned:

@@ -15,11 +15,10 @@ from frozenlab.app.play.state import state, turn_to
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
 from frozenlab.app.views.lake import preparing
-from frozenlab.app.views.lake.tracks import Track
+from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.planners import PLANNERS, Found, Planner
-from frozenlab.lake.rules import judge, walk
 
 AT_FIRST = ["lacam", "lns"]
 MOST = 4
@@ -77,10 +76,9 @@ def tracks_of(board: Board, optimum: int | None) -> list[Track]:
     """The best plan of each planner."""
     tracks = []
     for name, history in found_on(board).items():
-        plan = history[-1].plan
-        cheapest = history[-1].cost if history[-1].proven else None
-        verdict = None if plan is None else judge(board, plan, optimum)
-        tracks.append(Track(PLANNERS[name].title, None if plan is None else walk(board, plan), verdict, cheapest))
+        best = history[-1]
+        paths, verdict = (None, None) if best.plan is None else followed(board, best.plan, optimum)
+        tracks.append(Track(PLANNERS[name].title, paths, verdict, best.cost if best.proven else None))
     return tracks
 
 

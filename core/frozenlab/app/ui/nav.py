@@ -18,6 +18,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from frozenlab.app.ui.markup import plain
+from frozenlab.app.ui.once import once
 from frozenlab.app.ui.refusals import WHY
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError, one_line
@@ -82,7 +83,7 @@ def show_address(address: str) -> None:
     """An address to copy, and as a QR code for phones before a screen: dark on white in every theme, which cameras read best."""
     st.code(address, language=None, wrap_lines=True)
     try:
-        picture = segno.make_qr(address, error="l").svg_data_uri(border=3, dark="#000", light="#fff")
+        picture = once(lambda: segno.make_qr(address, error="l").svg_data_uri(border=3, dark="#000", light="#fff"), "qr code", address)
     except segno.DataOverflowError:
         st.caption("The address is too long for a QR code.")
         return

@@ -24,4 +24,4 @@ COLORS = {"light": asdict(LIGHT), "dark": asdict(DARK), "agents": AGENT_COLORS}
 
 def plain_board(board: Board) -> dict[str, Any]:
     """A board as the browser takes it."""
-    return {"rows": board.rows, "agents": [asdict(agent) for agent in board.agents]}
+    return {"rows": board.rows, "agents": [{"start": agent.start, "goal": agent.goal} for agent in board.agents]}

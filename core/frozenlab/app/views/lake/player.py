@@ -50,6 +50,7 @@ def played(
     """What the player takes, as for :func:`board_player`."""
     shown = [plain_track(board, track) for track in tracks or [Track("", None)]]
     everything = [path for paths in [*(track["paths"] for track in shown), ghost] if paths for path in paths]
+    astray = any(not on_board(board, path) for track in shown if track["outcome"] in ("fault", None) for path in track["paths"] or ())
     for track in shown:
         track["paths"] = packed(track["paths"])
     return {
@@ -58,7 +59,7 @@ def played(
         "ghost": packed(ghost),
         "steps": max((len(path) - 1 for path in everything), default=0),
         "begin": 0,
-        "margin": 0.85 if any(not on_board(board, path) for path in everything) else 0.08,
+        "margin": 0.85 if astray else 0.08,
         "height": height,
         "autoplay": autoplay,
         "busy": "",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
 from frozenlab.base.numbers import counted, listed
-from frozenlab.lake.board import MOVES, Board, Cell
-from frozenlab.lake.rules import Path, Paths, Verdict
+from frozenlab.lake.board import MOVES, Board, Cell, Plan
+from frozenlab.lake.rules import Path, Paths, Verdict, judge_paths, walk
 from frozenlab.tasks.lake.words import OUTCOMES
 
 SENTENCES = {
@@ -34,6 +35,8 @@ BADGES = {"optimal": "optimal makespan", "suboptimal": "valid, makespan not opti
 """What a single plan is called: optimal is always optimal in something. Charts of rates use the shorter words of OUTCOMES."""
 
 
+KEPT = 16
+"""Plans of which a page, which runs again at every click, need not make paths and verdict anew: one of a thousand agents takes 20 MB."""
 MOST_NAMED = 12
 """Agents that are listed by number; rules.js has it too."""
 
@@ -62,9 +65,17 @@ class Track:
         return BADGES.get(outcome, OUTCOMES[outcome].label)
 
 
+@lru_cache(KEPT)
+def followed(board: Board, plan: Plan, optimum: int | None) -> tuple[Paths, Verdict]:
+    """The paths of a plan and the verdict on it; ``optimum`` is the best makespan, if that is known."""
+    paths = walk(board, plan)
+    return paths, judge_paths(board, paths, optimum)
+
+
 def plain_track(board: Board, track: Track) -> dict[str, Any]:
     """A track as the player takes it."""
-    paths, verdict = complete(board, track.paths), track.verdict
+    verdict = track.verdict
+    paths = track.paths if verdict is not None and verdict.valid else complete(board, track.paths)
     return {
         "label": track.label,
         "badge": track.badge,
@@ -120,8 +131,10 @@ def on_board(board: Board, path: Path) -> bool:
 _LETTERS = {step: letter for letter, step in MOVES.items()}
 
 
+@lru_cache(KEPT)
 def packed(paths: Paths | None) -> list[Any] | None:
-    """Paths as the player takes them, a tenth as long: the first cell and the letters of the moves, or all cells where there is a jump."""
+    """Paths as the player takes them, a tenth as long: the first cell and the letters of the moves, or all cells where there is a jump.
+    All callers share the list and must not change it."""
 
     def pack(path: Path) -> Any:
         moves = [_LETTERS.get((there[0] - here[0], there[1] - here[1])) for here, there in pairwise(path)]
