@@ -193,6 +193,14 @@ def test_planners_search_the_board_and_are_compared(page: AppTest, monkeypatch: 
     assert "no plan in 5.0 s" not in source(page), "it was another board"
 
 
+def test_a_search_asked_for_while_the_board_is_solved_comes_after_it(page: AppTest) -> None:
+    page.session_state["play_planner"], page.session_state["play_searchers"] = "Search", ["pibt"]
+    page.session_state["play_search_asked"] = True
+    on(page, Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
+    assert [track["label"] for track in players(page)[0]["tracks"]] == ["PIBT", "Exact solver"]
+    assert not page.session_state["play_search_asked"]
+
+
 def test_a_plan_is_judged_once_however_often_the_page_runs(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[Board] = []
 

@@ -12,7 +12,7 @@ from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.app.views.lake.view import MUST_WAIT
 from frozenlab.lake.board import Board
-from frozenlab.lake.solvers.solver import Solution, solve
+from frozenlab.lake.solvers.solver import Solution, is_joint, solve
 
 QUICK_CELLS, QUICK_AGENTS = 100, 5
 """Boards up to here are solved at once; larger ones are shown before they are solved."""
@@ -51,7 +51,7 @@ def known_solution(board: Board) -> Solution | None:
 
 def solve_now(board: Board, waiting: DeltaGenerator) -> None:
     """Solves a board that took too long to wait for, and draws the page again."""
-    preparing.wait_for("solver", place=waiting)
+    preparing.wait_for("solver", *(() if is_joint(board) else ("large", "planners")), place=waiting)
     with_costs = preparing.ready("costs")
     state.play_solution = (board, with_costs), solution_of(encode(board), with_costs)
     st.rerun()

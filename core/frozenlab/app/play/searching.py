@@ -63,7 +63,7 @@ def search_controls(board: Board, actions: DeltaGenerator) -> Search:
 
 def due(search: Search) -> Search | None:
     """The search, if a reader asked for it."""
-    return search if state.pop("play_search_asked", False) and search.names else None
+    return search if state.get("play_search_asked") and search.names else None
 
 
 def found_on(board: Board) -> dict[str, list[Found]]:
@@ -86,6 +86,7 @@ def search_now(search: Search, waiting: DeltaGenerator) -> None:
     """Lets the planners search one after the other, each plan as it comes, and draws the page again. What a reader does meanwhile ends it;
     what was found is kept."""
     found: dict[str, list[Found]] = {}
+    state.play_search_asked = False
     state.play_found, state.play_search_failed = (search.board, found), ""
     preparing.wait_for("planners", place=waiting)
     place = waiting.empty()

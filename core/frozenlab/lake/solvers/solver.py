@@ -77,6 +77,12 @@ class Solution:
     """A plan of the optimal sum of costs, where that was asked for and decided."""
 
 
+def is_joint(board: Board) -> bool:
+    """Whether the exact search takes the board: it has few cells, and the places of all agents together fit a number."""
+    cells = board.height * board.width
+    return cells <= EXACT_CELLS and (cells - len(board.holes)).bit_length() * board.num_agents <= KEY_BITS
+
+
 def solve(board: Board, sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan") -> Solution:
     """Solves one board; see :func:`solve_all`.
 

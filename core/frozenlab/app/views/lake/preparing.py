@@ -14,12 +14,12 @@ from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.solvers.solver import solve
 
 WORDS: dict[Group, str] = {
-    "solver": "The solver",
-    "judge": "The judge of plans",
-    "boards": "The generator of boards",
-    "costs": "The solver of the sum of costs",
-    "large": "The solver of large boards",
-    "planners": "The planners",
+    "solver": "The solver is",
+    "judge": "The judge of plans is",
+    "boards": "The generator of boards is",
+    "costs": "The solver of the sum of costs is",
+    "large": "The solver of large boards is",
+    "planners": "The planners are",
 }
 LOOK = 0.3
 """Seconds between two looks while a page waits."""
@@ -44,9 +44,9 @@ def unfinished(*groups: Group) -> tuple[Group, Progress] | None:
 
 
 def words(group: Group, found: Progress) -> str:
-    """``The solver is compiled, once on this machine: 12 of 30 functions, 8 s.``"""
+    """``The solver is being compiled, once on this machine: 12 of 30 functions, 8 s.``"""
     how_far = f"{found.kernels} of {found.of} functions, " if found.of else ""
-    return f"{WORDS[group]} is compiled, once on this machine: {how_far}{found.seconds:.0f} s."
+    return f"{WORDS[group]} being compiled, once on this machine: {how_far}{found.seconds:.0f} s."
 
 
 def wait_for(*groups: Group, place: DeltaGenerator | None = None) -> bool:
