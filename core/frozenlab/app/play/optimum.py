@@ -12,6 +12,7 @@ from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.app.views.lake.view import MUST_WAIT
 from frozenlab.lake.board import Board
+from frozenlab.lake.planners import PLANNERS
 from frozenlab.lake.solvers.solver import Solution, is_joint, solve
 
 QUICK_CELLS, QUICK_AGENTS = 100, 5
@@ -58,10 +59,12 @@ def solve_now(board: Board, waiting: DeltaGenerator) -> None:
 
 
 def solver_track(board: Board, solution: Solution | None) -> list[Track]:
-    """The optimal plan, or the best one that the solver knows; empty without one."""
+    """The optimal plan, or the best one that is known; empty without one."""
     if solution is None or solution.plan is None:
         return []
-    label = "Solver" if solution.bounds else "Exact solver"
+    label = "Exact solver"
+    if solution.planner != "exact":
+        label = f"Solver: {PLANNERS[solution.planner].title}" + (", meets the bound" if solution.makespan else "")
     return [Track(label, *followed(board, solution.plan, solution.makespan))]
 
 

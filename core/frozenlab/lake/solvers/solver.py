@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -75,6 +75,8 @@ class Solution:
     """With ``bounded``: the optimal makespan is at least the first and at most the second, which is that of ``plan``."""
     cheapest_plan: Plan | None = None
     """A plan of the optimal sum of costs, where that was asked for and decided."""
+    planner: Literal["exact", "prioritized", "lacam"] = field(default="exact", compare=False)
+    """The planner of :mod:`frozenlab.lake.planners` by which ``plan`` was made."""
 
 
 def is_joint(board: Board) -> bool:
@@ -163,6 +165,7 @@ def solve_group(
         solve_boards(exits, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
     else:
         statuses[:] = UNDECIDED
+    planners: list[Literal["exact", "prioritized", "lacam"]] = ["prioritized" if status == UNDECIDED else "exact" for status in statuses]
     if cells <= IN_TURN_CELLS and num_agents <= IN_TURN_AGENTS and cells * num_agents <= IN_TURN and (statuses == UNDECIDED).any():
         bound_large_boards(exits, width, starts, goals, statuses, makespans, needs_wait, *plans)
     planned = np.isin(statuses, (SOLVED, BOUNDED))
@@ -185,20 +188,20 @@ def solve_group(
     drawn = cells <= MAX_SIZE**2 and num_agents <= MAX_AGENTS  # boards that a config can draw keep what was found out about them
     for row in [] if drawn else np.flatnonzero(statuses == UNDECIDED).tolist():
         statuses[row], makespans[row, :2], texts[row] = _plan_together(boards.rows(np.array([row])))
-        needs_wait[row], cheapest[row] = -1, None
+        needs_wait[row], cheapest[row], planners[row] = -1, None, "lacam"
     if sum_of_costs and budgets is BUDGET_FULL:
         for row in np.flatnonzero(np.isin(statuses, (SOLVED, BOUNDED))).tolist():
             if cheapest[row] is None and int((exits[row] > 0).sum()).bit_length() * num_agents > KEY_BITS:
                 cheapest[row] = _costs_of_crowd(boards.rows(np.array([row])))  # beyond the reach of the search above
 
     out = []
-    rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, strict=True)
-    for status, (least, makespan, _), label, plan, best in rows:
+    rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, planners, strict=True)
+    for status, (least, makespan, _), label, plan, best, planner in rows:
         if status == SOLVED:
-            out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1]))
+            out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1], planner))
         elif status == BOUNDED:
             cost, cheap = best or (None, None)
-            out.append(Solution("bounded", sum_of_costs=cost, plan=plan, bounds=(least, makespan), cheapest_plan=cheap))
+            out.append(Solution("bounded", sum_of_costs=cost, plan=plan, bounds=(least, makespan), cheapest_plan=cheap, planner=planner))
         else:
             out.append(Solution("unsolvable" if status == UNSOLVABLE else "undecided"))
     return out
