@@ -374,6 +374,20 @@ def test_a_log_that_can_be_read_two_ways_is_refused_unless_its_version_says_how(
     assert read("planviz", Source(json.dumps(fields | {"version": "2024 LoRR"}), map=ROOM))[0].plan == ("DRU",)
 
 
+@pytest.mark.parametrize(
+    ("file_name", "text"),
+    [
+        ("s.json", '{"map_name": "m", "scen_type": "even", "type_id": 1, "agents": 2, "solution_plan": "2r\\nu2r", "lower_cost": null}'),
+        ("s.json", '[{"agents": 2, "solution_plan": ["2d", "2w"], "flip_up_down": true}, {"solution_plan": "rr\\nurr"}]'),
+        ("s.yaml", "---\nmap_name: m\nagent_count: 2\nsolution_plan:\n- 2r\n- u2r\n"),
+        ("s.yml", "- solution_plan: |-\n    2d\n    2w\n- solution_plan: [rr, urr]\n  flip_up_down: false\n"),
+    ],
+)
+def test_plans_in_json_and_yaml_are_read_as_the_tracker_takes_them(file_name: str, text: str) -> None:
+    assert recognise(file_name, text) == "tracker"
+    assert read("tracker", Source(text, map=MAP, scenario=SCENARIO))[-1].plan == ("RR", "URR")
+
+
 def test_the_rows_for_the_given_scenario_are_read() -> None:
     table = 'map_name,scen_type,type_id,agents,solution_plan\nm,even,1,1,rr\nm,random,1,1,r2w\nm,random,1,2,"rr\nr"\n'
     source = Source(table, "t", MAP, "m (2).map", SCENARIO, scenario_name="M-random-1.scen.txt")
@@ -413,7 +427,7 @@ PATHS = "Agent 0: (0,0)->(0,1)->(0,2)->\nAgent 1: (1,0)->(1,0)->(0,0)->(0,1)->\n
             ("the cells are read as (x, y), not as (row, col): only so does the plan fit",),
         ),
         (
-            "Agent 0: (0,0,0) -> (0,1,0) -> (0,2,0) -> \nAgent 1: (1,0,1) -> (1,0,0)->(0,0,0)->(0,1,0)\n",  # planners for robots that turn
+            "Agent 0: (0, 0, 0) -> (0,1,0) -> (0,2,0) -> \nAgent 1: (1,0,1) -> (1,0,0)->(0,0,0)->(0,1,0)\n",  # robots that turn
             ("the third number of a cell, a heading or a height, is passed over",),
         ),
     ],
@@ -442,6 +456,7 @@ def test_paths_that_fit_both_ways_need_the_scenario() -> None:
         "SFFF\nFHFH\nFFFH\nHFFG\n",
         '["SFFF", "FHFH", "FFFH", "HFFG"]',
         "['SFFF', 'FHFH', 'FFFH', 'HFFG']",
+        "[\n    'SFFF',\n    'FHFH',\n    'FFFH',\n    'HFFG',\n]\n",
         json.dumps([list(row) for row in ("SFFF", "FHFH", "FFFH", "HFFG")], indent=1),
     ],
 )
@@ -481,7 +496,7 @@ def test_an_instance_that_would_take_minutes_to_read_is_refused() -> None:
 def test_pogemas_newer_forms_are_read() -> None:
     assert read("pogema", Source("a!A\n@#$\n"))[0].board == Board(("FFF", "FHF"), LAKE.agents[:1])
     config = {"map": [[0, 0, 0], [0, 1, 0]], "agents_xy": [[0, 0], [1, 0]], "targets_xy": [[0, 2], [1, 2]], "seed": 3}
-    for text in (json.dumps(config), json.dumps(config | {"map": "...\n.#.\n"})):
+    for text in (json.dumps(config), *(json.dumps(config | {"map": grid}) for grid in ("...\n.#.\n", ["...", ".#."]))):
         assert read(recognise("c.json", text), Source(text)) == [Entry("", LAKE)]
 
 
@@ -535,6 +550,8 @@ BAD = [
     ("tracker", "map_name,scen_type,type_id,solution_plan\nm,even,1,rr\nm,random,1,rr\n",
      "row 2 is for the scenario 'm-random-1' and row 1 for 'm-even-1': give the scenario under its own name, "
      "so that its rows can be chosen"),
+    ("tracker", '[{"solution_plan": "rr"}, {"solution_plan": [1]}]', 'row 2: "solution_plan" must be a text, or a list of motion strings'),
+    ("tracker", "- solution_plan: {a: b}\n", 'row 1: "solution_plan" must be a text, or a list of motion strings'),
     ("tracker", "agents,solution_plan\n2,rr\n", "the plan has 1 motion strings for 2 agents"),
     ("tracker", "solution_plan,flip_up_down\nrr,maybe\n", "flip_up_down is 'MAYBE'; TRUE or FALSE is expected"),
     ("kei18", "", "neither a line 'starts=(x,y),...' nor one of the plan, like '0:(x,y),...'"),
@@ -603,7 +620,7 @@ BAD = [
     ("libmrp", YAML.replace("[2, 0]", "[2, x]"), "'agents', number 1, goal: two whole numbers are expected, like [3, 4]"),
     ("libmrp", YAML.replace("[2, 0]", "[2, 010]"), "'agents', number 1, goal: two whole numbers are expected, like [3, 4]"),
     ("libmrp", YAML.replace("  obstacles", "   obstacles"), "line 3: not YAML: expected <block end>, but found '<block mapping start>'"),
-    ("libmrp", YAML + "--- {}", "line 9: not YAML: but found another document"),
+    ("libmrp", YAML + "--- {}", "the file has 2 YAML documents; an instance is one"),
     ("libmrp", YAML + "\x01", "not YAML: it has signs that no text has"),
     ("libmrp", 'map: "\\UFFFFFFFF"', "not YAML: it has signs that no text has"),
     ("libmrp", YAML.replace("[2, 0]", "[2, 2]"),

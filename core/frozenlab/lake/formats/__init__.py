@@ -161,7 +161,9 @@ def recognise(file_name: str, text: str) -> str:
     """
     text = text.removeprefix("\ufeff")
     name = suffix_format(file_name)
-    if name != "libmrp":
+    if name == "libmrp":
+        name = "tracker" if tracker.is_yaml(text) else name
+    else:
         name = _json_format(text) if text.lstrip()[:1] in ("{", "[") else name or _text_format(text)
     if name is None:
         raise BoardError("the file does not reveal its format; the formats are " + ", ".join(FORMATS))
@@ -188,6 +190,8 @@ def _json_format(text: str) -> str | None:
         return None
     if "actionModel" in record:
         return "planviz"
+    if "solution_plan" in record:
+        return "tracker"
     if "agents_xy" in record:
         return "pogema"
     if "text" in record:

@@ -30,8 +30,9 @@ def read(source: Source) -> list[Entry]:
 
 
 def printed(text: str) -> str:
-    """A list as JSON, where Python has printed it, with other quotes."""
-    return text.replace("'", '"') if re.match(r"\s*\[[\s\[]*'", text) else text
+    """A list as JSON, where it is one of Python's: with other quotes, or a comma at its end."""
+    text = text.replace("'", '"') if re.match(r"\s*\[[\s\[]*'", text) else text
+    return re.sub(r",\s*\]\s*$", "]", text)
 
 
 def write(entry: Entry, stem: str) -> dict[str, str]:

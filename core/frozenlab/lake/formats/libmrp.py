@@ -24,7 +24,9 @@ MAX_LETTERS = 500_000
 
 def read(source: Source) -> list[Entry]:
     """The board of an instance. Raises BoardError with the line or agent that is wrong."""
-    data = parse(source.text)
+    data, *more = documents(source.text) or [None]
+    if more:
+        raise BoardError(f"the file has {len(more) + 1} YAML documents; an instance is one")
     grid, agents = (data.get("map"), data.get("agents")) if isinstance(data, dict) else (None, None)
     if not isinstance(grid, dict) or not isinstance(agents, list):
         what = "a roadmap has no cells" if isinstance(data, dict) and "roadmap" in data else "they are missing"
@@ -60,12 +62,12 @@ def _pair(value: Any, where: str) -> tuple[int, int]:
     return int(value[0]), int(value[1])
 
 
-def parse(text: str) -> Any:
-    """The value of a YAML text: mappings and lists of texts, whatever its tags say. Raises BoardError with the line that is wrong."""
+def documents(text: str) -> list[Any]:
+    """The values of a YAML text: mappings and lists of texts, whatever its tags say. Raises BoardError with the line that is wrong."""
     if len(text) > MAX_LETTERS:
         raise BoardError(f"the file has {len(text)} letters; of a YAML file at most {MAX_LETTERS} are read, of a MovingAI map many more")
     try:
-        return yaml.load(text, Loader=yaml.BaseLoader)
+        return list(yaml.load_all(text, Loader=yaml.BaseLoader))
     except RecursionError:
         raise BoardError("the file is too deeply nested") from None
     except yaml.MarkedYAMLError as error:

@@ -18,7 +18,7 @@ from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, nee
 from frozenlab.lake.rules import Path
 
 LINE = re.compile(r"\s*Agent\s*([0-9]{1,9})\s*:\s*")
-_CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(,[0-9]{1,9})?\)\s*(?:->\s*)?")
+_CELL = re.compile(r"\(\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*(,\s*[0-9]{1,9}\s*)?\)\s*(?:->\s*)?")
 SWAPPED = "the cells are read as (x, y), not as (row, col): only so does the plan fit"
 THIRD = "the third number of a cell, a heading or a height, is passed over"
 

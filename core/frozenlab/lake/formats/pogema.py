@@ -2,7 +2,7 @@
 
 Source: https://github.com/CognitiveAISystems/pogema (GridConfig.str_map_to_list). Agents are in the order of their letters; lines may be
 indented. ``@``, ``$`` and ``!`` are free cells too, where agents or targets or neither may be drawn. A GridConfig in JSON, with ``map`` as
-text or as rows of 0 and 1, ``agents_xy`` and ``targets_xy`` in (row, col), is read too.
+text, as its lines or as rows of 0 and 1, ``agents_xy`` and ``targets_xy`` in (row, col), is read too.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def read(source: Source) -> list[Entry]:
 
 def _read_config(config: Any, source: Source) -> Entry:
     grid, starts, goals = (config.get(key) for key in ("map", "agents_xy", "targets_xy"))
-    if isinstance(grid, list) and all(isinstance(row, list) for row in grid):
-        grid = "\n".join("".join("#" if cell == 1 else "." for cell in row) for row in grid)
+    if isinstance(grid, list) and all(isinstance(row, list | str) for row in grid):
+        grid = "\n".join(row if isinstance(row, str) else "".join("#" if cell == 1 else "." for cell in row) for row in grid)
     if not isinstance(grid, str) or not isinstance(starts, list) or not isinstance(goals, list) or len(starts) != len(goals):
         raise BoardError('"map", "agents_xy" and as many "targets_xy" are expected: POGEMA draws what is missing from a seed of its own')
     for key, cells in (("agents_xy", starts), ("targets_xy", goals)):

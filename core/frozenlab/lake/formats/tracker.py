@@ -1,4 +1,4 @@
-"""Plans of the MAPF Tracker: one motion string an agent, bare or in its CSV.
+"""Plans of the MAPF Tracker: one motion string an agent, bare or in its CSV, or in the JSON or YAML that it takes too.
 
 Source: the Tracker's pages "Solution string format" and "Schema" (https://tracker.pathfinding.ai). Letters are ``u d l r w``, a run may be
 written ``5w``, and (0, 0) is the top left, so ``d`` is y + 1; a row whose ``flip_up_down`` is true has it the other way round. Tables of
@@ -13,9 +13,10 @@ import csv
 import io
 import re
 from dataclasses import replace
+from typing import Any
 
-from frozenlab.lake.board import Board, BoardError, Plan
-from frozenlab.lake.formats import movingai
+from frozenlab.lake.board import Board, BoardError, Plan, read_json
+from frozenlab.lake.formats import libmrp, movingai
 from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, needs_plan, standing, swap_up_down, trimmed, whole_number
 
 COLUMNS = ("map_name", "scen_type", "type_id", "agents", "lower_cost", "solution_cost", "solution_plan", "flip_up_down")
@@ -52,6 +53,11 @@ def _for_the_scenario(table: list[dict[str, str]], source: Source) -> tuple[list
     return rows, movingai.left_out(len(table) - len(rows), "other scenarios")
 
 
+def is_yaml(text: str) -> bool:
+    """Whether a YAML text is one of plans."""
+    return re.search(r"(?m)^(- )?\s*solution_plan\s*:", text) is not None
+
+
 def is_table(text: str) -> bool:
     """Whether ``text`` begins with the heading of a Tracker CSV."""
     heading = text.partition("\n")[0].replace('"', "").strip().split(",")
@@ -59,6 +65,10 @@ def is_table(text: str) -> bool:
 
 
 def _read_rows(text: str) -> list[dict[str, str]]:
+    records = [read_json(text)] if text.lstrip()[:1] in ("{", "[") else libmrp.documents(text) if is_yaml(text) else []
+    if records:
+        listed = [record for some in records for record in (some if isinstance(some, list) else [some])]
+        return [_row_of(record, f"row {i}") for i, record in enumerate(listed, 1)]
     if not is_table(text):
         return [{"solution_plan": text.removesuffix("\n")}]
     try:
@@ -73,6 +83,16 @@ def _read_rows(text: str) -> list[dict[str, str]]:
         if None in row or None in row.values():
             raise BoardError(f"row {i}: not as many fields as the heading has")
     return rows
+
+
+def _row_of(record: Any, where: str) -> dict[str, str]:
+    """A row from an object, in which the plan may be a list of motion strings."""
+    plan = record.get("solution_plan") if isinstance(record, dict) else None
+    strings: list[Any] = plan if isinstance(plan, list) else [plan]
+    if not all(isinstance(motions, str) for motions in strings):
+        raise BoardError(f'{where}: "solution_plan" must be a text, or a list of motion strings')
+    row = {key: str(record[key]) for key in (*COLUMNS, "agent_count") if isinstance(record.get(key), str | int)}
+    return row | {"solution_plan": "\n".join(strings)}
 
 
 def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
