@@ -21,6 +21,7 @@ from frozenlab.app.ui.live import address
 from frozenlab.base.files import append_line, write_text
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer
+from frozenlab.engineer.guard import GuardSettings
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.queue.db import QueueDB, QueuedJob
@@ -252,6 +253,42 @@ def test_a_session_can_be_continued_from_its_last_config(sessions_folder: Path, 
     session = build_session(sessions_folder)
     app = open_page("train").button(key="new").click().run()
     assert begin(fill(app, source="built"), launched).initial_config == session.proposal(2).config_after
+
+
+LIKE_SPEC = small_spec(
+    2, title="as it was", engineer="rules", sections=("failures",), ask_first=True, guard=GuardSettings(max_step=0.5), seed=4,
+)  # fmt: skip
+
+
+def test_a_new_session_begins_as_another_one_with_changes_and_several_seeds(sessions_folder: Path, launched: list[SessionSpec]) -> None:
+    build_session(sessions_folder, LIKE_SPEC, "first")
+    app = open_page("train", like="first")
+    assert "like" not in app.query_params and app.title[0].value == "What should run?"
+    assert app.selectbox(key="form_preset").value == "train_like" and "as in as it was" in app.selectbox(key="form_preset").options
+    fill(app, steps=3, times=2)
+    assert "frozenlab run spec.json --seed 5" in words(app)
+    app.button(key="form_start").click().run()
+    steps = LIKE_SPEC.training.model_copy(update={"steps": 3})
+    assert launched == [LIKE_SPEC.changed(training=steps, seed=seed, title=f"as it was, seed {seed}") for seed in (4, 5)]
+
+
+def test_a_fork_or_a_session_with_an_api_engineer_can_be_begun_again(sessions_folder: Path, launched: list[SessionSpec]) -> None:
+    api = ApiEngineer(model="large", base_url="http://127.0.0.1:9/v1", timeout=7.0)
+    spec = small_spec(title="asks", stages=2, engineer=api, parent={"session": "x", "stage": 0})
+    SessionStore().create(spec, "asks")
+    fields = {name: open_page("train", like="asks").session_state[f"form_api_{name}"] for name in ("model", "base_url", "timeout")}
+    assert fields == {"model": "large", "base_url": "http://127.0.0.1:9/v1", "timeout": 7.0}
+
+
+def test_a_file_fills_the_form(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    for name, data in (("notes.json", b'{"stages": 2}'), ("spec.json", LIKE_SPEC.model_dump_json().encode())):
+        app.file_uploader(key="form_spec_file").set_value((name, data, "application/json")).run()
+        assert [error.value for error in app.error if "is not the spec of a session" in error.value] == [
+            error.value for error in app.error
+        ][: name == "notes.json"]
+    app.button(key="form_start").click().run()
+    assert launched == [LIKE_SPEC]
 
 
 def test_a_config_that_cannot_be_drawn_is_refused_with_the_reason() -> None:

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple, get_args
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.train.model import KEY, OTHER, pick_config, pick_model
-from frozenlab.app.train.preview import chosen_name, chosen_preset, preview
-from frozenlab.app.ui import api_form, markup
+from frozenlab.app.train.model import CONFIG_KEY, FROM_PRESET, KEY, LAB_MODEL, OTHER, pick_config, pick_model
+from frozenlab.app.train.preview import LIKE, chosen_name, chosen_preset, preview
+from frozenlab.app.ui import api_form, markup, refusals
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields
 from frozenlab.base.cells import Config
 from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import one_line
 from frozenlab.engineer import engineers
-from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of
+from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, ApiEngineer, engineer_of
 from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
-from frozenlab.models.folders import PLANNER
+from frozenlab.models.folders import PLANNER, STUDENT
 from frozenlab.models.settings import LanguageSettings, Launcher, Lora, Vllm
 from frozenlab.models.training.methods import titled
 from frozenlab.models.training.settings import TrainingSettings
@@ -37,6 +37,8 @@ WRITERS: dict[str, Vllm | None] = {VLLM_HERE: Vllm(), VLLM_SERVER: Vllm(mode="se
 CHOICES = {"device": "Device", "dtype": "Number format"}
 """Settings of a language model that depend on the machine, and are one of a few words."""
 
+SPEC_ERROR = "form_spec_error"
+"""Session-state entry: why a file could not be opened as a spec."""
 LOOP = ("stages", "seed")
 SUITE = ("boards_per_cell",)
 TRAINING = ("steps", "boards_per_step", "completions_per_board", "learning_rate", "temperature")
@@ -44,7 +46,7 @@ TRAINING = ("steps", "boards_per_step", "completions_per_board", "learning_rate"
 
 def fill_form() -> None:
     """Puts the values of the chosen preset, for the chosen method if it has numbers for that, into the form."""
-    trained_by = SESSION_PRESETS[chosen_name()].methods
+    trained_by = methods()
     if st.session_state.get("form_method") not in trained_by:
         st.session_state["form_method"] = trained_by[0]
     spec = chosen_preset()
@@ -54,9 +56,50 @@ def fill_form() -> None:
     values["stop_if"] = list(spec.stop_if)
     values |= {name: getattr(spec.training, name) for name in (*TRAINING, "schedule")}
     values |= language_values(spec)
+    values["times"] = 1
     if st.session_state.get("form_engineer") == st.session_state.get("form_suggested_engineer"):
         values["engineer"] = values["suggested_engineer"] = spec.engineer.kind
     st.session_state.update({f"form_{name}": value for name, value in values.items()})
+
+
+def methods() -> tuple[str, ...]:
+    """How what the form begins with can train."""
+    name = chosen_name()
+    return SESSION_PRESETS[name].methods if name in SESSION_PRESETS else (st.session_state[LIKE].training.method,)
+
+
+def begin_like(spec: SessionSpec) -> None:
+    """Fills the form with a spec that is no preset's: that of a session, or of a file. For callbacks, and before the form is drawn."""
+    state, engineer = st.session_state, spec.engineer
+    state[LIKE] = spec.changed(parent=None)
+    state["form_preset"], state["form_method"] = LIKE, spec.training.method
+    state["form_engineer"] = state["form_suggested_engineer"] = engineer.kind
+    state["form_sections"], state["form_layouts"] = list(spec.sections), list(spec.layouts)
+    state[KEY] = spec.policy if spec.policy.startswith(STUDENT) else LAB_MODEL
+    state[CONFIG_KEY] = FROM_PRESET
+    state["form_title"] = state["form_suggested"] = spec.title
+    if isinstance(engineer, ApiEngineer):
+        api_form.fill(engineer)
+    fill_form()
+
+
+def open_spec() -> None:
+    with st.popover("Open a spec file", icon=":material/upload_file:"):
+        st.file_uploader(
+            "A session's spec", type="json", key="form_spec_file", on_change=read_spec, max_upload_size=1,
+            help="spec.json as this page saves it, or session.json from a session's folder.",
+        )  # fmt: skip
+    refusals.show_reason(SPEC_ERROR)
+
+
+def read_spec() -> None:
+    """Fills the form with the spec that was uploaded, or keeps the reason why it is none."""
+    if (upload := st.session_state["form_spec_file"]) is None:
+        return
+    try:
+        begin_like(SessionSpec.model_validate_json(upload.getvalue()))
+    except ValueError as error:
+        st.session_state[SPEC_ERROR] = f"{upload.name} is not the spec of a session: {one_line(error)}."
 
 
 def new_session_form(found: list[Session]) -> None:
@@ -101,7 +144,7 @@ def new_session_form(found: list[Session]) -> None:
         except ValidationError as error:
             st.error(markup.plain(one_line(error)))
             return
-        preview(spec, found)
+        preview(spec, found, numbers.times)
 
 
 def language_values(spec: SessionSpec) -> dict[str, Any]:
@@ -182,12 +225,18 @@ def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
 
 
 def preset_and_method() -> None:
-    st.selectbox(
-        "Begin with", SESSION_PRESETS, format_func=lambda name: f"{name} · {SESSION_PRESETS[name].words}", key="form_preset", **KEPT,
+    words = {name: f"{name} · {preset.words}" for name, preset in SESSION_PRESETS.items()}
+    if LIKE in st.session_state:
+        words[LIKE] = f"as in {st.session_state[LIKE].title or 'the file'}"
+    begin, file = st.columns([2.6, 1], vertical_alignment="bottom")
+    begin.selectbox(
+        "Begin with", list(words), format_func=words.__getitem__, key="form_preset", **KEPT,
         on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
     )  # fmt: skip
+    with file:
+        open_spec()
     st.selectbox(
-        "How it trains", SESSION_PRESETS[chosen_name()].methods, key="form_method", **KEPT, on_change=fill_form,
+        "How it trains", methods(), key="form_method", **KEPT, on_change=fill_form,
         format_func=titled,
         help="Reinforcement learning rewards plans that the model samples. The others show it what to imitate; their figures are "
         "never those of GRPO.",
@@ -204,12 +253,17 @@ class Numbers(NamedTuple):
     """Fields of the suite of test boards."""
     training: dict[str, Any]
     schedule: Schedule
+    times: int
+    """Sessions, each with the next seed."""
 
 
 def number_fields(begun: SessionSpec) -> Numbers:
     left, right = st.columns([2, 1])
     with left:
         loop = fields(SessionSpec, LOOP, key="form", columns=2)
+        times = st.number_input(
+            "Sessions", 1, 20, key="form_times", **KEPT, help="How many are started, each with the next seed. Runs compares them.",
+        )  # fmt: skip
     with right:
         suite, test = fields(type(begun.suite), SUITE, key="form", columns=1), dict[str, Any]()
         if begun.test:
@@ -228,7 +282,7 @@ def number_fields(begun: SessionSpec) -> Numbers:
         "Stop if", HEALTH_RULES, key="form_stop_if", **KEPT, placeholder="never: only show alarms",
         help="An alarm of one of these rules stops the session after the step, or after the validation, that gave it. It can be resumed.",
     ))  # fmt: skip
-    return Numbers(loop, suite, test, training, schedule)
+    return Numbers(loop, suite, test, training, schedule, times)
 
 
 def spec_of(
@@ -238,7 +292,7 @@ def spec_of(
     cells = {} if config == begun.initial_config else begun.tasks.suite_cells(config)
     training = begun.training.scheduled(numbers.schedule).model_dump() | numbers.training
     plans = training["boards_per_step"] * training["completions_per_board"]
-    return SessionSpec(
+    return begun.changed(
         title=title,
         policy=policy,
         language=in_even_passes(language["language"], plans) if language else None,

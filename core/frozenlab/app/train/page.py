@@ -6,7 +6,7 @@ import streamlit as st
 
 from frozenlab.app.bundles.exporting import imported_note
 from frozenlab.app.queue import LOOK, waiting_view
-from frozenlab.app.train.form import new_session_form
+from frozenlab.app.train.form import begin_like, new_session_form
 from frozenlab.app.train.model import FROM_DESIGN, about_student
 from frozenlab.app.train.preview import NEW
 from frozenlab.app.train.watch import session_view
@@ -31,6 +31,7 @@ def page() -> None:
     take_design()
     if nav.taken("new"):
         st.session_state[NEW] = True
+    begin_again()
     writing = st.session_state.get(NEW, False) or not found
     head, picker, action = st.columns([2.4, 1, 0.5], vertical_alignment="bottom")
     with head:
@@ -51,6 +52,15 @@ def page() -> None:
         theme.under_question(f"{view_of(session.spec.tasks).idea} {LEAD}")
         show_session(session)
     sessions.unreadable(store)
+
+
+def begin_again() -> None:
+    """Opens the form with the spec of the session that the address asks for."""
+    if (like := st.query_params.get("like")) is not None:
+        nav.put("like", None)
+        if (session := sessions.readable(like, sessions.store())) is not None:
+            begin_like(session.spec)
+            st.session_state[NEW] = True
 
 
 def take_design() -> None:
@@ -90,6 +100,7 @@ def controls(session: Session, state: State) -> bool:
         if ended:
             allowed = refusals.changes(disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
+        sessions.again_link(session)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.address})
         if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):
             st.switch_page(nav.path("present"), query_params={"session": session.address, "play": "1"})

@@ -30,12 +30,15 @@ from frozenlab.session.spec import SessionSpec
 
 NEW = "train_new"
 """Session-state entry: the form is open."""
+LIKE = "train_like"
+"""What the form begins with where that is no preset, and the session-state entry with this spec: that of a session, or of a file."""
 EXAMPLE_GPUS = (Gpu("an NVIDIA H100", 80 * GIB), Gpu("an A100", 80 * GIB))
 """Examples for estimates on a machine without a GPU."""
 A_DAY = 86_400
 
 
-def preview(spec: SessionSpec, found: list[Session]) -> None:
+def preview(spec: SessionSpec, found: list[Session], times: int) -> None:
+    """``times``: how many sessions are started, each with the next seed."""
     training = spec.training
     boards = training.steps * training.boards_per_step
     plans = f"{training.plans_per_stage:,} sampled plans"
@@ -50,7 +53,8 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
     if pace is not None:
         parts = f"loading, {sum(spec.held_out):,} held-out boards before training and after every stage, training and asking"
-        st.caption(f"{markup.plain(pace.judged(pace.seconds(spec)))}: {parts}.")
+        each = " for each of them" if times > 1 else ""
+        st.caption(f"{markup.plain(pace.judged(pace.seconds(spec)))}{each}: {parts}.")
     elif shape is None:
         st.caption("No session on this machine shows yet how long that takes.")
     if shape is not None:
@@ -66,16 +70,24 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     allowed = refusals.changes(disabled=bool(wrong) or not may)
     if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", **allowed):
         st.session_state.pop(NEW, None)
-        sessions.start(spec, urgent)
+        sessions.start(repeated(spec, times), urgent)
         st.session_state[NEW] = True  # it was not started: the form stays
     with st.expander("The same from the command line"):
         text = spec.model_dump_json(indent=2)
-        line = command(spec)
+        line = command(spec) if times == 1 else None
         if line is None:
             st.caption("Download the spec, then run this in its folder:")
-        st.code(line or "frozenlab run spec.json", language="bash")
+            line = "\n".join(f"frozenlab run spec.json --seed {one.seed}" for one in repeated(spec, times))
+        st.code(line, language="bash")
         st.download_button("Download spec.json", lambda: text, "spec.json", "application/json", on_click="ignore", key="form_spec")
         st.code(text, language="json", height=320)
+
+
+def repeated(spec: SessionSpec, times: int) -> list[SessionSpec]:
+    """The spec with so many seeds, from its own on, which name the sessions if there are several."""
+    if times == 1:
+        return [spec]
+    return [spec.changed(seed=spec.seed + i, title=f"{spec.title[:100]}, seed {spec.seed + i}".lstrip(", ")) for i in range(times)]
 
 
 def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:
@@ -136,6 +148,8 @@ def choose_turn(spec: SessionSpec) -> bool:
 def command(spec: SessionSpec) -> str | None:
     """What runs the same in a shell, if it takes no file: the spec is that of its preset but for an engineer with its usual settings,
     schedule and seed."""
+    if chosen_name() == LIKE:
+        return None
     plain = chosen_preset()
     engineer = plain.engineer if spec.engineer == plain.engineer else spec.engineer.kind
     try:
@@ -161,6 +175,10 @@ def chosen_name() -> str:
 
 
 def chosen_preset() -> SessionSpec:
+    """The spec that the form begins with."""
+    if chosen_name() == LIKE:
+        like: SessionSpec = st.session_state[LIKE]
+        return like
     return preset_spec(chosen_name(), method=st.session_state["form_method"])
 
 

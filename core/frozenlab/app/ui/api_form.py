@@ -36,6 +36,11 @@ def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
     return values
 
 
+def fill(engineer: ApiEngineer, key: str = "form_api") -> None:
+    """Puts the settings of an engineer into the form; before it is drawn."""
+    st.session_state.update({f"{key}_{name}": getattr(engineer, name) for name in FIELDS})
+
+
 def may_ask(servers: Iterable[Server | None], key: str) -> bool:
     """Whether these servers may be asked. Shows a question for each one that is not allowed on this machine yet.
 

@@ -147,9 +147,14 @@ def store() -> SessionStore:
     return SessionStore()
 
 
-def start(spec: SessionSpec, urgent: bool = False) -> None:
-    """Queue a session and go to Train, or show why that failed."""
-    go_to_train(lambda: launch.start(spec, store(), urgent=urgent))
+def start(specs: Sequence[SessionSpec], urgent: bool = False) -> None:
+    """Queue sessions and go to Train, to the first, or show why that failed."""
+
+    def begin() -> Session:
+        first, *_ = [launch.start(spec, store(), urgent=urgent) for spec in specs]
+        return first
+
+    go_to_train(begin)
 
 
 def go_to_train(begin: Callable[[], Session]) -> None:
@@ -172,7 +177,15 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         width=width,
         **refusals.changes("Three stages with the lab model, in under three minutes on two cores. Each has a seed of its own."),
     ):
-        start(another(preset_spec("quick")))
+        start([another(preset_spec("quick"))])
+
+
+def again_link(session: Session) -> None:
+    """The way to a new session that begins as this one did."""
+    st.page_link(
+        nav.path("train"), label="Again, but ...", query_params={"like": session.address}, icon=":material/restart_alt:",
+        help="Opens the form of a new session with the settings of this one. Change what you want to.",
+    )  # fmt: skip
 
 
 def another(spec: SessionSpec) -> SessionSpec:
