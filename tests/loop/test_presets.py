@@ -60,7 +60,7 @@ def test_a_spec_that_cannot_work_is_refused(changes: dict[str, Any], message: st
         SessionSpec.model_validate(spec)
 
 
-@pytest.mark.parametrize(("name", "boards_per_cell"), [("quick", 100), ("qwen3-0.6b", 20), ("smollm2", 50)])
+@pytest.mark.parametrize(("name", "boards_per_cell"), [("quick", 100), ("smoke", 17), ("qwen3-0.6b", 20), ("smollm2", 50)])
 def test_test_boards_of_a_preset_are_held_out_from_everything_and_from_its_engineer(name: str, boards_per_cell: int) -> None:
     spec = preset_spec(name)
     suite, test = ([instance.board for instance in boards] for boards in suites_of(spec))

@@ -13,6 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from frozenlab.base import places
+from frozenlab.base.files import append_line
 from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
@@ -27,11 +28,13 @@ from frozenlab.experiments.studies.runner import LocalWorkers
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.jobs.launcher import held, launch, stop
+from frozenlab.jobs.machine import cores
 from frozenlab.jobs.state import own_process, store_state
 from frozenlab.jobs.worker import HELD
+from frozenlab.session.pace import FEWEST_STEPS
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
-from tests.builders import build_session, short_spec, small_spec
+from tests.builders import BEGAN, build_session, short_spec, small_spec
 from tests.running import wait_for, worker_pid
 from tests.studies.builders import events, made, run
 
@@ -294,6 +297,28 @@ def test_the_command_line_says_first_what_a_study_can_see(
     spec = engineers_study(3)
     first = "\n".join((detectable_effect(spec), *confounded(spec), "About "))
     assert len(said) == 1 and said[0].startswith(first), "before anything runs"
+
+
+def test_the_time_of_a_study_is_judged_by_an_earlier_one_of_this_machine(tmp_path: Path) -> None:
+    spec = engineers_study(2, small_spec(stages=1, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed"))
+    store = SessionStore(tmp_path)
+    study = Study.create(spec, store, "earlier")
+    first = build_session(study.sessions.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
+    for step in range(FEWEST_STEPS):
+        pace = Study.pace(spec, store)
+        assert pace is not None and pace.title != first.title, "a few steps tell nothing yet"
+        append_line(first.dir / "events.jsonl", {"time": BEGAN + 1000 + step, "kind": "step"})
+    pace = Study.pace(spec, store)
+    assert pace is not None and pace.title == first.title and pace.plan == 1 / spec.session.training.plans_per_step
+    said = spec.effort(pace, 64)
+    assert said.startswith("About ") and f"4 sessions, {min(cores(), 4)} at a time on" in said
+    assert said.endswith(f"with {2 * (2 + 1) * 2 * 12} answers to held-out boards in all"), "the base is measured once a seed"
+
+
+def test_a_smoke_session_is_small() -> None:
+    spec = preset_spec("smoke")
+    assert (spec.stages, spec.training.steps, spec.held_out) == (1, 1, (60, 102))
+    assert study_spec(parse(["study", "sections", "--preset", "smoke"])).session.suite == spec.suite
 
 
 def test_the_command_line_shows_no_outcome_before_the_last_session_is_done(

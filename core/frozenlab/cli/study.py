@@ -27,9 +27,8 @@ from frozenlab.experiments.studies.report_page import before_results, detectable
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study, StudyError
 from frozenlab.jobs.machine import cores
-from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
-from frozenlab.session.store import OFFERED, SessionStore
+from frozenlab.session.store import SessionStore
 
 WRITTEN = ("students", "prediction")
 RUN = ("jobs", "cluster")
@@ -78,8 +77,8 @@ def run_study(options: argparse.Namespace) -> int:
         Study.check(spec, store)
         if not options.json:
             print(*(detectable_effect(spec), *confounded(spec)), sep="\n", flush=True)
-            if (pace := pace_for(spec.session, store.sessions(OFFERED))) is not None:
-                print(f"{pace.judged(spec.seconds(pace, min(run.jobs or cores(), cores())))}.", flush=True)
+            if (pace := Study.pace(spec, store)) is not None:
+                print(f"{spec.effort(pace, run.jobs or cores())}.", flush=True)
         study = Study.start(spec, store, options.id, run)
     elif study.state().status != "done" and not study.state().live:
         study.resume(run)

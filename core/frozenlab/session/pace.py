@@ -11,6 +11,9 @@ from frozenlab.base.numbers import duration
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 
+FEWEST_STEPS = 3
+"""A session's first step also loads and compiles, so fewer say nothing about the others."""
+
 
 class Pace(NamedTuple):
     """Seconds of the parts of a session that ran from start to end."""
@@ -37,12 +40,14 @@ class Pace(NamedTuple):
 
 
 def pace_of(session: Session) -> Pace | None:
-    """The pace of a session; None for one that was interrupted, is a fork, or has not trained a stage."""
+    """The pace of a session; None for one that was interrupted, is a fork, or has not trained a stage and FEWEST_STEPS."""
     spec, events = session.spec, session.events()
     took: dict[str, list[float]] = {}
     for earlier, event in pairwise(events):
         took.setdefault(str(event["kind"]), []).append(float(event["time"]) - float(earlier["time"]))
-    if spec.parent is not None or {"resumed", "damaged"} & took.keys() or not {"baseline", "validated", "step"} <= took.keys():
+    if spec.parent is not None or {"resumed", "damaged"} & took.keys() or not {"baseline", "validated"} <= took.keys():
+        return None
+    if len(took.get("step", ())) < FEWEST_STEPS:
         return None
     validation, test = spec.held_out
     answer = median(took["tested"]) / test if test and "tested" in took else median(took["validated"]) / validation

@@ -61,12 +61,15 @@ class Preset:
         return self.training[method if method in self.training or like is None else like]
 
 
-def short(title: str, words: str, *, stages: int, test_boards: int, steps: Mapping[str, int], schedule: Schedule = "linear") -> Preset:
+def short(
+    title: str, words: str, *, stages: int, test_boards: int, steps: Mapping[str, int], schedule: Schedule = "linear", **others: Any
+) -> Preset:
     """A session on small boards, like those of the suite ``session``.
 
     Args:
         steps: by training method, those of one stage.
         schedule: of the learning rate with GRPO.
+        others: other fields of the preset.
     """
     grpo: dict[str, Any] = {"boards_per_step": 32} | ({} if schedule == "linear" else {"schedule": schedule})
     numbers = {"grpo": grpo, "imitation": {"completions_per_board": 2}, "expert-iteration": {}}
@@ -77,7 +80,8 @@ def short(title: str, words: str, *, stages: int, test_boards: int, steps: Mappi
         suite="session",
         test_boards=test_boards,
         config={"agents": 3, "hole_ratio": 0.2, "wait_ratio": 0.2},
-        training={method: {"steps": steps[method]} | others for method, others in numbers.items()},
+        training={method: {"steps": steps[method]} | own for method, own in numbers.items()},
+        **others,
     )
 
 
@@ -107,6 +111,14 @@ PRESETS: dict[str, Preset] = {
         stages=2,
         test_boards=160,
         steps={"grpo": 25, "imitation": 20, "expert-iteration": 16},
+    ),
+    "smoke": short(
+        "Smoke session",
+        "one stage of one step, to try a study out: it shows that it runs, not what it finds",
+        stages=1,
+        test_boards=17,
+        steps={"grpo": 1, "imitation": 1, "expert-iteration": 1},
+        validation={"boards_per_cell": 10},
     ),
     "long": Preset(
         title="Long session",

@@ -41,7 +41,6 @@ from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.machine import cores
 from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED
@@ -230,8 +229,8 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     )
     seen = still_shown(spec.arms)
     st.caption(f"The reference is **{reference}**. {seen} Results come from test boards that no engineer sees; each seed has its own.")
-    if (pace := pace_for(spec.session, sessions.store().sessions(OFFERED))) is not None:
-        st.markdown(f"**{markup.plain(pace.judged(spec.seconds(pace, min(jobs, cores()))))}**.")
+    if (pace := Study.pace(spec, sessions.store())) is not None:
+        st.markdown(f"**{markup.plain(spec.effort(pace, jobs))}**.")
     else:
         st.caption("No session on this machine shows yet how long that takes.")
     st.info(detectable_effect(spec), icon=":material/visibility:")

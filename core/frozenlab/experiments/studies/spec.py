@@ -16,6 +16,7 @@ from frozenlab.engineer.controls import ScheduleEngineer
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.sections import SectionName
 from frozenlab.experiments.studies.grid import Arm, Cell, Primary
+from frozenlab.jobs.machine import cores
 from frozenlab.models.folders import student_label
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.forks import CHANGEABLE
@@ -202,6 +203,15 @@ class StudySpec(Strict):
         final = tasks.suite_total(tasks.named_suites()[self.final_suite]) * pace.answer if self.final_suite else 0.0
         of_arms = [pace.seconds(self.spec_of(arm, self.seeds[0]), forked=arm != self.arms[0]) for arm in self.arms]
         return self.units * (sum(of_arms) + arms * final) / jobs
+
+    def effort(self, pace: Pace, jobs: int) -> str:
+        """What it takes on this machine: ``About 22 min, judging by Quick session: 24 sessions, 2 at a time on 2 cores, with ...``"""
+        at_once, stages = min(jobs, cores(), len(self.cells)), self.session.stages
+        boards = self.units * (len(self.arms) * stages + 1) * sum(self.session.held_out)
+        return (
+            f"{pace.judged(self.seconds(pace, at_once))}: {len(self.cells)} sessions, {at_once} at a time on {counted(cores(), 'core')}, "
+            f"with {boards:,} answers to held-out boards in all"
+        )
 
     @property
     def requests(self) -> int:

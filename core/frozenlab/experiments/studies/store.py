@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -29,8 +31,9 @@ from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.session.footprint import shortfalls
-from frozenlab.session.session import Session
-from frozenlab.session.store import SessionStore
+from frozenlab.session.pace import Pace, pace_for
+from frozenlab.session.session import Session, SessionError
+from frozenlab.session.store import OFFERED, SessionStore
 
 Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
 """(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""
@@ -122,6 +125,18 @@ class Study(Experiment[StudySpec]):
         """The session of a cell; None before it has begun."""
         folder = self.dir / "cells" / cell.id
         return Session(folder) if (folder / "session.json").exists() else None
+
+    @classmethod
+    def pace(cls, spec: StudySpec, store: SessionStore) -> Pace | None:
+        """The pace of a session of the same model and method on this machine: one of an earlier study, whose sessions ran side by side
+        too, else any other."""
+        return pace_for(spec.session, chain(filter(None, map(cls._first, cls.all(store))), store.sessions(OFFERED)))
+
+    def _first(self) -> Session | None:
+        """The session of the first cell; None before it has begun, and if it cannot be read."""
+        with suppress(SessionError):
+            return self.session(self.cells[0])
+        return None
 
     def register(self) -> None:
         """Keep the checksum of the study's file, unless there is one or a session has begun already."""
