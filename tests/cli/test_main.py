@@ -125,7 +125,7 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
         (("evalute",), "there is no command 'evalute'; did you mean frozenlab evaluate?"),
         (("xyz",), "there is no command 'xyz'; frozenlab --help lists them"),
         (("run",), "give either a spec file or --preset"),
-        (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
+        (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, smoke, long"),
         (("run", "--preset", "demo", "--method", "sft"), f"argument --method: there is no method 'sft'; there are {', '.join(METHODS)}"),
         (
             ("run", "--preset", "demo", "--schedule", "cosine"),

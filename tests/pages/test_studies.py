@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from html import escape
 from math import nan
 from pathlib import Path
@@ -25,7 +26,7 @@ from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import recorded_report
 from frozenlab.jobs.machine import gpus
-from frozenlab.jobs.state import WorkerState
+from frozenlab.jobs.state import WorkerState, own_process, store_state
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -233,6 +234,15 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected() -> None:
         assert escape(detectable_effect(spec)) in said and "Written before it ran: uniform helps" in said and "test boards" in said
     assert "p + 0.3 p(1-p)" in words(app), "whose numbers they are"
     assert {"skill (95 %)", "predicted"} <= set(app.dataframe[0].value.columns) and len(app.get("plotly_chart")) == 1
+
+
+def test_its_progress_then_its_result_stand_before_what_other_studies_found() -> None:
+    study = Study.create(engineers_study(2, small_spec()), SessionStore(), "mine")
+    store_state(study.dir, study.state().model_copy(update={"status": "running", "heartbeat": time.time(), **own_process()}))
+    drawn = [element.type for element in open_page("studies", study="mine").main]
+    assert drawn.index("progress") < drawn.index("expander")
+    drawn = [element.type for element in open_page("studies", study="recorded-sections").main]
+    assert drawn.index("plotly_chart") < drawn.index("expander")
 
 
 def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:

@@ -66,7 +66,6 @@ def page(
     show: Callable[[AnExperiment], None],
     found: Mapping[str, AnExperiment] | None = None,
     *,
-    above: Callable[[], None] = nothing,
     none_yet: Callable[[], None] | None = None,
     beside: Callable[[AnExperiment], None] = nothing,
     look: Callable[[AnExperiment], Look | None] = nothing,
@@ -77,14 +76,12 @@ def page(
     Args:
         new: the button that opens the ``form`` of a new one.
         found: those that can be picked, by the name in the address; None: all of the kind.
-        above: draws what is not of one experiment.
         none_yet: draws what is there before the first one; None: that there is none.
         beside: draws what is beside the button that deletes one's own.
         look: for :func:`watch`.
         servers: those that resuming it asks.
     """
     picker = head(kind, question, lead, new, form)
-    above()
     known = everything(kind) if found is None else found
     if not known:
         (none_yet or partial(st.info, f"There is no {kind.words.one} yet."))()

@@ -39,7 +39,6 @@ def page() -> None:
     """One study: its progress if it runs, and its report."""
     experiment.page(
         Study, "What makes a good engineer?", LEAD, "New study", start_form, show,
-        above=findings,
         beside=lambda study: export_button([Found("study", study.dir)], key="study-export"),
         look=look,
         servers=lambda study: study.spec.servers,
@@ -47,7 +46,7 @@ def page() -> None:
 
 
 def show(study: Study) -> None:
-    """The report, once something can be compared."""
+    """The report, once something can be compared; what other studies found stands below it."""
     imported_note("study", study.dir)
     if study.recorded:
         report: StudyReport | None = recorded_report(study)
@@ -57,6 +56,7 @@ def show(study: Study) -> None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
         show_report(report)
+    findings()
 
 
 def findings() -> None:
