@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +16,8 @@ import pytest
 
 from frozenlab.cli.main import COMMANDS, parse
 from frozenlab.engineer.engineers.api import ApiEngineer
+from frozenlab.lake.config import EnvironmentConfig
+from tests.tiny_models import build
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -26,7 +30,19 @@ SNIPPETS = [
     for name in ("README.md", "docs/lake.md")
     for snippet in re.findall(r"^```python\n(.*?)^```$", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 ]
-FOLDERS = ("core/frozenlab/", "assets/", "tests/", "benchmarks/", "recipes/", "requirements/", "docs/", "pages/", "sessions/example")
+PRIME_RL = ROOT / "environments" / "mapf_frozenlake"
+FOLDERS = (
+    "core/frozenlab/",
+    "assets/",
+    "environments/",
+    "tests/",
+    "benchmarks/",
+    "recipes/",
+    "requirements/",
+    "docs/",
+    "pages/",
+    "sessions/example",
+)
 
 
 def ids(path: Path) -> str:
@@ -37,17 +53,36 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
-def test_there_are_five_snippets() -> None:
-    assert len(SNIPPETS) == 5
+NAMES = ("start", "solve", "plan", "convert", "train", "verifiers", "step", "gymnasium")
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=["start", "solve", "plan", "train", "step"])
-def test_a_snippet_runs_and_prints_what_it_says(snippet: str) -> None:
-    done = subprocess.run([sys.executable, "-c", snippet], cwd=ROOT, capture_output=True, text=True, check=False)
+def test_there_are_as_many_snippets() -> None:
+    assert len(SNIPPETS) == len(NAMES)
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=NAMES)
+def test_a_snippet_runs_and_prints_what_it_says(snippet: str, tmp_path: Path) -> None:
+    if "verifiers_env" in snippet:
+        pytest.importorskip("verifiers")
+    if (model := "Qwen/Qwen3-0.6B") in snippet:
+        snippet = snippet.replace(model, str(build(tmp_path / "model", steps=1)))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "core", PRIME_RL)))}
+    done = subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()
     for line in re.findall(r"# -> (.*)$", snippet, re.MULTILINE):
         assert line in printed, f"{line!r} is not in what it printed:\n{done.stdout}"
+
+
+def test_the_config_for_prime_rl_says_what_the_page_shows_of_it() -> None:
+    """Its other keys can be read by prime-rl alone, which no package index has."""
+    page, text = (ROOT / "docs" / "lake.md").read_text(encoding="utf-8"), (PRIME_RL / "rl.toml").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert shown in text
+    [source] = tomllib.loads(text)["orchestrator"]["train"]["source"]
+    taskset = source["env"]["taskset"]
+    assert (PRIME_RL / f"{taskset['id'].replace('-', '_')}.py").exists()
+    assert EnvironmentConfig.model_validate(taskset["environment"]).sizes == (4, 5, 6)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)

@@ -1,5 +1,7 @@
+import importlib
 import pickle
 import random
+import sys
 from typing import Any
 
 import gymnasium
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
+from frozenlab.base.errors import MissingExtra
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
@@ -45,6 +48,17 @@ def test_passes_the_tests_of_pettingzoo(source: Source) -> None:
 @pytest.mark.filterwarnings("error")
 def test_passes_the_checker_of_gymnasium(source: Source) -> None:
     check_env(gymnasium.make(GYMNASIUM_ID, boards=source).unwrapped)
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "extra"),
+    [("parallel", "gymnasium", "envs"), ("parallel", "pettingzoo", "envs"), ("verifiers_env", "verifiers", "verifiers")],
+)
+def test_an_extra_that_is_not_installed_is_named(module: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, f"frozenlab.lake.envs.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=rf"{package}.*: pip install \"frozenlab\[{extra}\]\"$"):
+        importlib.import_module(f"frozenlab.lake.envs.{module}")
 
 
 def test_registered_under_an_id_that_imports_it() -> None:

@@ -4,19 +4,32 @@ import asyncio
 import json
 import shutil
 import threading
+import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from frozenlab.base.errors import MissingExtra
+from frozenlab.base.places import ROOT
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.answers import prompt, write_answer
 
 vf = pytest.importorskip("verifiers.v1")
+from frozenlab.lake.envs import verifiers_env  # noqa: E402
 from frozenlab.lake.envs.verifiers_env import TASKSET_ID, LakeTask, LakeTaskset, LakeTasksetConfig, load_environment  # noqa: E402
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
+
+
+PLACE = ROOT / "environments" / "mapf_frozenlake"
+
+
+@pytest.fixture(autouse=True)
+def package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By which verifiers finds the taskset, whether it is installed or not."""
+    monkeypatch.syspath_prepend(PLACE)
 
 
 def tasks(n: int = 4) -> list[LakeTask]:
@@ -43,6 +56,18 @@ def test_verifiers_finds_the_taskset_by_its_name_and_reads_its_config_from_a_fil
     data = {"taskset": {"id": TASKSET_ID, "boards": 3, "seed": 3, "environment": json.loads(CONFIG.to_json())}}
     config = vf.resolve_env_config(data)
     assert [task.data.id for task in vf.load_environment(config).taskset] == [task.data.id for task in tasks(3)]
+
+
+def test_without_its_package_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifiers_env, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="verifiers knows no mapf-frozenlake: pip install -e environments/mapf_frozenlake"):
+        load_environment(CONFIG, boards=1, seed=0)
+
+
+def test_the_config_for_prime_rl_names_the_taskset() -> None:
+    [source] = tomllib.loads((PLACE / "rl.toml").read_text(encoding="utf-8"))["orchestrator"]["train"]["source"]
+    taskset = vf.load_environment(vf.resolve_env_config(source["env"])).taskset
+    assert isinstance(taskset, LakeTaskset) and (taskset.config.boards, taskset.config.environment.teams) == (4000, (2,))
 
 
 def test_a_reply_is_scored_as_the_lake_scores_it() -> None:

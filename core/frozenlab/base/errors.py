@@ -16,6 +16,10 @@ class LabError(Exception):
     """
 
 
+class MissingExtra(LabError, ImportError):
+    """A package of an optional extra is not installed; the message names the extra."""
+
+
 class GenerationError(LabError, ValueError):
     """A cell of a config cannot be filled with tasks; the message names the cell, the reason and what is within reach."""
 

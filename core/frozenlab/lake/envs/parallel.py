@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any, ClassVar, Literal
 
-import gymnasium
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
-from pettingzoo import ParallelEnv
 
 from frozenlab.base import seeds
+from frozenlab.base.errors import MissingExtra
 from frozenlab.lake.board import Board, Cell, Plan
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_file import ConfigError
@@ -28,6 +26,13 @@ from frozenlab.lake.layouts import LAYOUTS
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import Verdict, judge
 from frozenlab.lake.solvers.solver import solve
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+    from pettingzoo import ParallelEnv
+except ImportError as error:
+    raise MissingExtra(f'the environments need Gymnasium and PettingZoo ({error}): pip install "frozenlab[envs]"') from None
 
 GYMNASIUM_ID = "FrozenLab/Lake-v0"
 

@@ -1,4 +1,4 @@
-"""The lake as a taskset of Prime Intellect's `verifiers` (0.4; ``pip install verifiers``), for its evaluation and for prime-rl.
+"""The lake as a taskset of Prime Intellect's `verifiers` (0.4; ``pip install "frozenlab[verifiers]"``), and for prime-rl.
 
     from frozenlab.lake.envs.verifiers_env import load_environment
 
@@ -16,15 +16,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from importlib.util import find_spec
 
-import verifiers.v1 as vf
-from verifiers.v1.harnesses.null import NullHarnessConfig
-
+from frozenlab.base.errors import MissingExtra
 from frozenlab.lake.board import read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.envs.rl import Score, score
 from frozenlab.lake.words.answers import prompt, write_answer
+
+try:
+    import verifiers.v1 as vf
+    from verifiers.v1.harnesses.null import NullHarnessConfig
+except ImportError as error:
+    raise MissingExtra(f'the taskset needs verifiers ({error}): pip install "frozenlab[verifiers]"') from None
 
 TASKSET_ID = "mapf-frozenlake"
 
@@ -93,8 +98,11 @@ def load_environment(environment: EnvironmentConfig, boards: int, seed: int) -> 
     """The environment of verifiers for ``boards`` boards, with a plain chat as its one agent, run by a local process.
 
     Raises:
+        MissingExtra: the package by which verifiers finds the taskset is not installed.
         GenerationError: when its tasks are first read, if the config cannot be filled.
     """
+    if find_spec(TASKSET_ID.replace("-", "_")) is None:
+        raise MissingExtra(f"verifiers knows no {TASKSET_ID}: pip install -e environments/mapf_frozenlake, in a checkout of FrozenLab")
     taskset = LakeTasksetConfig(environment=environment, boards=boards, seed=seed)
     agent = vf.AgentConfig(harness=NullHarnessConfig(id="null"), runtime=vf.SubprocessConfig())
     return vf.load_environment(vf.SingleAgentEnvConfig(taskset=taskset, agent=agent))
