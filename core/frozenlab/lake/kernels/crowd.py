@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import entry, inlined, kernel
+from frozenlab.lake.kernels.compiled import entry, inlined, light_kernel
 from frozenlab.lake.kernels.graph import distances, number_cells
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
@@ -64,7 +64,7 @@ def choice(i, here, direction, crowd):
     return there if there >= 0 and crowd.distance[i, there] != FAR else np.int64(-1)
 
 
-@kernel
+@light_kernel
 def leads(i, here, there, crowd):
     """Whether agent i can go from one vertex to another."""
     for direction in range(DIRECTIONS):  # noqa: SIM110, Numba has no any() of a generator

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.cbs.tree import BARRED, LATER, NO_STEP, SETTLED, THROUGH
-from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.compiled import entry, kernel, light_kernel
 from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice
 from frozenlab.lake.kernels.limits import DONE, FULL, GOING_ON, IMPROVED
 from frozenlab.lake.kernels.paths import CAREFUL, DELAYS, EMPTY, NEVER, SOON, add_to_traffic, find_path, may_step, put, step_key, write_path
@@ -63,6 +63,8 @@ class Tree(NamedTuple):
     """``[2, vertex]`` marks of who was there last at an even and at an odd time."""
     owner: NDArray[np.int32]
     """``[vertex]`` the agent whose goal it is, or NOBODY."""
+    paired: NDArray[np.bool_]
+    """``[agent]`` whether it is in one of the disjoint pairs."""
     conflict: NDArray[np.int64]
     """Kind, two agents, time, vertex, the vertex of the first one before: the conflict to split on."""
 
@@ -75,14 +77,14 @@ def new_tree(agents: int, vertices: int, goals: NDArray[np.int64], nodes: int, p
     counters[BEST], counters[CUT] = -1, NEVER
     cost, least, bound, conflicts = (np.empty(nodes, np.int64) for _ in range(4))
     return Tree(
-        counters, np.empty(nodes, np.int32), np.zeros((nodes, 5), np.int64), np.zeros(nodes, np.int32), np.empty((nodes, agents), np.int32),
-        cost, least, bound, conflicts, np.zeros(nodes, np.uint8), np.empty((3, nodes), np.int64),
+        counters, np.empty(nodes, np.int32), np.empty((nodes, 5), np.int64), np.empty(nodes, np.int32), np.empty((nodes, agents), np.int32),
+        cost, least, bound, conflicts, np.empty(nodes, np.uint8), np.empty((3, nodes), np.int64),
         np.empty((2 * nodes + agents, 3), np.int64), np.empty(pool, np.int32), np.empty(pool, np.uint8),
-        np.zeros((2, vertices), np.int64), owner, np.zeros(6, np.int64),
+        np.zeros((2, vertices), np.int64), owner, np.empty(agents, np.bool_), np.zeros(6, np.int64),
     )  # fmt: skip
 
 
-@kernel
+@light_kernel
 def push(heap, major, minor, node, tree):
     """Puts a node into a heap, by two figures; of equal ones the newest comes first."""
     place, keys = tree.counters[heap], tree.heaps[heap]
@@ -94,7 +96,7 @@ def push(heap, major, minor, node, tree):
     keys[place] = key
 
 
-@kernel
+@light_kernel
 def pop(heap, tree):
     """Takes the first node out of a heap."""
     keys = tree.heaps[heap]
@@ -112,7 +114,7 @@ def pop(heap, tree):
     keys[place] = key
 
 
-@kernel
+@light_kernel
 def top(heap, tree):
     """The first node of a heap that is not expanded; -1 if there is none."""
     while tree.counters[heap] > 0:
@@ -123,19 +125,19 @@ def top(heap, tree):
     return np.int64(-1)
 
 
-@kernel
+@light_kernel
 def at(path, t, tree):
     """The vertex of a path at a time."""
     return np.int64(tree.pool[tree.path[path, 0] + min(t, tree.path[path, 1])])
 
 
-@kernel
+@light_kernel
 def is_single(path, t, tree):
     """Whether all shortest paths of the agent are there at that time."""
     return t <= tree.path[path, 1] and tree.single[tree.path[path, 0] + t] == 1
 
 
-@kernel
+@light_kernel
 def violates(j, path, constraint, crowd, tree):
     """Whether a path of agent j breaks a constraint."""
     kind, i, t, vertex, before = constraint
@@ -155,7 +157,7 @@ def violates(j, path, constraint, crowd, tree):
     return False
 
 
-@kernel
+@light_kernel
 def set_constraints(j, node, crowd, tree, finder):
     """Tells the finder what agent j may not do at a node; returns (the least and the largest time of its arrival for good)."""
     m, goal = crowd.cell_of.shape[0], crowd.goals[j]
@@ -183,7 +185,7 @@ def set_constraints(j, node, crowd, tree, finder):
     return earliest, latest
 
 
-@kernel
+@light_kernel
 def clear_constraints(node, crowd, tree, finder):
     while node > 0:
         finder.must[tree.constraint[node, 2]] = NOBODY
@@ -191,11 +193,11 @@ def clear_constraints(node, crowd, tree, finder):
         node = tree.parent[node]
 
 
-@kernel
+@light_kernel
 def mark_single(j, arrival, crowd, finder, single):
     """Writes for each time whether all paths of agent j that arrive at that time, the least, are at one vertex."""
     base, distance, goal = np.int64(crowd.distance[j, crowd.starts[j]]), crowd.distance[j], crowd.goals[j]
-    begins = np.empty(arrival + 2, np.int64)
+    begins = finder.begins
     finder.searches[0] += 2
     reached, alive = finder.searches[0] - 1, finder.searches[0]
     finder.node[0, 0] = crowd.starts[j]
@@ -232,7 +234,7 @@ def mark_single(j, arrival, crowd, finder, single):
         single[t] = living == 1
 
 
-@kernel
+@light_kernel
 def plan_agent(j, node, factor, until, crowd, tree, traffic, finder):
     """Gives agent j a path at a node; returns whether there is one. Where only long ones are left out, that is noted."""
     earliest, latest = set_constraints(j, node, crowd, tree, finder)
@@ -264,7 +266,7 @@ def plan_agent(j, node, factor, until, crowd, tree, traffic, finder):
     return last >= 0
 
 
-@kernel
+@light_kernel
 def assess(node, bound, crowd, tree):
     """Finds the conflicts of a node, and with them its bound; writes the one to split on: a cardinal one, else the first."""
     k, ways, seen = crowd.goals.shape[0], tree.ways[node], tree.seen
@@ -273,7 +275,8 @@ def assess(node, bound, crowd, tree):
         cost += tree.path[ways[i], 1]
         least += tree.path[ways[i], 2]
         end = max(end, tree.path[ways[i], 1])
-    paired = np.zeros(k, np.bool_)
+    paired = tree.paired
+    paired[:] = False
     stamp = tree.counters[STAMP] + k
     tree.counters[STAMP] = stamp + (end + 1) * k
     conflicts, pairs, best = 0, 0, -1
@@ -314,7 +317,7 @@ def assess(node, bound, crowd, tree):
     tree.bound[node] = max(bound, least + (pairs if cost == least else 0))
 
 
-@kernel
+@light_kernel
 def write_splits(node, disjoint, tree, two):
     """Writes the two constraints that split a node at its conflict."""
     kind, i, j, t, vertex, before = tree.conflict
@@ -350,7 +353,7 @@ def add_child(node, constraint, factor, crowd, tree, traffic, finder):
     return new
 
 
-@kernel
+@light_kernel
 def set_traffic(node, without, crowd, tree, traffic):
     """Replaces the traffic by that of a node but for one agent; returns the time from which nobody moves."""
     traffic.passing.keys[:] = EMPTY
@@ -381,7 +384,7 @@ def begin_ecbs(first, many, factor, crowd, tree, traffic, finder):
         begin, length, _ = tree.path[tree.ways[0, j]]
         add_to_traffic(j, tree.pool[begin : begin + length + 1], length, traffic)
     if first + many >= k:
-        tree.counters[NODES] = 1
+        tree.counters[NODES], tree.depth[0], tree.expanded[0] = 1, 0, 0
         assess(ROOT, ROOT, crowd, tree)
         push(OPEN, tree.bound[0], tree.conflicts[0], ROOT, tree)
         push(WAITING, max(tree.cost[0], tree.bound[0]), tree.cost[0], ROOT, tree)

@@ -7,7 +7,7 @@ distances of an agent go around them.
 
 import numpy as np
 
-from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake.kernels.compiled import kernel, light_kernel
 from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, locked, write_entries
 from frozenlab.lake.kernels.limits import FAR
 
@@ -62,7 +62,7 @@ def number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, prede
     return m
 
 
-@kernel
+@light_kernel
 def distances(moves, m, source, exits, cell_of, agent, out, queue):
     """Breadth-first distances of all vertices into ``out``: from ``source``, or to it if ``moves`` are predecessors; FAR: no
     path, or none of less than FAR steps.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.compiled import entry, light_kernel
 from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, Crowd, choice
 from frozenlab.lake.kernels.limits import DONE, FAR, FULL, GOING_ON, IMPROVED
 from frozenlab.lake.kernels.pibt import clear, decide, sort_by_urgency, urgency_of
@@ -49,7 +49,7 @@ class Search(NamedTuple):
     first: NDArray[np.int32]
     """``[node, 3]`` its next constraint, its last one, its last edge."""
     slots: NDArray[np.int32]
-    """``[slot]`` nodes by the hash of their configuration."""
+    """``[slot]`` nodes by the hash of their configuration, numbered from 1; 0: none. Zeros cost nothing until they are read."""
     constraint: NDArray[np.int32]
     """``[constraint, 5]`` the one that it adds to, agent, vertex, depth, the next one of the node."""
     edge: NDArray[np.int32]
@@ -73,7 +73,7 @@ def new_search(agents: int) -> Search:
     return Search(
         counters=np.zeros(COUNTERS, np.int64), where=room(nodes, agents), turns=room(nodes, agents),
         urgency=np.empty((nodes, agents), np.float32), parent=room(nodes), cost=np.empty(nodes, np.int64), rest=np.empty(nodes, np.int64),
-        first=room(nodes, 3), slots=room(1 << (2 * nodes - 1).bit_length()), constraint=room(6 * many, 5), edge=room(many, 2),
+        first=room(nodes, 3), slots=np.zeros(1 << (2 * nodes - 1).bit_length(), np.int32), constraint=room(6 * many, 5), edge=room(many, 2),
         open=room(many), queue=room(nodes), queued=np.zeros(nodes, np.uint8),
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ def cells_to(goal: int, crowd: Crowd, search: Search) -> NDArray[np.int64]:
     return crowd.cell_of[search.where[way[::-1]]]
 
 
-@kernel
+@light_kernel
 def hash_of(where):
     """A number of 64 bits for a configuration."""
     code = np.uint64(0)
@@ -95,13 +95,13 @@ def hash_of(where):
     return code
 
 
-@kernel
+@light_kernel
 def slot_of(where, search):
     """The slot of a configuration: that of its node, or the empty one where it belongs."""
     mask = np.uint64(search.slots.shape[0] - 1)
     slot = hash_of(where) & mask
-    while search.slots[slot] != NONE:
-        known = search.where[search.slots[slot]]
+    while search.slots[slot] > 0:
+        known = search.where[search.slots[slot] - 1]
         alike = True
         for i in range(where.shape[0]):
             if known[i] != where[i]:
@@ -113,13 +113,13 @@ def slot_of(where, search):
     return slot
 
 
-@kernel
+@light_kernel
 def add_node(where, parent, slot, crowd, search):
     """Makes a node of a configuration that a step from ``parent`` leads to (NONE: the start); returns its number."""
     node = search.counters[NODES]
     search.counters[NODES] += 1
     k, distance = where.shape[0], crowd.distance
-    search.slots[slot] = node
+    search.slots[slot] = node + 1
     search.parent[node] = parent
     rest = 0
     for i in range(k):
@@ -136,7 +136,7 @@ def add_node(where, parent, slot, crowd, search):
     return node
 
 
-@kernel
+@light_kernel
 def add_constraint(node, more_than, agent, vertex, depth, search):
     """Puts one more constraint at the end of a node's list."""
     new = search.counters[CONSTRAINTS]
@@ -150,7 +150,7 @@ def add_constraint(node, more_than, agent, vertex, depth, search):
     search.first[node, 1] = new
 
 
-@kernel
+@light_kernel
 def add_edge(node, to, search):
     new = search.counters[EDGES]
     search.counters[EDGES] += 1
@@ -158,13 +158,13 @@ def add_edge(node, to, search):
     search.first[node, 2] = new
 
 
-@kernel
+@light_kernel
 def push_open(node, search):
     search.open[search.counters[OPEN]] = node
     search.counters[OPEN] += 1
 
 
-@kernel
+@light_kernel
 def loss(one, other, crowd, search):
     """The loss of a step between two configurations: how many agents are not at rest on their goals."""
     n = 0
@@ -173,7 +173,7 @@ def loss(one, other, crowd, search):
     return n
 
 
-@kernel
+@light_kernel
 def step_under(node, constraint, after, crowd, search, room, state):
     """Writes into ``after`` where all go from a configuration under a constraint and those that it adds to. Returns (whether there is such
     a step, the state of the draws)."""
@@ -196,7 +196,7 @@ def step_under(node, constraint, after, crowd, search, room, state):
     return False, state
 
 
-@kernel
+@light_kernel
 def rewire(start, crowd, search):
     """Hands a cheaper way to a configuration on to those after it; opens again what may now lead to a cheaper plan."""
     goal, queue = search.counters[GOAL], search.queue
@@ -221,7 +221,7 @@ def rewire(start, crowd, search):
             edge = search.edge[edge, 1]
 
 
-@kernel
+@light_kernel
 def is_full(search):
     """Whether the memory may not hold what one more step adds."""
     counters = search.counters
@@ -235,11 +235,9 @@ def is_full(search):
 
 @entry("planners")
 def begin_lacam(crowd, search):
-    """Puts the starts into an empty search."""
+    """Puts the starts into a new search."""
     search.counters[:] = 0
     search.counters[GOAL] = NONE
-    search.slots[:] = NONE
-    search.queued[:] = False
     where = crowd.starts.astype(np.int32)
     push_open(add_node(where, NONE, slot_of(where, search), crowd, search), search)
 
@@ -291,7 +289,7 @@ def go_on_lacam(crowd, search, room, after, state, steps, improve):
         if not fits:
             continue
         slot = slot_of(after, search)
-        known = search.slots[slot]
+        known = search.slots[slot] - 1
         if known == NONE:
             new = add_node(after, node, slot, crowd, search)
             add_edge(node, new, search)

@@ -4,7 +4,7 @@ Harabor, Stuckey and Koenig 2021, MAPF-LNS). Imports numba.
 
 import numpy as np
 
-from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.compiled import entry, light_kernel
 from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.paths import AROUND, DELAYS, add_to_traffic, agent_at, find_path, take_from_traffic, write_path
@@ -16,7 +16,7 @@ WALKS = 8
 """Walks for each agent of a neighbourhood that are tried to find one more."""
 
 
-@kernel
+@light_kernel
 def plan_one(i, crowd, traffic, finder, paths, lengths, most):
     """Plans agent i around the traffic, and adds it; returns whether there is a path of a delay of at most ``most``."""
     last = find_path(i, crowd, traffic, finder, AROUND, np.int64(0), most, paths.shape[1] - 1)
@@ -52,7 +52,7 @@ def fill_traffic(traffic, paths, lengths):
         add_to_traffic(i, paths[i], lengths[i], traffic)
 
 
-@kernel
+@light_kernel
 def meet_on_walks(size, chosen, crowd, traffic, paths, lengths, state):
     """Adds to ``chosen[0]`` agents that stand in the way of shorter paths of those who are chosen: on walks from their paths that would
     still arrive sooner. Returns (how many there are, the state of the draws)."""
@@ -74,7 +74,7 @@ def meet_on_walks(size, chosen, crowd, traffic, paths, lengths, state):
     return n, state
 
 
-@kernel
+@light_kernel
 def gather_around(size, chosen, crowd, traffic, paths, lengths, seen, queue, mark, state):
     """Adds to ``chosen[0]`` the agents that are nearest to it at some time; returns as :func:`meet_on_walks`."""
     state, t = below(state, lengths[chosen[0]] + 1)
@@ -94,7 +94,7 @@ def gather_around(size, chosen, crowd, traffic, paths, lengths, seen, queue, mar
     return n, state
 
 
-@kernel
+@light_kernel
 def add_if_new(agent, chosen, n):
     if agent == NOBODY:
         return n
@@ -105,7 +105,7 @@ def add_if_new(agent, chosen, n):
     return n + 1
 
 
-@kernel
+@light_kernel
 def most_delayed_of(tries, crowd, lengths, state):
     """(the agent of the largest delay among some, the state of the draws)."""
     best, largest = 0, -1

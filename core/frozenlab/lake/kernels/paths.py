@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake.kernels.compiled import light_kernel
 from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, Crowd, choice
 from frozenlab.lake.kernels.stream import mix
 
@@ -60,6 +60,10 @@ class Finder(NamedTuple):
     """``[time]`` the vertex where it has to be, or NOBODY."""
     shut: NDArray[np.int32]
     """``[vertex]`` the time from which it may not be there, or NEVER."""
+    begins: NDArray[np.int32]
+    """``[time]`` the first node of a time, where all shortest paths are looked at."""
+    options: NDArray[np.int64]
+    """``[n, 2]`` where it may go next, and with which delay."""
 
 
 def new_table(size: int) -> Table:
@@ -79,6 +83,7 @@ def new_finder(vertices: int, horizon: int, constraints: int = 8) -> Finder:
     return Finder(
         np.zeros((vertices, DELAYS), np.int32), np.empty((nodes, 4), np.int32), np.empty(BUCKETS, np.int32), np.zeros(1, np.int64),
         new_table(constraints), np.full(horizon + 2, NOBODY, np.int32), np.full(vertices, NEVER, np.int32),
+        np.empty(horizon + 2, np.int32), np.empty((CHOICES, 2), np.int64),
     )  # fmt: skip
 
 
@@ -88,7 +93,7 @@ def cells_of(crowd: Crowd, pool: NDArray[np.int32], first: NDArray[np.int64], le
     return crowd.cell_of[pool[first + np.minimum(times, lengths)]]
 
 
-@kernel
+@light_kernel
 def slot_in(key, table):
     """The slot of a key, or the empty one where it belongs."""
     mask = np.uint64(table.keys.shape[0] - 1)
@@ -98,20 +103,20 @@ def slot_in(key, table):
     return slot
 
 
-@kernel
+@light_kernel
 def look_up(key, table):
     """The number of a key; NOBODY if it has none."""
     slot = slot_in(key, table)
     return table.values[slot] if table.keys[slot] == key else np.int32(NOBODY)
 
 
-@kernel
+@light_kernel
 def put(key, value, table):
     slot = slot_in(key, table)
     table.keys[slot], table.values[slot] = key, value
 
 
-@kernel
+@light_kernel
 def drop(key, table):
     """Takes a key out; those after it move up to where they would be without it."""
     mask = np.uint64(table.keys.shape[0] - 1)
@@ -125,7 +130,7 @@ def drop(key, table):
     table.keys[gap] = EMPTY
 
 
-@kernel
+@light_kernel
 def agent_at(t, vertex, traffic):
     """The agent on a vertex at a time, or NOBODY."""
     if traffic.home[vertex] != NOBODY and traffic.since[vertex] <= t:
@@ -133,27 +138,27 @@ def agent_at(t, vertex, traffic):
     return look_up(t * traffic.home.shape[0] + vertex, traffic.passing)
 
 
-@kernel
+@light_kernel
 def add_to_traffic(i, path, length, traffic):
     for t in range(length):
         put(t * traffic.home.shape[0] + path[t], i, traffic.passing)
     traffic.home[path[length]], traffic.since[path[length]] = i, length
 
 
-@kernel
+@light_kernel
 def take_from_traffic(path, length, traffic):
     for t in range(length):
         drop(t * traffic.home.shape[0] + path[t], traffic.passing)
     traffic.home[path[length]] = NOBODY
 
 
-@kernel
+@light_kernel
 def step_key(t, here, there, vertices):
     """The number of a step so as to be ``there`` at time t; from anywhere if ``here`` is the number of vertices."""
     return (t * (vertices + 1) + here) * vertices + there
 
 
-@kernel
+@light_kernel
 def may_step(t, here, there, finder):
     """Whether the constraints allow a step so as to be ``there`` at time t."""
     m = finder.shut.shape[0]
@@ -166,7 +171,7 @@ def may_step(t, here, there, finder):
     )
 
 
-@kernel
+@light_kernel
 def is_met(i, t, here, there, traffic):
     """Whether a step of agent i so as to be ``there`` at time t conflicts with another agent."""
     other = agent_at(t, there, traffic)
@@ -176,7 +181,7 @@ def is_met(i, t, here, there, traffic):
     return here != there and other != NOBODY and other != i and agent_at(t - 1, there, traffic) == other
 
 
-@kernel
+@light_kernel
 def find_path(i, crowd, traffic, finder, how, earliest, most, until):
     """A path of agent i.
 
@@ -188,7 +193,7 @@ def find_path(i, crowd, traffic, finder, how, earliest, most, until):
     Returns:
         its last node in ``finder``; NO_PATH or NO_ROOM
     """
-    node, bucket, distance, goal = finder.node, finder.bucket, crowd.distance[i], crowd.goals[i]
+    node, bucket, options, distance, goal = finder.node, finder.bucket, finder.options, crowd.distance[i], crowd.goals[i]
     base = np.int64(distance[crowd.starts[i]])
     most = min(most, DELAYS - 1)
     finder.searches[0] += 1
@@ -200,7 +205,6 @@ def find_path(i, crowd, traffic, finder, how, earliest, most, until):
             if other != NOBODY and other != i:
                 clear = t + 1
                 break
-    options = np.empty((CHOICES, 2), np.int64)
     bucket[:] = NO_PATH
     node[0, 0], node[0, 1], node[0, 2], node[0, 3] = crowd.starts[i], 0, NO_PATH, NO_PATH
     bucket[0] = 0
@@ -261,7 +265,7 @@ def find_path(i, crowd, traffic, finder, how, earliest, most, until):
     return np.int64(NO_PATH)
 
 
-@kernel
+@light_kernel
 def write_path(last, finder, path):
     """Writes ``path[time]`` up to the arrival at the node ``last``; returns the time of that."""
     length = np.int64(finder.node[last, 1])

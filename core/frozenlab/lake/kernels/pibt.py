@@ -10,10 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.compiled import entry, inlined, light_kernel
 from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice, leads
 from frozenlab.lake.kernels.grid import DIRECTIONS
-from frozenlab.lake.kernels.stream import below
+from frozenlab.lake.kernels.stream import GOLDEN, mix
+
+KEY_CHANCE, KEY_DISTANCE = 32, 44
+"""The lowest bits of the draw and of the distance in the number by which a choice is ranked; its vertex is below them."""
+CHANCES = np.uint64((1 << (KEY_DISTANCE - KEY_CHANCE)) - 1)
 
 
 class Room(NamedTuple):
@@ -27,7 +31,7 @@ class Room(NamedTuple):
     """``[depth]`` agents, each pushed by the one before."""
     tried: NDArray[np.int32]
     """``[depth]`` how many of its choices each has tried."""
-    choices: NDArray[np.int32]
+    choices: NDArray[np.int64]
     """``[depth, 5]`` vertices, the best first."""
     many: NDArray[np.int32]
     """``[depth]`` how many choices it has."""
@@ -38,41 +42,43 @@ class Room(NamedTuple):
 def new_room(vertices: int, agents: int) -> Room:
     """Room for one step of all agents."""
 
-    def nobody(*shape: int) -> NDArray[np.int32]:
-        return np.full(shape, NOBODY, np.int32)
+    def nobody(length: int) -> NDArray[np.int32]:
+        return np.full(length, NOBODY, np.int32)
 
-    return Room(nobody(vertices), nobody(vertices), nobody(agents), nobody(agents), nobody(agents, CHOICES), nobody(agents), nobody(agents))
+    choices = np.empty((agents, CHOICES), np.int64)
+    return Room(nobody(vertices), nobody(vertices), nobody(agents), nobody(agents), choices, nobody(agents), nobody(agents))
 
 
-@kernel
+@inlined
 def rank_choices(i, depth, after, now, crowd, room, state):
     """Writes where agent i may go, the nearest to its goal first, in any order where two are as near; returns the state of the draws."""
-    choices = room.choices[depth]
+    choices = room.choices
+    state += GOLDEN
+    chance = mix(state)
     n = 0
     for direction in range(CHOICES):
         vertex = choice(i, np.int64(now[i]), direction, crowd)
         if vertex < 0:
             continue
-        state, place = below(state, n + 1)
-        choices[n] = choices[place]
-        choices[place] = vertex
+        key = np.int64(crowd.distance[i, vertex]) << KEY_DISTANCE | np.int64(chance & CHANCES) << KEY_CHANCE | vertex
+        chance >>= np.uint64(KEY_DISTANCE - KEY_CHANCE)
+        place = n  # insertion sort
+        while place > 0 and choices[depth, place - 1] > key:
+            choices[depth, place] = choices[depth, place - 1]
+            place -= 1
+        choices[depth, place] = key
         n += 1
-    for p in range(1, n):  # insertion sort, stable
-        vertex = choices[p]
-        q = p
-        while q > 0 and crowd.distance[i, choices[q - 1]] > crowd.distance[i, vertex]:
-            choices[q] = choices[q - 1]
-            q -= 1
-        choices[q] = vertex
+    for place in range(n):
+        choices[depth, place] &= (1 << KEY_CHANCE) - 1
     room.many[depth] = n
-    room.swapped[depth] = partner = swap_partner(i, choices[0], after, now, crowd, room)
+    room.swapped[depth] = partner = swap_partner(i, choices[depth, 0], after, now, crowd, room)
     if partner != NOBODY:
-        for p in range(n // 2):
-            choices[p], choices[n - 1 - p] = choices[n - 1 - p], choices[p]
+        for place in range(n // 2):
+            choices[depth, place], choices[depth, n - 1 - place] = choices[depth, n - 1 - place], choices[depth, place]
     return state
 
 
-@kernel
+@inlined
 def swap_partner(i, best, after, now, crowd, room):
     """The agent that i has to change places with, and can, or NOBODY: the one on its ``best`` choice, or one that it stands before."""
     j = room.here[best]
@@ -92,7 +98,7 @@ def swap_partner(i, best, after, now, crowd, room):
     return NOBODY
 
 
-@kernel
+@light_kernel
 def way_on(behind, vertex, crowd, room):
     """(ways on from ``vertex`` but back to ``behind``, at most 2; the last of them). Dead ends whose agent is at home are none."""
     n, last = 0, -1
@@ -107,7 +113,7 @@ def way_on(behind, vertex, crowd, room):
     return n, last
 
 
-@kernel
+@light_kernel
 def must_swap(pusher, puller, pushed_from, pulled_from, crowd, room):
     """Whether the pusher's way leads through the puller, and the puller's through the pusher, up to where the corridor forks."""
     distance = crowd.distance
@@ -124,7 +130,7 @@ def must_swap(pusher, puller, pushed_from, pulled_from, crowd, room):
     )
 
 
-@kernel
+@light_kernel
 def can_swap(pushed_from, pulled_from, crowd, room):
     """Whether the corridor behind the puller comes to a fork."""
     behind, ahead = pushed_from, pulled_from
@@ -136,7 +142,7 @@ def can_swap(pushed_from, pulled_from, crowd, room):
     return False
 
 
-@kernel
+@inlined
 def place(first, now, after, crowd, room, state):
     """Decides where agent ``first`` goes, and those whom it pushes. Returns (whether it did, the state of the draws).
 
@@ -186,7 +192,7 @@ def place(first, now, after, crowd, room, state):
     return placed, state
 
 
-@kernel
+@light_kernel
 def decide(now, after, turns, crowd, room, state):
     """Writes into ``after`` where all agents go that it says nothing about, in the order of ``turns``; clears the room for the next step.
 
@@ -202,7 +208,7 @@ def decide(now, after, turns, crowd, room, state):
     return fits, state
 
 
-@kernel
+@light_kernel
 def clear(now, after, room):
     """Takes all agents out of the room."""
     for i in range(now.shape[0]):
@@ -211,7 +217,7 @@ def clear(now, after, room):
             room.there[after[i]] = NOBODY
 
 
-@kernel
+@light_kernel
 def sort_by_urgency(before, turns, urgency):
     """Writes into ``turns`` the agents of ``before``, the most urgent first; from the order one step before, which has hardly changed."""
     for place_ in range(turns.shape[0]):
@@ -222,7 +228,7 @@ def sort_by_urgency(before, turns, urgency):
         turns[place_] = i
 
 
-@kernel
+@light_kernel
 def urgency_of(i, where, before, crowd):
     """How urgent it is that agent i moves, who was as urgent as ``before``: more with each step that it is not on its goal."""
     return before - np.floor(before) if where == crowd.goals[i] else before + 1

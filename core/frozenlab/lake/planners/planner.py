@@ -96,7 +96,7 @@ class Clock:
         if took > SLICE:
             self._effort = max(1, self._effort // 2)
         elif whole and took < SLICE / 2:
-            self._effort = min(2 * self._effort, 1 << 24)
+            self._effort = min((8 if took < SLICE / 16 else 2) * self._effort, 1 << 24)
         return self._effort
 
 
