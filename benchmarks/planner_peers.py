@@ -35,23 +35,34 @@ class Answer(NamedTuple):
     """CPU seconds, from the board in the peer's own form to its plan."""
     steps: int = 0
     """Time steps that it has planned, with or without an end."""
+    a_step: float = 0.0
+    """CPU seconds of a time step once it knows all distances."""
 
 
 def pypibt(board: Board, seconds: float) -> Answer:
-    """PIBT in Python (Kei18/pypibt); its method ``run`` with a clock."""
+    """PIBT in Python (Kei18/pypibt). It measures distances when it first needs them, so a second walk tells what a step takes."""
     from pypibt import PIBT
 
     grid, starts, goals = in_python(board)
     began = time.process_time()
     planner = PIBT(grid, starts, goals)
-    urgency = [table.get(start) / grid.size for table, start in zip(planner.dist_tables, starts, strict=True)]
+    configs = walked(planner, seconds)
+    took, began = time.process_time() - began, time.process_time()
+    again = walked(planner, min(seconds, 1.0))
+    a_step = (time.process_time() - began) / (len(again) - 1)
+    return Answer(plan_of_steps(configs) if configs[-1] == goals else None, took, len(configs) - 1, a_step)
+
+
+def walked(planner: Any, seconds: float) -> list[list[Cell]]:
+    """The steps of pypibt: its method ``run`` with a clock."""
+    starts, goals, began = planner.starts, planner.goals, time.process_time()
+    urgency = [table.get(start) / planner.grid.size for table, start in zip(planner.dist_tables, starts, strict=True)]
     configs = [starts]
     while configs[-1] != goals and time.process_time() - began < seconds:
         configs.append(planner.step(configs[-1], urgency))
         at_home = [here == goal for here, goal in zip(configs[-1], goals, strict=True)]
         urgency = [before - np.floor(before) if home else before + 1 for home, before in zip(at_home, urgency, strict=True)]
-    took = time.process_time() - began
-    return Answer(plan_of_steps(configs) if configs[-1] == goals else None, took, len(configs) - 1)
+    return configs
 
 
 class Deadline:
@@ -93,13 +104,14 @@ def w9_cbs(board: Board, seconds: float) -> Answer:
     except RuntimeError:
         paths = []
     took = time.process_time() - began
-    return Answer(trimmed(plan_of([[(r, c) for c, r in path] for path in paths])) if paths and took <= seconds else None, took)
+    return Answer(trimmed(plan_of([tuple((r, c) for c, r in path) for path in paths])) if paths and took <= seconds else None, took)
 
 
 def lacam3(board: Board, seconds: float) -> Answer:
-    """LaCAM in C++ (Kei18/lacam3) up to its first plan: no threads, one PIBT a step, nothing made cheaper afterwards. Its time is what it
-    says itself, on the clock on the wall, or the CPU time of its whole process, whichever is less."""
-    command = "lacam3 -m b.map -i b.scen -N {agents} -t {wall} -o b.txt --no-all"
+    """LaCAM in C++ (Kei18/lacam3) up to its first plan, with swaps: one PIBT a step, no scatter, nothing made cheaper afterwards. Its time
+    is what it says itself, on the clock on the wall, or the CPU time of its whole process, whichever is less."""
+    command = "lacam3 -m b.map -i b.scen -N {agents} -t {wall} -o b.txt --pibt-num 1 --recursive-rate 0"
+    command += " --no-star --no-multi-thread --no-scatter --no-refiner"
     text, took = run_program(command, board, seconds)
     said = re.search(r"^comp_time=([0-9.]+)", text, re.MULTILINE)
     if said is None or "solved=1" not in text:
