@@ -70,6 +70,17 @@ def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5, furnished:
     return furnish(board, rng, draw(st.sampled_from((0.0, 0.2, 0.6))), draw(st.sampled_from((0.0, 0.3)))) if furnished else board
 
 
+def numbered_board(number: int, most_side: int = 4, most_agents: int = 4) -> Board:
+    """The board of a number: of any of the kinds above, furnished or not, and half of them with starts that are goals too."""
+    rng = random.Random(number)
+    height, width = rng.randint(1, most_side), rng.randint(2, most_side)
+    agents = rng.randint(1, min(most_agents, height * width // 2))
+    board = random_board(rng, height, width, agents, rng.randint(0, (height * width - 2 * agents) // 2))
+    if rng.random() < 0.5:
+        board = sharing(board, rng)
+    return furnish(board, rng, rng.choice((0.0, 0.0, 0.2, 0.6)), rng.choice((0.0, 0.0, 0.3)))
+
+
 def sharing(board: Board, rng: random.Random) -> Board:
     """The same board, whose agents go to any of its starts and goals."""
     goals = rng.sample([cell for agent in board.agents for cell in (agent.start, agent.goal)], board.num_agents)

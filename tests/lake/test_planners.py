@@ -17,6 +17,7 @@ from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers import cbs
 from frozenlab.lake.solvers.solver import solve
 from tests.lake.boards import boards, connected_board
+from tests.lake.brute_force import Truth, brute_force
 
 BY_NAME = pytest.mark.parametrize("planner", PLANNERS.values(), ids=lambda planner: planner.name)
 ENDING = {"lacam", "lacam-star", "exact"}
@@ -44,24 +45,28 @@ def assert_true(board: Board, found: Found) -> None:
         assert found.lower_bound <= verdict.sum_of_costs
 
 
-@BY_NAME
-@given(board=SMALL)
-def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> None:
+def promises_held(planner: Planner, board: Board, budget: float, truth: Truth) -> Found:
+    """What the planner finds, if it keeps its promise at all times; ``truth`` is that of the board."""
     seen: list[Found] = []
-    budget = 5.0 if planner.name in ENDING else 0.1
     found = planner.plan(board, budget, seed=1, report=seen.append)
-    exact = solve(board, sum_of_costs=True)
     for one in (*seen, found):
         assert_true(board, one)
-    if exact.sum_of_costs is not None:
-        assert found.lower_bound <= exact.sum_of_costs <= (found.cost or exact.sum_of_costs)
-        assert not found.unsolvable
+    if truth.sum_of_costs is not None:
+        assert found.lower_bound <= truth.sum_of_costs <= (found.cost or truth.sum_of_costs)
+    assert not found.unsolvable or truth.status == "unsolvable"
     if planner.promise in ("complete", "optimal") and found.seconds < budget:
-        assert found.unsolvable is (exact.status == "unsolvable") and (found.plan is None) is found.unsolvable
+        assert found.unsolvable is (truth.status == "unsolvable") and (found.plan is None) is found.unsolvable
     if planner.promise == "optimal" and found.seconds < budget:
         assert found.proven
     if isinstance(planner, ECBS) and found.cost is not None:
         assert found.cost <= planner.factor * found.lower_bound
+    return found
+
+
+@BY_NAME
+@given(board=SMALL)
+def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> None:
+    promises_held(planner, board, 5.0 if planner.name in ENDING else 0.1, brute_force(board))
 
 
 def test_nobody_is_pulled_into_a_door_of_another_agent() -> None:
