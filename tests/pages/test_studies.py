@@ -198,6 +198,7 @@ def test_a_sweep_of_two_settings_is_started_from_the_form(started: list[tuple[St
     chosen = {"kind": "sweep", "varied": ["learning_rate", "steps"], "values__study__steps": "10, 25"}
     app = form(**chosen)
     assert "4 arms × 3 seeds" in words(app) and "The reference is **learning rate 2e-4, steps 10**" in words(app)
+    assert "Measured before" in words(form(kind="guard")) and "Measured before" not in words(app), "that is about configs"
     assert begin(app, started) == sweep_study(3, varied={"learning_rate": (2e-4, 1e-4), "steps": (10, 25)})
 
 

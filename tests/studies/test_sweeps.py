@@ -41,6 +41,7 @@ def test_arms_are_the_grid_of_values_named_in_plain_words() -> None:
     assert list(arm_titles(spec).values())[2] == "learning rate 3e-5, steps 2"
     own = [spec.spec_of(arm, 1) for arm in spec.arms]
     assert [(one.training.learning_rate, one.training.steps) for one in own] == [(2e-4, 2), (2e-4, 4), (3e-5, 2), (3e-5, 4)]
+    assert not spec.trains_alike and engineers_study(1).trains_alike
     assert len({(one.seed, one.suite, one.test, one.training.boards_per_step) for one in own}) == 1, "paired by seed"
     assert StudySpec.model_validate_json(spec.model_dump_json()) == spec
 

@@ -46,7 +46,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED
 
 KIND_WORDS = {
-    "sections": "sections · every combination of the three that the paper names",
+    "sections": "sections · every combination of some, such as the three that the paper names",
     "leave-one-out": "leave one out · all sections, and all but one",
     "one-at-a-time": "one at a time · no section, and each by itself",
     "engineers": "engineers · who writes the configs",
@@ -236,7 +236,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     st.info(detectable_effect(spec), icon=":material/visibility:")
     if mixed := confounded(spec):
         st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
-    if known := measured_before(spec.session, sessions.store(), spec.students):
+    if spec.trains_alike and (known := measured_before(spec.session, sessions.store(), spec.students)):
         say = st.info if known.something else st.warning
         say(f"Measured before ({markup.plain(known.title)}): {markup.plain(known.verdict)}", icon=":material/landscape:")
     if spec.requests:

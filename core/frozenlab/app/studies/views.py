@@ -96,7 +96,7 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
             st.dataframe(headroom_table(own), hide_index=True, width="stretch", key="study-headroom")
         return
     measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
-    if measured is not None and rows is report.valid:
+    if measured is not None and rows is report.valid and report.spec.trains_alike:
         st.caption(f"{markup.plain(measured.title)}: {of_measured(measured, rows.compared)}")
 
 

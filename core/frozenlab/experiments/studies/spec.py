@@ -144,6 +144,11 @@ class StudySpec(Strict):
                 del own[usual]
         return TrainingSettings.model_validate(own | changes)
 
+    @property
+    def trains_alike(self) -> bool:
+        """Whether arms differ in what they train on alone, so that the headroom of configs says something about their effects."""
+        return not any(arm.training for arm in self.arms)
+
     def forks(self, arm: Arm) -> bool:
         """Whether the sessions of an arm share stage 1 with those of the first arm; if not, only the base before training."""
         return not self.session.ask_first and self.training_of(arm) == self.training_of(self.arms[0])
