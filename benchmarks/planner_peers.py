@@ -123,7 +123,8 @@ def eecbs(board: Board, seconds: float) -> Answer:
     """EECBS in C++ (Jiaoyang-Li/EECBS), with a factor of 1.2 and its other settings as they come; it measures its CPU time itself."""
     command = "eecbs -m b.map -a b.scen -k {agents} -t {seconds} -o b.csv --outputPaths b.txt --suboptimality 1.2 -s 0"
     text, took = run_program(command, board, seconds)
-    return Answer(read("paths", Source(text, map=write_map(board, "b")["b.map"]))[0].plan if text else None, took)
+    source = Source(text, map=write_map(board, "b")["b.map"], scenario=scenario_of(board))
+    return Answer(read("paths", source)[0].plan if text else None, took)
 
 
 PEERS: dict[str, tuple[str, Callable[[Board, float], Answer]]] = {
@@ -161,15 +162,18 @@ def plan_of_steps(configs: list[list[Cell]]) -> Plan:
     return trimmed(plan_of(list(zip(*configs, strict=True))))
 
 
+def scenario_of(board: Board) -> str:
+    """A MovingAI scenario of the board, for readers that look at no lengths: to measure them takes long."""
+    ends = [(*agent.start[::-1], *agent.goal[::-1]) for agent in board.agents]
+    rows = ["\t".join(map(str, (0, "b.map", board.width, board.height, *cells, 0))) for cells in ends]
+    return "\n".join(["version 1", *rows, ""])
+
+
 def run_program(command: str, board: Board, seconds: float) -> tuple[str, float]:
     """(what a program writes into ``b.txt``, nothing if it writes none; its CPU seconds), in a folder with the board's map and scenario."""
     program, *words = command.format(agents=board.num_agents, seconds=seconds, wall=round(seconds)).split()
-    lines = ["version 1"]
-    for agent in board.agents:
-        (y, x), (goal_y, goal_x) = agent.start, agent.goal
-        lines.append("\t".join(map(str, (0, "b.map", board.width, board.height, x, y, goal_x, goal_y, 0))))
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in {**write_map(board, "b"), "b.scen": "\n".join(lines) + "\n"}.items():
+        for name, text in {**write_map(board, "b"), "b.scen": scenario_of(board)}.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         began = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([_programs[program], *words], cwd=folder, capture_output=True, check=False)

@@ -10,13 +10,14 @@ from hypothesis import given
 
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.kernels import paths
 from frozenlab.lake.planners import PLANNERS, Found, Planner
 from frozenlab.lake.planners.ecbs import ECBS
 from frozenlab.lake.planners.planner import Clock
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers import cbs
 from frozenlab.lake.solvers.solver import solve
-from tests.lake.boards import boards, connected_board
+from tests.lake.boards import boards, connected_board, numbered_board
 from tests.lake.brute_force import Truth, brute_force
 
 BY_NAME = pytest.mark.parametrize("planner", PLANNERS.values(), ids=lambda planner: planner.name)
@@ -67,6 +68,16 @@ def promises_held(planner: Planner, board: Board, budget: float, truth: Truth) -
 @given(board=SMALL)
 def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> None:
     promises_held(planner, board, 5.0 if planner.name in ENDING else 0.1, brute_force(board))
+
+
+def test_a_search_without_room_claims_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "MOST_NODES", 24)
+    for number in range(80):
+        board = numbered_board(number)
+        truth = brute_force(board)
+        for name in ("ecbs", "exact"):
+            assert_true(board, found := PLANNERS[name].plan(board, 0.05))
+            assert truth.sum_of_costs is None or (found.lower_bound <= truth.sum_of_costs and not found.unsolvable)
 
 
 def test_nobody_is_pulled_into_a_door_of_another_agent() -> None:

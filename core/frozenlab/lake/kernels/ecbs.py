@@ -17,7 +17,20 @@ from frozenlab.lake.kernels.cbs.tree import BARRED, LATER, NO_STEP, SETTLED, THR
 from frozenlab.lake.kernels.compiled import entry, kernel, light_kernel
 from frozenlab.lake.kernels.crowd import CHOICES, NOBODY, choice
 from frozenlab.lake.kernels.limits import DONE, FULL, GOING_ON, IMPROVED
-from frozenlab.lake.kernels.paths import CAREFUL, DELAYS, EMPTY, NEVER, SOON, add_to_traffic, find_path, may_step, put, step_key, write_path
+from frozenlab.lake.kernels.paths import (
+    CAREFUL,
+    DELAYS,
+    EMPTY,
+    NEVER,
+    NO_ROOM,
+    SOON,
+    add_to_traffic,
+    find_path,
+    may_step,
+    put,
+    step_key,
+    write_path,
+)
 
 COUNTERS = 11
 OPEN, WAITING, FOCAL, NODES, PATHS, POOL, STAMP, TURN, BEST, BOUND, CUT = map(np.int64, range(COUNTERS))
@@ -195,7 +208,8 @@ def clear_constraints(node, crowd, tree, finder):
 
 @light_kernel
 def mark_single(j, arrival, crowd, finder, single):
-    """Writes for each time whether all paths of agent j that arrive at that time, the least, are at one vertex."""
+    """Writes for each time whether all paths of agent j that arrive at that time, the least, are at one vertex; where there is no room to
+    find out, that they are not."""
     base, distance, goal = np.int64(crowd.distance[j, crowd.starts[j]]), crowd.distance[j], crowd.goals[j]
     begins = finder.begins
     finder.searches[0] += 2
@@ -205,6 +219,9 @@ def mark_single(j, arrival, crowd, finder, single):
     n = 1
     for t in range(arrival):
         for now in range(begins[t], begins[t + 1]):
+            if n + CHOICES > finder.node.shape[0]:
+                single[:] = 0
+                return
             here = np.int64(finder.node[now, 0])
             for direction in range(CHOICES):
                 there = choice(j, here, direction, crowd)
@@ -236,16 +253,16 @@ def mark_single(j, arrival, crowd, finder, single):
 
 @light_kernel
 def plan_agent(j, node, factor, until, crowd, tree, traffic, finder):
-    """Gives agent j a path at a node; returns whether there is one. Where only long ones are left out, that is noted."""
+    """Gives agent j a path at a node; returns whether there is one. What it leaves out, long paths or all for want of room, is noted."""
     earliest, latest = set_constraints(j, node, crowd, tree, finder)
     base = np.int64(crowd.distance[j, crowd.starts[j]])
     most = min(np.int64(DELAYS - 1), latest - base)
     last = np.int64(-1)
     if most >= 0:
         last = find_path(j, crowd, traffic, finder, SOON, earliest, most, until)
-    if last < 0 and latest - base >= DELAYS:
+    if last == NO_ROOM or (last < 0 and latest - base >= DELAYS):
         rest = tree.least[node] - tree.path[tree.ways[node, j], 2] if node > 0 else 0
-        tree.counters[CUT] = min(tree.counters[CUT], rest + base + DELAYS)
+        tree.counters[CUT] = min(tree.counters[CUT], rest + base + (0 if last == NO_ROOM else DELAYS))
     if last >= 0:
         least = np.int64(finder.node[last, 1])
         allowed = min(most, np.int64(factor * least + 1e-9) - base)
@@ -425,35 +442,33 @@ def go_on_ecbs(steps, factor, crowd, tree, traffic, finder):
         chosen = top(FOCAL, tree)
         if chosen >= 0 and (factor == 1.0 or counters[TURN] % SWEEP != 0):
             node = chosen
-        tree.expanded[node] = 1
         if tree.depth[node] >= DEEPEST:
             return FULL
-        while True:
-            assess(node, tree.bound[node], crowd, tree)
-            if tree.conflicts[node] == 0:
-                if tree.cost[node] > tree.bound[node]:  # there may be a cheaper plan under its constraints
-                    counters[CUT] = min(counters[CUT], tree.bound[node])
-                if counters[BEST] < 0 or tree.cost[node] < tree.cost[counters[BEST]]:
-                    counters[BEST] = node
-                    return IMPROVED
+        assess(node, tree.bound[node], crowd, tree)
+        if tree.conflicts[node] == 0:
+            tree.expanded[node] = 1
+            if tree.cost[node] > tree.bound[node]:  # there may be a cheaper plan under its constraints
+                counters[CUT] = min(counters[CUT], tree.bound[node])
+            if counters[BEST] < 0 or tree.cost[node] < tree.cost[counters[BEST]]:
+                counters[BEST] = node
+                return IMPROVED
+            continue
+        write_splits(node, factor == 1.0, tree, two)
+        before, bypass = counters[NODES], np.int64(-1)
+        for n in range(2):
+            child = add_child(node, two[n], factor, crowd, tree, traffic, finder)
+            if child < 0:
+                continue
+            same = tree.least[child] == tree.least[node] and tree.cost[child] <= max(tree.cost[node], limit)
+            if same and tree.conflicts[child] < tree.conflicts[node]:
+                bypass = child
                 break
-            write_splits(node, factor == 1.0, tree, two)
-            before, bypass = counters[NODES], np.int64(-1)
-            for n in range(2):
-                child = add_child(node, two[n], factor, crowd, tree, traffic, finder)
-                if child < 0:
-                    continue
-                same = tree.least[child] == tree.least[node] and tree.cost[child] <= max(tree.cost[node], limit)
-                if same and tree.conflicts[child] < tree.conflicts[node]:
-                    bypass = child
-                    break
-            if bypass < 0:
-                for child in range(before, counters[NODES]):
-                    push(OPEN, tree.bound[child], tree.conflicts[child], child, tree)
-                    push(WAITING, max(tree.cost[child], tree.bound[child]), tree.cost[child], child, tree)
-                break
+        if bypass >= 0:  # the node's turn comes again, with the paths of the child
             tree.ways[node] = tree.ways[bypass]
             counters[NODES] = before
-            if counters[PATHS] + 2 * k > tree.path.shape[0] or counters[POOL] + 2 * k * longest > tree.pool.shape[0]:
-                return FULL
+            continue
+        tree.expanded[node] = 1
+        for child in range(before, counters[NODES]):
+            push(OPEN, tree.bound[child], tree.conflicts[child], child, tree)
+            push(WAITING, max(tree.cost[child], tree.bound[child]), tree.cost[child], child, tree)
     return GOING_ON

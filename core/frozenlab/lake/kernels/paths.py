@@ -21,6 +21,8 @@ AROUND, SOON, CAREFUL = map(np.int64, range(3))
 conflicts as its constraints and its largest delay allow."""
 NO_PATH, NO_ROOM = -1, -2
 """Instead of a path: there is none within the delays that were allowed; the memory is full."""
+MOST_NODES = 1 << 20
+"""A search of so many takes a tenth of a second; planners stop only after one."""
 NEVER = 1 << 30
 EMPTY = -1
 
@@ -79,7 +81,7 @@ def new_traffic(vertices: int, steps: int) -> Traffic:
 
 def new_finder(vertices: int, horizon: int, constraints: int = 8) -> Finder:
     """Room for searches up to the time ``horizon``."""
-    nodes = min(5 * vertices * DELAYS, 1 << 23)
+    nodes = min(5 * vertices * DELAYS, MOST_NODES)
     return Finder(
         np.zeros((vertices, DELAYS), np.int32), np.empty((nodes, 4), np.int32), np.empty(BUCKETS, np.int32), np.zeros(1, np.int64),
         new_table(constraints), np.full(horizon + 2, NOBODY, np.int32), np.full(vertices, NEVER, np.int32),

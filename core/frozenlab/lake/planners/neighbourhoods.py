@@ -34,7 +34,7 @@ class LNS(Planner):
 
     def search(self, board: Board, crowd: Crowd, clock: Clock, seed: int) -> Iterator[News]:
         from frozenlab.lake.kernels.neighbourhoods import LARGEST, fill_traffic, replan_neighbourhoods
-        from frozenlab.lake.kernels.paths import DELAYS, cells_of, new_finder, new_traffic
+        from frozenlab.lake.kernels.paths import DELAYS, MOST_NODES, cells_of, new_finder, new_traffic
 
         cells = None
         for news in self.first.search(board, crowd, clock, seed):
@@ -53,6 +53,7 @@ class LNS(Planner):
         paths = np.empty((k, horizon + 1), np.int32)
         paths[:, : len(cells)] = vertex_of[cells].T
         traffic, finder = new_traffic(m, int(np.maximum(lengths, bases + DELAYS).sum())), new_finder(m, horizon)
+        finder = finder._replace(node=finder.node[: MOST_NODES // LARGEST])  # a neighbourhood takes no longer than a path elsewhere
         fill_traffic(traffic, paths, lengths)
         room = np.empty((LARGEST, horizon + 1), np.int32), np.zeros(m, np.int64), np.empty(m, np.int32)
         tried, saved, state = 0, 0, np.uint64(seeds.derive(seed, "planners/lns"))
