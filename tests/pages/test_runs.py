@@ -6,12 +6,24 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.runs.side_by_side import disagreed, measured, over_steps, pairs, shared, spec_rows
+from frozenlab.app.runs.side_by_side import (
+    disagreed,
+    for_papers,
+    groups_of,
+    measured,
+    over_seeds,
+    over_steps,
+    pairs,
+    shared,
+    spec_rows,
+)
 from frozenlab.app.runs.table import DONE, Deed, Done
+from frozenlab.app.ui.figures import overall
 from frozenlab.base.files import write_parquet
 from frozenlab.experiments.shelf.shelf import delete, label
 from frozenlab.session.catalog import Labels
@@ -164,8 +176,34 @@ def test_pairs_count_what_the_tables_say(three: list[Session]) -> None:
     assert disagreed(twice).tolist() == disagreed(tables).tolist()
 
 
+def test_seeds_of_one_run_are_one_line_with_a_band(three: list[Session], sessions_folder: Path) -> None:
+    other = build_session(sessions_folder, three[0].spec.changed(seed=9, title="Another seed"), "d")
+    groups = groups_of([*three, other])
+    assert [[session.id for session in group] for group in groups] == [["a", "c", "d"], ["b"]], "b has another engineer"
+    figure = over_seeds([[three[0], other]], "step").figure
+    lines = [over_steps(session, "step")["valid"].to_numpy() for session in (three[0], other)]
+    band, line, *_, marks = figure.data
+    assert list(line.y) == pytest.approx(np.mean(lines, axis=0)) and max(band.y) == pytest.approx(np.max(lines))
+    rates = [[overall(session.results(stage)).value for stage in (None, 0, 1)] for session in (three[0], other)]
+    assert list(marks.y) == pytest.approx(np.mean(rates, axis=0))
+    app = open_page("runs", compare="a,d")
+    app.toggle(key="seeds-mean").set_value(True).run()
+    assert any("2 seeds" in chart.proto.spec for chart in app.get("plotly_chart"))
+    assert not [toggle for toggle in open_page("runs", compare="a,b").toggle if toggle.key == "seeds-mean"]
+
+
+def test_the_results_are_a_table_for_a_paper(three: list[Session]) -> None:
+    table = for_papers([one for session in three if (one := measured(session, session.id)) is not None])
+    assert table["run"].tolist() == ["a", "b", "c"] and table["engineer"].tolist()[1] == "uniform (.3/.5)"
+    assert table["valid"].tolist()[0] == overall(three[0].results(1)).percent and set(table["n"]) == {20}
+    assert "\\toprule" in table.to_latex(index=False, escape=True)
+
+
 def test_curves_stand_at_their_steps_stages_and_boards(three: list[Session]) -> None:
     steps = three[0].spec.training
     ends = {axis: over_steps(three[0], axis)["x"].iloc[-1] for axis in ("step", "stage", "boards")}  # type: ignore[arg-type]
+    minutes = over_steps(three[0], "time")["x"]
+    seconds = sum(three[0].metrics(stage)["seconds"].sum() for stage in range(2))
+    assert minutes.is_monotonic_increasing and minutes.iloc[-1] == pytest.approx(seconds / 60)
     assert ends == {"step": 2 * steps.steps, "stage": 2.0, "boards": 2 * steps.steps * steps.boards_per_step}
     assert [row.setting for row in spec_rows(three[:2]) if row.differs][:1] == ["engineer, kind"]

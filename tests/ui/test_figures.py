@@ -3,7 +3,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from frozenlab.app.session.curves import StageCurve, rates_over_stages, training_curves, valid_by_cell
+from frozenlab.app.session.curves import StageCurve, metrics_of, rates_over_stages, training_curves, valid_by_cell
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import Series, faults_by_cell, overall, rates_by_cell
 from frozenlab.base.numbers import Interval, percent
@@ -76,7 +76,18 @@ def test_the_valid_rate_has_one_scale_whatever_is_measured_yet(built: Session) -
     stages = [StageCurve("Stage 1", pd.DataFrame(), 8, None)]
     for base in (None, overall(built.validation(None))):
         layout = training_curves(base, stages, "validation").figure.layout
-        assert layout.yaxis.range == (-0.02, 1.02) and layout.yaxis2.range == (0, 1)
+        lowest = 0.0 if base is None else base.low
+        assert layout.yaxis.range[1] == 1.02 and layout.yaxis.range[0] <= lowest and layout.yaxis2.range == (0, 1)
+
+
+def test_any_recorded_figure_is_drawn_below_the_valid_rate_smoothed_or_not(built: Session) -> None:
+    tables = [built.metrics(i).assign(entropy=[1.0, 0.0] * 4) for i in range(3)]
+    assert "entropy" in metrics_of(tables) and "kl" not in metrics_of(tables)
+    stages = [StageCurve(stage_name(i), table, 8, None) for i, table in enumerate(tables)]
+    for smooth, second in ((1, 0.0), (2, 0.5)):
+        figure = training_curves(None, stages, "test", smooth, "entropy").figure
+        drawn = next(trace for trace in figure.data if trace.name == "entropy")
+        assert drawn.y[1] == second and figure.layout.yaxis2.title.text == "entropy"
 
 
 def test_small_multiples_have_one_panel_a_size(built: Session) -> None:

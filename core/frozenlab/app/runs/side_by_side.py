@@ -6,38 +6,41 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from html import escape
-from itertools import combinations
+from itertools import accumulate, combinations
+from math import nan
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
-from frozenlab.app.session.curves import BoardByBoard, board_by_board
+from frozenlab.app.session.curves import METRICS, SMOOTH, BoardByBoard, board_by_board, curve_controls
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, overall, percent_axis, whiskers
+from frozenlab.app.ui.figures import GRID_COLOR, Chart, band, common_layout, dots, overall, percent_axis, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import share
+from frozenlab.base.files import as_csv
+from frozenlab.base.numbers import MANY, counted, percent, share
+from frozenlab.engineer.engineers import name_of
+from frozenlab.models.training.methods import title_of
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, family_of
 
 LEFT_OUT = ("schema_version", "title", "initial_config")
 """Fields of a spec that say nothing about a difference: the config of each stage is compared on its own."""
 NOTHING = "–"
-Axis = Literal["step", "stage", "boards"]
-AXES: dict[Axis, str] = {"step": "training step", "stage": "stage", "boards": "training boards seen"}
+Axis = Literal["step", "stage", "boards", "time"]
+AXES: dict[Axis, str] = {"step": "training step", "stage": "stage", "boards": "training boards seen", "time": "minutes of training"}
 COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B35FC4", "#A8820A", "#7B8EA5")
 """Middle tones that read on both themes; dashes and symbols tell runs apart without colour."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")
-SMOOTH = 5
-"""Steps of the running mean."""
 
 
 def side_by_side(found: Sequence[Session]) -> None:
@@ -51,6 +54,7 @@ def side_by_side(found: Sequence[Session]) -> None:
         paired(results)
     boards(results)
     settings(found, names)
+    take_along(results)
     for session in found:
         sessions.problems(session)
 
@@ -88,10 +92,55 @@ def curves(found: Sequence[Session], names: Sequence[str]) -> None:
     )
     axis = choice.segmented_control(
         "Along", list(AXES), default="step", key="along", bind="query-params", required=True,
-        format_func=lambda name: {"step": "step", "stage": "stage", "boards": "boards seen"}[name], label_visibility="collapsed",
+        format_func=lambda name: {"boards": "boards seen"}.get(name, name), label_visibility="collapsed",
     )  # fmt: skip
     measured_by = tuple((str(session.dir), name, session.revision()) for session, name in zip(found, names, strict=True))
-    theme.chart(once(lambda: overlay(list(zip(names, found, strict=True)), axis), "runs overlay", axis, *measured_by), f"overlay-{axis}")
+    tables = once(lambda: [table for session in found for table in tables_of(session)], "runs tables", *measured_by)
+    metric, smooth = curve_controls(tables)
+    seeds = groups_of(found)
+    mean = any(len(group) > 1 for group in seeds) and st.toggle(
+        "Mean over seeds", key="seeds-mean",
+        help="Runs that differ in nothing but their seed are one line, with a band from the lowest to the highest.",
+    )  # fmt: skip
+    named = dict(zip(names, found, strict=True))
+    chart = once(
+        lambda: over_seeds(seeds, axis, metric, smooth) if mean else overlay(list(named.items()), axis, metric, smooth),
+        "runs overlay", axis, metric, smooth, mean, *measured_by,
+    )  # fmt: skip
+    theme.chart(chart, f"overlay-{axis}")
+
+
+def take_along(results: Sequence[Measured]) -> None:
+    """The last results as a table for a paper."""
+    if not results:
+        return
+    table = for_papers(results)
+    with st.container(horizontal=True):
+        for kind, data, name in (
+            ("CSV", partial(as_csv, table), "runs.csv"),
+            ("LaTeX", partial(table.to_latex, index=False, escape=True), "runs.tex"),
+        ):
+            st.download_button(f"Results as {kind}", data, name, on_click="ignore", key=f"runs-{kind}", icon=":material/download:")
+
+
+def for_papers(results: Sequence[Measured]) -> pd.DataFrame:
+    """The last results of each run, with 95 % intervals and n."""
+    rows = []
+    for one in results:
+        spec, valid, optimal = one.session.spec, overall(one.table), overall(one.table, "optimal")
+        about = {"run": one.name, "method": title_of(spec.training.method), "engineer": name_of(spec.engineer.kind), "seed": spec.seed}
+        about |= {"measured": one.after, "boards": one.session.suite, "n": valid.n}
+        rates = {"valid": valid.percent, "valid, 95 %": valid.percents, "optimal": optimal.percent, "optimal, 95 %": optimal.percents}
+        rows.append(about | rates)
+    return pd.DataFrame(rows)
+
+
+def groups_of(found: Sequence[Session]) -> list[list[Session]]:
+    """The runs, those that differ in nothing but seed and title together."""
+    groups: dict[str, list[Session]] = {}
+    for session in found:
+        groups.setdefault(session.spec.model_copy(update={"seed": 0, "title": ""}).model_dump_json(), []).append(session)
+    return list(groups.values())
 
 
 def place(session: Session, axis: Axis, stage: int, step: float) -> float:
@@ -102,36 +151,59 @@ def place(session: Session, axis: Axis, stage: int, step: float) -> float:
     return (stage * training.steps + step) * (training.boards_per_step if axis == "boards" else 1)
 
 
-def over_steps(session: Session, axis: Axis) -> pd.DataFrame:
-    """The figures of all stages with their place ``x`` and running means of ``valid`` and ``reward``, which begin anew at every stage."""
-    tables = []
-    for stage in range(session.spec.stages):
-        table = session.metrics(stage)
+def tables_of(session: Session) -> list[pd.DataFrame]:
+    """The figures of each stage, one row per step."""
+    return [session.metrics(stage) for stage in range(session.spec.stages)]
+
+
+def minutes(tables: Sequence[pd.DataFrame]) -> list[float]:
+    """When each stage has ended, and first of all 0: training alone, in minutes."""
+    seconds = (float(table["seconds"].sum()) if "seconds" in table else 0.0 for table in tables)
+    return list(accumulate((one / 60 for one in seconds), initial=0.0))
+
+
+def over_steps(session: Session, axis: Axis, metric: str = "reward", smooth: int = SMOOTH) -> pd.DataFrame:
+    """The figures of all stages with their place ``x`` and running means of ``valid`` and ``metric``, which begin anew at every stage."""
+    found, tables = [], tables_of(session)
+    begins = minutes(tables)
+    for stage, table in enumerate(tables):
         if len(table):
-            means = table.reindex(columns=["valid", "reward"]).astype(float).rolling(SMOOTH, min_periods=1).mean()
-            tables.append(means.assign(x=[place(session, axis, stage, step) for step in table["step"]]))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["valid", "reward", "x"], dtype=float)
+            means = table.reindex(columns=["valid", metric]).astype(float).rolling(smooth, min_periods=1).mean()
+            if axis == "time":
+                x = begins[stage] + table.get("seconds", pd.Series(nan, table.index)).cumsum() / 60
+            else:
+                x = pd.Series([place(session, axis, stage, step) for step in table["step"]], table.index)
+            found.append(means.assign(x=x))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["valid", metric, "x"], dtype=float)
 
 
-def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
-    """Valid rate and reward of each named run. Lines are running means of the sampled plans; marks are the held-out results with 95 %
+def ends_of(session: Session, axis: Axis) -> list[float]:
+    """Where training begins, and where each stage ends."""
+    if axis == "time":
+        return minutes(tables_of(session))
+    return [place(session, axis, stage, session.spec.training.steps) for stage in range(-1, session.spec.stages)]
+
+
+def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "reward", smooth: int = SMOOTH) -> Chart:
+    """Valid rate and ``metric`` of each named run. Lines are running means of the sampled plans; marks are the held-out results with 95 %
     intervals."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
-    spoken, mixed = [], len({session.suite for _, session in runs}) > 1
+    spoken, mixed, lowest = [], len({session.suite for _, session in runs}) > 1, [1.0]
     for number, (name, session) in enumerate(runs):
-        color, curve, checks = COLORS[number], over_steps(session, axis), rates_by_stage(session.state())
+        color, curve, checks = COLORS[number], over_steps(session, axis, metric, smooth), rates_by_stage(session.state())
         look = dict(color=color, width=2.2, dash=DASHES[number])
-        for row, column, shown in ((1, "valid", ".0%"), (2, "reward", ".3f")):
+        for row, column, shown in ((1, "valid", ".0%"), (2, metric, ".3~g")):
             figure.add_trace(
                 go.Scatter(
-                    x=curve["x"], y=curve[column], mode="lines", line=look, opacity=0.75, name=f"{name}: {column} while training",
-                    legendgroup=str(number), showlegend=False, hovertemplate=f"{name}<br>{column} %{{y:{shown}}}<extra></extra>",
+                    x=curve["x"], y=curve[column], mode="lines", line=look, opacity=0.75, name=f"{name}: {words_of(column)} while training",
+                    legendgroup=str(number), showlegend=False, hovertemplate=f"{name}<br>{words_of(column)} %{{y:{shown}}}<extra></extra>",
                 ),
                 row=row, col=1,
             )  # fmt: skip
-        rates = list(checks.values())
+        rates, ends = list(checks.values()), ends_of(session, axis)
+        lowest += [rate.low for rate in rates] + curve["valid"].dropna().tolist()
         checked = dots(
-            (place(session, axis, -1 if stage is None else stage, session.spec.training.steps) for stage in checks), rates,
+            (ends[0 if stage is None else stage + 1] for stage in checks), rates,
             name, f"valid on {session.suite} boards", error_y=whiskers(rates, color),
             mode="lines+markers", name=f"{name}, {session.suite} boards" if mixed else name, legendgroup=str(number),
             line=dict(color=color, width=1.2, dash=DASHES[number]),
@@ -139,15 +211,62 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
         )  # fmt: skip
         figure.add_trace(checked, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
-    end = max(place(session, axis, session.spec.stages - 1, session.spec.training.steps) for _, session in runs)
+    frame_overlay(figure, [session for _, session in runs], axis, metric, min(lowest), 70 if len(runs) < 4 else 100)
+    return Chart(figure, f"Held-out valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")
+
+
+def words_of(column: str) -> str:
+    return METRICS.get(column, column)
+
+
+def frame_overlay(figure: go.Figure, found: Sequence[Session], axis: Axis, metric: str, lowest: float, top: int) -> None:
+    """The scales of both panels; ``top`` has the room for a legend of two lines."""
+    end = max(ends_of(session, axis)[-1] for session in found) or 1.0
     figure.update_xaxes(showgrid=False, range=[-0.02 * end, 1.02 * end])
     figure.update_xaxes(title_text=AXES[axis], row=2, col=1)
-    percent_axis(figure, row=1, col=1)
+    percent_axis(figure, lowest=lowest, row=1, col=1)
     figure.update_yaxes(title_text="valid", row=1, col=1)
-    figure.update_yaxes(title_text="reward", gridcolor=GRID_COLOR, zeroline=False, row=2, col=1)
-    common_layout(figure, height=460, top=70 if len(runs) < 4 else 100)  # a legend of two lines
+    figure.update_yaxes(title_text=words_of(metric), gridcolor=GRID_COLOR, zeroline=False, row=2, col=1)
+    common_layout(figure, height=460, top=top)
     figure.update_layout(legend=dict(y=1.03))
-    return Chart(figure, f"Held-out valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")
+
+
+def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "reward", smooth: int = SMOOTH) -> Chart:
+    """The mean over the seeds of each group, step by step, with a band from the lowest to the highest; marks are means of the held-out
+    results."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
+    spoken, lowest = [], [1.0]
+    for number, group in enumerate(groups):
+        color, name = COLORS[number], f"{group[0].title}, {counted(len(group), 'seed')}"
+        curves = [over_steps(session, axis, metric, smooth) for session in group]
+        shared = min(map(len, curves))
+        for row, column, shown in ((1, "valid", ".0%"), (2, metric, ".3~g")):
+            values = np.array([curve[column].iloc[:shared] for curve in curves], dtype=float)
+            x = np.mean([curve["x"].iloc[:shared] for curve in curves], axis=0).tolist()
+            if shared:
+                around = band(x, values.min(axis=0).tolist(), values.max(axis=0).tolist())
+                figure.add_trace(around.update(fillcolor=color, opacity=0.18, showlegend=False), row=row, col=1)
+            line = go.Scatter(
+                x=x, y=values.mean(axis=0) if shared else [], mode="lines", line=dict(color=color, width=2.4, dash=DASHES[number]),
+                name=f"{name}: {words_of(column)} while training", legendgroup=str(number), showlegend=False,
+                hovertemplate=f"{name}<br>{words_of(column)} %{{y:{shown}}}<extra></extra>",
+            )  # fmt: skip
+            figure.add_trace(line, row=row, col=1)
+            lowest += values[np.isfinite(values)].tolist() if row == 1 else []
+        rates = [rates_by_stage(session.state()) for session in group]
+        known = [stage for stage in rates[0] if all(stage in own for own in rates)]
+        ends = np.mean([ends_of(session, axis) for session in group], axis=0)
+        means = [float(np.mean([own[stage].value for own in rates])) for stage in known]
+        places = [ends[0 if stage is None else stage + 1] for stage in known]
+        marks = go.Scatter(
+            x=places, y=means, mode="markers+lines", name=name, legendgroup=str(number),
+            line=dict(color=color, width=1.2, dash=DASHES[number]), marker=dict(symbol=SYMBOLS[number], size=11, color=color),
+            hovertemplate=f"{name}<br>mean <b>%{{y:.1%}}</b> valid on {group[0].suite} boards<extra></extra>",
+        )  # fmt: skip
+        figure.add_trace(marks, row=1, col=1)
+        spoken.append(f"{name}: " + (", ".join(percent(mean, MANY) for mean in means) or "not measured"))
+    frame_overlay(figure, [session for group in groups for session in group], axis, metric, min(lowest), 70 if len(groups) < 4 else 100)
+    return Chart(figure, f"Means over seeds of the held-out valid rates by {AXES[axis]}. " + "; ".join(spoken) + ".")
 
 
 def paired(results: Sequence[Measured]) -> None:

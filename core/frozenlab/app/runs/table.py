@@ -270,7 +270,7 @@ def one_run(session: Session) -> None:
         with st.container(horizontal=True):
             st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
             st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
-            sessions.again_link(session)
+            sessions.again_button(session)
         imported_note("session", session.dir)
         origin_lines(session)
     with form:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.figures import (
@@ -30,6 +30,14 @@ from frozenlab.base.numbers import Interval, percent
 from frozenlab.session.session import SuiteName
 from frozenlab.tasks.families import cell_label, cells_noun
 
+METRICS = {
+    "reward": "reward", "loss": "loss", "optimal": "optimal plans while training", "reward_std": "spread of rewards",
+    "mixed": "boards with good and bad plans", "entropy": "entropy", "kl": "distance from the base (KL)", "length": "tokens of an answer",
+    "clipped": "answers cut off", "grad_norm": "gradient norm", "learning_rate": "learning rate", "seconds": "seconds of a step",
+}  # fmt: skip
+"""What a session records at every step beside the valid rate of its plans, in words."""
+SMOOTH, MOST_SMOOTH = 5, 25
+"""Steps of the running mean, unless another number is chosen; of the longest."""
 CLEAR = 0.05
 """A paired change is called clear below this p value."""
 
@@ -46,10 +54,27 @@ class StageCurve:
     """Its result; None: not yet."""
 
 
+def metrics_of(tables: Iterable[pd.DataFrame]) -> list[str]:
+    """Those of METRICS that any step of these tables has."""
+    found = {str(name) for table in tables for name in table.columns if table[name].notna().any()}
+    return [name for name in METRICS if name in found]
+
+
+def curve_controls(tables: Sequence[pd.DataFrame], usual: str = "reward") -> tuple[str, int]:
+    """Which of METRICS is drawn below the valid rate, and over how many steps the lines are means."""
+    offered = metrics_of(tables) or [usual]
+    metric, means = st.columns([1.4, 1], vertical_alignment="bottom")
+    below = metric.selectbox(
+        "Below", offered, offered.index(usual) if usual in offered else 0, key=f"curve-below-{usual}", format_func=METRICS.__getitem__,
+    )  # fmt: skip
+    smooth = means.slider("Running mean, steps", 1, MOST_SMOOTH, SMOOTH, key="curve-smooth")
+    return below, smooth
+
+
 def training_curves(
-    base: Interval | None, stages: Sequence[StageCurve], suite: SuiteName, smooth: int = 5, below: Literal["reward", "loss"] = "reward"
+    base: Interval | None, stages: Sequence[StageCurve], suite: SuiteName, smooth: int = SMOOTH, below: str = "reward"
 ) -> Chart:
-    """Valid rate of the sampled plans, and below it reward or loss, over all steps, with the results between the stages.
+    """Valid rate of the sampled plans, and one of METRICS ``below`` it, over all steps, with the results between the stages.
 
     Thin lines are single steps, thick ones a running mean over ``smooth`` of the stage's measured steps. Diamonds are results on the boards
     of the ``suite``, with intervals.
@@ -62,11 +87,11 @@ def training_curves(
         if len(table):
             for row, column, color, name in (
                 (1, "valid", AFTER_COLOR, "valid plans while training"),
-                (2, below, REWARD_COLOR, below),
+                (2, below, REWARD_COLOR, METRICS[below]),
             ):
                 measured = table.reindex(columns=["step", column]).dropna()
                 x, y = offset + measured["step"], measured[column]
-                hover = f"{stage.label}, step %{{customdata}}<br>{name} " + ("%{y:.0%}" if row == 1 else "%{y:.3f}") + "<extra></extra>"
+                hover = f"{stage.label}, step %{{customdata}}<br>{name} " + ("%{y:.0%}" if row == 1 else "%{y:.3~g}") + "<extra></extra>"
                 figure.add_trace(
                     go.Scatter(
                         x=x, y=y, mode="lines", line=dict(color=color, width=1), opacity=0.35,
@@ -110,8 +135,9 @@ def training_curves(
     figure.update_xaxes(range=[-0.02 * max(offset, 1), max(offset, 1) * 1.02], showgrid=False)
     figure.update_xaxes(title_text="training step", row=2, col=1)
     known = [value for stage in stages if below in stage.metrics for value in stage.metrics[below].dropna()]
-    figure.update_yaxes(title_text=below, row=2, col=1, **({} if known else {"range": [0, 1]}))
-    percent_axis(figure, row=1, col=1)
+    figure.update_yaxes(title_text=METRICS[below], row=2, col=1, **({} if known else {"range": [0, 1]}))
+    rates = [rate for stage in stages if "valid" in stage.metrics for rate in stage.metrics["valid"].dropna()]
+    percent_axis(figure, lowest=min([*rates, *(check.low for _, _, check in checks)], default=0.0), row=1, col=1)
     figure.update_yaxes(title_text="valid", row=1, col=1)
     common_layout(figure, height=430, top=58)
     rates_in_words = ", ".join(f"{label} {check.percent} valid (n = {check.n})" for _, label, check in checks)
@@ -149,7 +175,7 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
     return Chart(figure, f"{metric} rate over the session by {cells_noun(cells)}: " + ", ".join(words) + ".")
 
 
-def valid_by_cell(metrics: pd.DataFrame, steps: int, smooth: int = 5) -> Chart:
+def valid_by_cell(metrics: pd.DataFrame, steps: int, smooth: int = SMOOTH) -> Chart:
     """Small multiples, one a cell: the valid rate of one stage's sampled plans (columns ``valid_<cell>``) over its ``steps``."""
     cells = in_order(name.removeprefix("valid_") for name in metrics.columns if name.startswith("valid_"))
     figure = make_subplots(

@@ -119,7 +119,7 @@ def show_part(part: str, moment: Moment, waits: bool) -> None:
         show_stages(moment)
         show_map(moment)
         show_branches(session)
-        sessions.again_link(session)
+        sessions.again_button(session)
         origin_details(session)
         export_button([Found("session", session.dir)], key="story-export")
 

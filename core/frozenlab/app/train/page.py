@@ -100,7 +100,7 @@ def controls(session: Session, state: State) -> bool:
         if ended:
             allowed = refusals.changes(disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
-        sessions.again_link(session)
+        sessions.again_button(session)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.address})
         if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):
             st.switch_page(nav.path("present"), query_params={"session": session.address, "play": "1"})

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import pandas as pd
 import streamlit as st
 
 from frozenlab.app.present.scenes import recorded
 from frozenlab.app.queue import done_since
-from frozenlab.app.session.curves import StageCurve, training_curves, valid_by_cell
+from frozenlab.app.session.curves import StageCurve, curve_controls, training_curves, valid_by_cell
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import DoneJob, notice
 from frozenlab.app.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
@@ -150,7 +149,8 @@ def recorded_instead(session: Session) -> None:
 
 
 def curves(session: Session, state: State) -> None:
-    st.subheader(
+    head, controls = st.columns([1, 1.6], vertical_alignment="bottom")
+    head.subheader(
         "Learning",
         anchor=False,
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
@@ -160,16 +160,18 @@ def curves(session: Session, state: State) -> None:
         st.caption("Nothing has been measured yet.")
         return
     measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
-    below: Literal["reward", "loss"] = "reward" if BY_NAME[session.spec.training.method].rewards else "loss"
+    known = str(session.dir), measured
+    tables = once(lambda: [session.metrics(stage) for stage in range(session.spec.stages)], "curve tables", *known)
+    usual = "reward" if BY_NAME[session.spec.training.method].rewards else "loss"
+    with controls:
+        below, smooth = curve_controls(tables, usual)
 
     def draw() -> Chart:
-        stages = [
-            StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
-            for stage in range(session.spec.stages)
-        ]
-        return training_curves(checks.get(None), stages, session.suite, below=below)
+        steps = session.spec.training.steps
+        stages = [StageCurve(stage_name(stage), table, steps, checks.get(stage)) for stage, table in enumerate(tables)]
+        return training_curves(checks.get(None), stages, session.suite, smooth, below)
 
-    theme.chart(once(draw, "curves", str(session.dir), measured, tuple(checks.items()), below), "curves")
+    theme.chart(once(draw, "curves", *known, tuple(checks.items()), below, smooth), "curves")
 
 
 def newest_plan(session: Session, state: State, mark: Mark) -> None:

@@ -180,10 +180,10 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         start([another(preset_spec("quick"))])
 
 
-def again_link(session: Session) -> None:
+def again_button(session: Session) -> None:
     """The way to a new session that begins as this one did."""
-    st.page_link(
-        nav.path("train"), label="Again, but ...", query_params={"like": session.address}, icon=":material/restart_alt:",
+    nav.button(
+        "Again, but ...", "train", query={"like": session.address}, key="again", icon=":material/restart_alt:",
         help="Opens the form of a new session with the settings of this one. Change what you want to.",
     )  # fmt: skip
 
