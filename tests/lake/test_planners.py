@@ -5,12 +5,14 @@ import random
 import time
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 from hypothesis import given
+from numba import njit
 
 from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.kernels import paths
+from frozenlab.lake.kernels import ecbs, paths
 from frozenlab.lake.planners import PLANNERS, Found, Planner
 from frozenlab.lake.planners.ecbs import ECBS
 from frozenlab.lake.planners.planner import Clock
@@ -165,3 +167,21 @@ def test_impossible_settings_and_endless_ways_are_refused() -> None:
     long = Board.known_good(rows, (Agent((0, 0), (side - 2, 0)),))
     with pytest.raises(LabError, match="agent 0 is more than 29,999 steps away"):
         PLANNERS["pibt"].plan(long)
+
+
+@njit
+def cheapest_first(costs, tree):  # type: ignore[no-untyped-def]
+    """The nodes of some costs, as a heap gives them out."""
+    order = np.empty_like(costs)
+    for node in range(len(costs)):
+        ecbs.push(ecbs.OPEN, costs[node], np.int64(70_000), np.int64(node), tree)
+        tree.expanded[node] = 0
+    for place in range(len(costs)):
+        order[place] = ecbs.top(ecbs.OPEN, tree)
+        ecbs.pop(ecbs.OPEN, tree)
+    return order
+
+
+def test_the_heaps_of_ecbs_hold_costs_of_millions() -> None:
+    tree = ecbs.new_tree(1, 4, np.array([0]), 8, 8)
+    assert cheapest_first(np.array([3_000_000, 5, 30_000_000, 2_000_000]), tree).tolist() == [1, 3, 0, 2]

@@ -37,7 +37,7 @@ OPEN, WAITING, FOCAL, NODES, PATHS, POOL, STAMP, TURN, BEST, BOUND, CUT = map(np
 """Sizes of the three heaps; nodes, paths, and vertices of paths; the last mark of ``seen``; nodes expanded; the node of the best plan, or
 -1; the lower bound; the least that a plan costs in what is left out for good: nodes with a plan, and those of which an agent might
 have a path with DELAYS or more (NEVER: none)."""
-NODE_BITS, MINOR_BITS = 22, 20
+NODE_BITS, MINOR_BITS = 22, 16  # which leaves 25 for the larger figure: 1,000 agents cost up to 30 million
 LAST_NODE, MOST_MINOR = (1 << NODE_BITS) - 1, (1 << MINOR_BITS) - 1
 ROOT = np.int64(0)
 DEEPEST = 4_000
