@@ -64,7 +64,7 @@ VIEWS = (
     View("play", "play?board=ASEAQ73JEEgVAsAAWBc", "dark", every_stage),
     View("story", "story?session=example-quick&part=read", "light"),
     View("present", "present?session=example-quick&play=1", "dark", writing),
-    View("studies", "studies", "light"),
+    View("studies", "diagnosis", "light"),
 )
 
 

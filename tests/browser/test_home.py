@@ -1,4 +1,4 @@
-"""The three doors of Home in a real browser, by mouse and by keyboard."""
+"""The four doors of Home in a real browser, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ DOORS: dict[str, Callable[[Page], None]] = {
     "Watch it": lambda page: expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?"),
     "Begin the course": lambda page: expect(page.locator(".steer .score")).to_contain_text("No conflict"),
     "Play a board": lambda page: expect(page.get_by_role("radio", name="Draw")).to_be_visible(),
-    "Set one up": lambda page: expect(page.get_by_role("heading", level=1, name="Is the model learning?")).to_be_visible(),
+    "Set one up": lambda page: expect(page.get_by_role("heading", level=1, name="What should run?")).to_be_visible(),
+    "Start an ablation": lambda page: expect(page.get_by_role("dialog").get_by_text("What is compared")).to_be_visible(),
 }
 """What each button leads to."""
 

@@ -308,7 +308,7 @@ def test_a_finished_session_says_what_training_did(sessions_folder: Path) -> Non
     assert f"to <b>{after:.0f} %</b>" in said
     assert "n = 48" in said
     assert "After stage 1 the engineer changed" in said
-    assert {button.key for button in app.button} == {"new", "train-present"}
+    assert {button.key for button in app.button} == {"new", "again", "train-present"}
 
 
 def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -409,7 +409,7 @@ def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(running: Sessi
     (running.dir / STOP_FILE).touch()
     app = open_page("train", session="built")
     assert beats(app)[0]["words"].startswith("Stopping after this step. Stage 2 of 3: training")
-    assert {button.key for button in app.button} == {"new", "train-present"}, "it cannot be asked twice"
+    assert {button.key for button in app.button} == {"new", "again", "train-present"}, "it cannot be asked twice"
     assert "stopping" in words(app)
 
 
@@ -458,7 +458,7 @@ def test_a_failed_session_gives_way_to_the_one_that_present_falls_back_to(sessio
 
 def test_recorded_sessions_cannot_be_changed(sessions_folder: Path) -> None:
     build_session(sessions_folder, session_id="example-built", status="stopped", finished_stages=1)
-    assert {button.key for button in open_page("train", session="example-built").button} == {"new", "train-present"}
+    assert {button.key for button in open_page("train", session="example-built").button} == {"new", "again", "train-present"}
 
 
 def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) -> None:

@@ -37,7 +37,8 @@ def error_of(kind: str) -> str:
 def head(kind: type[Experiment[Any]], question: str, lead: str, new: str, form: Callable[[], None]) -> DeltaGenerator:
     """The top of a page: its question, the button ``new`` that opens the ``form`` (as ``?new`` does), and what went wrong or was
     deleted just now. Returns the place of the picker."""
-    nav.tabs()
+    if nav.OF_JOBS.get(kind.kind) in nav.TABS:
+        nav.tabs()
     title, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
     with title:
         theme.question(question)

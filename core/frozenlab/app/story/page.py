@@ -46,6 +46,7 @@ def page() -> None:
 
 def show_session(session: Session) -> None:
     state = session.state()
+    imported_note("session", session.dir)
     opening = first_judged(session, state)
     thread = marks(session, state)
     default = None if opening is None else opening + 1
@@ -62,7 +63,6 @@ def show_session(session: Session) -> None:
     waits = stage is not None and state.status == "waiting" and state.stage == stage
     before, after = neighbours(thread, chosen)
     part = contents(parts_of(moment, waits), before, chosen, after, key="story-contents", default="wrote" if waits else "happened")
-    imported_note("session", session.dir)
     if part == "happened":
         overview(session)
         timeline(thread, key="story-thread", default=default)
