@@ -64,9 +64,10 @@ def test_the_contents_stay_in_reach_and_lead_to_parts_and_stages(app: App, built
     expect(page.get_by_role("heading", name="Was it right?", exact=True)).to_be_in_viewport()
     contents.get_by_role("button", name="Next stage: Stage 2").click()
     expect(page).to_have_url(re.compile("stage=2"))
-    expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
     expect(contents.get_by_role("button", name="Stage before: Stage 1")).to_be_visible()
     expect(contents.get_by_role("link", name="Was it right?")).to_have_attribute("aria-current", "page")
+    contents.get_by_role("link", name="What happened").click()
+    expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
 
 
 @pytest.mark.slow
