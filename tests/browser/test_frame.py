@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from frozenlab.app.ui.components.frame import UNREACHABLE
-from frozenlab.app.ui.nav import PAGES, menu
+from frozenlab.app.ui.nav import MENU, PAGES
 from tests.browser.conftest import AT_REST, PHONE, App, Watch, press_until_seen, soon
 
 ANDROID = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
@@ -24,7 +24,7 @@ def test_a_phone_goes_to_every_page_by_its_menu(shared_app: App, visit: Callable
     phone = visit(viewport=PHONE, has_touch=True, is_mobile=True, user_agent=ANDROID)
     phone.goto(shared_app.url)
     expect(phone.get_by_role("heading", level=1)).to_be_in_viewport()  # the first run of a page folds the menu
-    for name in [*menu()[1:], "home"]:
+    for name in [*MENU[1:], "home"]:
         phone.get_by_role("button", name="Expand sidebar").tap()
         phone.locator('[data-testid="stSidebarNav"]').get_by_role("link", name=PAGES[name][0], exact=True).tap()
         expect(phone).to_have_url(re.compile(rf"{shared_app.url}/" + ("" if name == "home" else name) + r"(\?|$)"))

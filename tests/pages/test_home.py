@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.ui.glossary import GLOSSARY
-from frozenlab.app.ui.nav import LEADS_TO, PAGES, menu
+from frozenlab.app.ui.nav import LEADS_TO, MENU, PAGES
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 from tests.builders import build_session, small_spec
@@ -104,7 +104,7 @@ def test_a_door_opens_its_page(sessions_folder: Path, button: str, question: str
 
 def test_the_menu_has_eight_pages_which_lead_to_all_others() -> None:
     led_to = [name for names in LEADS_TO.values() for name in names]
-    assert len(menu()) == 8 and sorted([*menu(), *led_to]) == sorted(PAGES)
+    assert len(MENU) == 8 and sorted([*MENU, *led_to]) == sorted(PAGES)
     assert "What is compared" in [box.label for box in open_page("home").button(key="door-ablation").click().run().selectbox]
 
 

@@ -191,15 +191,8 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
     spoken, mixed, lowest = [], len({session.suite for _, session in runs}) > 1, [1.0]
     for number, (name, session) in enumerate(runs):
         color, curve, checks = COLORS[number], over_steps(session, axis, metric, smooth), rates_by_stage(session.state())
-        look = dict(color=color, width=2.2, dash=DASHES[number])
-        for row, column, shown in ((1, "valid", ".0%"), (2, metric, ".3~g")):
-            figure.add_trace(
-                go.Scatter(
-                    x=curve["x"], y=curve[column], mode="lines", line=look, opacity=0.75, name=f"{name}: {words_of(column)} while training",
-                    legendgroup=str(number), showlegend=False, hovertemplate=f"{name}<br>{words_of(column)} %{{y:{shown}}}<extra></extra>",
-                ),
-                row=row, col=1,
-            )  # fmt: skip
+        for row, column in enumerate(("valid", metric), start=1):
+            figure.add_trace(training_line(curve, column, number, name), row=row, col=1)
         rates, ends = list(checks.values()), ends_of(session, axis)
         lowest += [rate.low for rate in rates] + curve["valid"].dropna().tolist()
         checked = dots(
@@ -213,6 +206,15 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
         spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
     frame_overlay(figure, [session for _, session in runs], axis, metric, min(lowest), 70 if len(runs) < 4 else 100)
     return Chart(figure, f"Held-out valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")
+
+
+def training_line(curve: pd.DataFrame, column: str, number: int, name: str) -> go.Scatter:
+    """A figure of the training steps of the run or group with this number and name."""
+    return go.Scatter(
+        x=curve["x"], y=curve[column], mode="lines", line=dict(color=COLORS[number], width=2.2, dash=DASHES[number]), opacity=0.75,
+        name=f"{name}: {words_of(column)} while training", legendgroup=str(number), showlegend=False,
+        hovertemplate=f"{name}<br>{words_of(column)} %{{y:{'.0%' if column == 'valid' else '.3~g'}}}<extra></extra>",
+    )  # fmt: skip
 
 
 def words_of(column: str) -> str:
@@ -240,19 +242,14 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
         color, name = COLORS[number], f"{group[0].title}, {counted(len(group), 'seed')}"
         curves = [over_steps(session, axis, metric, smooth) for session in group]
         shared = min(map(len, curves))
-        for row, column, shown in ((1, "valid", ".0%"), (2, metric, ".3~g")):
-            values = np.array([curve[column].iloc[:shared] for curve in curves], dtype=float)
-            x = np.mean([curve["x"].iloc[:shared] for curve in curves], axis=0).tolist()
+        steps = pd.concat([curve[:shared] for curve in curves]).groupby(level=0)
+        mean, least, most = steps.mean(), steps.min(), steps.max()
+        lowest += least["valid"].dropna().tolist()
+        for row, column in enumerate(("valid", metric), start=1):
             if shared:
-                around = band(x, values.min(axis=0).tolist(), values.max(axis=0).tolist())
+                around = band(mean["x"].tolist(), least[column].tolist(), most[column].tolist())
                 figure.add_trace(around.update(fillcolor=color, opacity=0.18, showlegend=False), row=row, col=1)
-            line = go.Scatter(
-                x=x, y=values.mean(axis=0) if shared else [], mode="lines", line=dict(color=color, width=2.4, dash=DASHES[number]),
-                name=f"{name}: {words_of(column)} while training", legendgroup=str(number), showlegend=False,
-                hovertemplate=f"{name}<br>{words_of(column)} %{{y:{shown}}}<extra></extra>",
-            )  # fmt: skip
-            figure.add_trace(line, row=row, col=1)
-            lowest += values[np.isfinite(values)].tolist() if row == 1 else []
+            figure.add_trace(training_line(mean, column, number, name), row=row, col=1)
         rates = [rates_by_stage(session.state()) for session in group]
         known = [stage for stage in rates[0] if all(stage in own for own in rates)]
         ends = np.mean([ends_of(session, axis) for session in group], axis=0)

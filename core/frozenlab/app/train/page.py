@@ -56,11 +56,10 @@ def page() -> None:
 
 def begin_again() -> None:
     """Opens the form with the spec of the session that the address asks for."""
-    if (like := st.query_params.get("like")) is not None:
-        nav.put("like", None)
-        if (session := sessions.readable(like, sessions.store())) is not None:
-            begin_like(session.spec)
-            st.session_state[NEW] = True
+    like = nav.taken("like")
+    if like is not None and (session := sessions.readable(like, sessions.store())) is not None:
+        begin_like(session.spec)
+        st.session_state[NEW] = True
 
 
 def take_design() -> None:

@@ -47,6 +47,8 @@ TABS = {"studies": "Compare", **{name: PAGES[name][0] for name in ("wrote", "dia
 """Pages that are tabs of Studies -> the name of the tab."""
 LEADS_TO = {"home": ("help",), "learn": ("contest",), "runs": ("story", "present"), "studies": tuple(TABS)[1:]}
 """Page of the menu -> those that are reached from it, and not listed beside it."""
+MENU = [name for name in PAGES if name not in chain.from_iterable(LEADS_TO.values())]
+"""The pages that the menu lists."""
 OF_JOBS = {
     "session": "story",
     "study": "studies",
@@ -104,9 +106,9 @@ def put(name: str, value: str | None) -> None:
         st.query_params[name] = value
 
 
-def taken(name: str) -> bool:
-    """Whether the address asks for something to be done once, which is taken out of it."""
-    asked = name in st.query_params
+def taken(name: str) -> str | None:
+    """What the address asks to be done once, which is taken out of it; None if it does not ask."""
+    asked = st.query_params.get(name)
     put(name, None)
     return asked
 
@@ -140,15 +142,9 @@ def draw_anew() -> None:
         st.rerun()
 
 
-def menu() -> list[str]:
-    """The pages that the menu lists."""
-    inside = set(chain.from_iterable(LEADS_TO.values()))
-    return [name for name in PAGES if name not in inside]
-
-
 def as_page(name: str) -> StreamlitPage:
     title, hint = PAGES[name]
-    return st.Page(path(name), title=title, help=hint, default=name == "home", visibility="visible" if name in menu() else "hidden")
+    return st.Page(path(name), title=title, help=hint, default=name == "home", visibility="visible" if name in MENU else "hidden")
 
 
 def tabs() -> None:
