@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.studies.views import stories
+from frozenlab.app.ui.live import address, look_at
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.store import Study
@@ -75,6 +76,8 @@ def test_a_session_within_a_study_has_an_address_and_can_be_forked() -> None:
     store = SessionStore()
     session = store.open("mine/rules-s0")
     assert session.address == "mine/rules-s0" and build_session(store.root).address == "built"
+    assert session.root == store.root and address(session) == "live/session/mine/rules-s0"
+    assert look_at("session", session.address, store.root)(), "its feed"
     forked = fork(session, 0, store)
     assert forked.spec.parent is not None and store.open(forked.spec.parent.session).dir == session.dir
     assert "Branches" in [head.value for head in open_page("story", session="mine/rules-s0", part="session").subheader]

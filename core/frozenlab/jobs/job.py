@@ -44,13 +44,21 @@ class Job(Protocol):
         return False
 
     @property
+    def outer(self) -> Path | None:
+        """The folder of the job that has it run; None if it lies by itself or among others of its kind."""
+        return self.dir.parents[1] if any(self.dir.parent.match(place) for place in kind_of(self).within) else None
+
+    @property
+    def address(self) -> str:
+        """Its id; within the job that has it run, that job's id before it: ``which-context/no-failures-s1``."""
+        return f"{self.outer.name}/{self.id}" if self.outer else self.id
+
+    @property
     def root(self) -> Path:
         """The sessions folder in which it lies, by itself, among others of its kind, or within the job that has it run."""
-        kind = kind_of(self)
-        for within in kind.within:
-            if self.dir.parent.match(within):
-                return self.dir.parents[within.count("/") + 1]
-        return self.dir.parents[1] if kind.place else self.dir.parent
+        if self.outer:
+            return self.outer.parents[1]
+        return self.dir.parents[1] if kind_of(self).place else self.dir.parent
 
     @property
     def needs(self) -> Needs:

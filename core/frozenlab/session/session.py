@@ -14,7 +14,7 @@ from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.jobs.imported import why_not_own
-from frozenlab.jobs.job import STOP_FILE, Job, kind_of
+from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.origin import ORIGIN_FILE, Origin
@@ -126,12 +126,6 @@ class Session(Job):
     def problems(self) -> list[str]:
         """The damage met so far, a line for each file."""
         return self.files.problems
-
-    @property
-    def address(self) -> str:
-        """Its id; that of a session within another job with the job's before it: ``which-context/no-failures-s1``."""
-        within = kind_of(self).within
-        return f"{self.dir.parents[1].name}/{self.id}" if any(self.dir.parent.match(place) for place in within) else self.id
 
     @property
     def read_only(self) -> bool:

@@ -73,7 +73,7 @@ class SessionStore:
         outer, inside, own = session_id.rpartition("/")
         for name in (outer, own) if inside else (own,):
             check_id(name, "session", SessionError)
-        within = [self.root / place.replace("*", outer) for place in KINDS["session"].within]
+        within = [self.root / place / outer / part for place, part in KINDS["session"].inside]
         for root in within if inside else (self.root, places.SESSIONS):
             folder = root / own
             recorded_elsewhere = root == places.SESSIONS != self.root and not own.startswith(RECORDED)

@@ -100,7 +100,7 @@ def _nothing() -> None:
 
 def address(job: Job) -> str:
     """The address of a job's feed, as seen from a page."""
-    return f"{PATH}/{job.kind}/{job.id}"
+    return f"{PATH}/{job.kind}/{job.address}"
 
 
 def revision(job: Job) -> str:
