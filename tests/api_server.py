@@ -23,6 +23,10 @@ class Server(BaseHTTPRequestHandler):
     keys: list[str | None]
     headers_seen: list[dict[str, str]]
     url: str
+    models = ("small", "large")
+
+    def do_GET(self) -> None:
+        self.send([json.dumps({"object": "list", "data": [{"id": name} for name in self.models]})], Content_Type="application/json")
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.chat import MOST_CHARACTERS, ask_for_text, end_of
+from frozenlab.engineer.chat import MOST_CHARACTERS, ask_for_text, end_of, models_there
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
@@ -370,6 +370,20 @@ def test_trouble_is_waited_out(serve: Callable[..., Any], status: int) -> None:
     server = serve(fails(status), fails(status), says(GOOD))
     assert asked(server).kept_because is None
     assert len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    "page", ['{"data": [{"id": "small"}, {"id": "large", "owned_by": "us"}]}', '{"data": 3}', "[]", '{"data": [{"id": 1}]}', "no JSON"]
+)
+def test_the_models_of_a_server_are_listed_or_there_is_a_reason(serve: Callable[..., Any], page: str) -> None:
+    server = serve()
+    server.do_GET = lambda self: self.send([page], Content_Type="application/json")
+    address = Address(base_url=server.url, model="m", timeout=20)
+    if "large" in page:
+        assert models_there(address) == ("small", "large")
+    else:
+        with pytest.raises(ProposalError, match="cannot be read"):
+            models_there(address)
 
 
 def test_no_server_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,8 +37,9 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import Phase, State
 from frozenlab.session.store import SessionStore
+from tests.api_server import fails, says, serving
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import components, open_page, words
+from tests.pages.apptest import components, open_page, shown, words
 
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 FIELDS = ("selectbox", "number_input", "text_input", "button_group", "segmented_control", "toggle")
@@ -107,6 +108,24 @@ def test_an_api_engineer_has_a_server_and_a_key(launched: list[SessionSpec], mon
     assert "MY_API_KEY is not set on this machine" in words(app)
     server = ApiEngineer(base_url="http://127.0.0.1:8000/v1", model="Qwen/Qwen3-4B", key_variable="MY_API_KEY")
     assert begin(app, launched).engineer == server
+
+
+def test_the_connection_to_a_server_is_tried_and_its_models_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    with serving(says("ready")) as server:
+        app = fill(open_page("train"), engineer="api")
+        fill(app, api_base_url=server.url)
+        assert app.button(key="form_api-test").disabled, "nobody has allowed this server"
+        hosts.allow(server.url)
+        app.run().button(key="form_api-test").click().run()
+        assert "answers, and lists 2 models" in app.success[0].value
+        next(pills for pills in app.button_group if pills.key == "form_api-models").set_value("large").run()
+        assert app.session_state["form_api_model"] == "large"
+        app.button(key="form_api-test").click().run()
+        assert "large wrote 'ready' after" in shown(app.success[0].value) and server.seen[0]["model"] == "large"
+        server.script = [fails(404)]
+        app.text_input(key="form_api_model").set_value("other").run().button(key="form_api-test").click().run()
+        assert "does not list other" in app.error[0].value
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import openai
 
@@ -37,6 +37,8 @@ LENGTH = ("max_tokens", "max_completion_tokens")
 """The names of the longest answer, one of which is in every request; a server may name the one or the other when it refuses it."""
 GIVEN_UP = ("response_format", "stream_options", "seed", "temperature", *LENGTH)
 """What a request can do without, or with less of, in the order in which it is given up for a server that does not say what it refuses."""
+MOST_NAMES, LONGEST_NAME = 500, 200
+"""Of the models that a server lists, and signs of one name."""
 MOST_TOKENS = 10**9
 """A greater count is none."""
 LEAST_TOKENS = 1000
@@ -77,6 +79,8 @@ HINTS = {
 }
 """What usually helps, by the status of a refusal; the server's own words may repeat the request, and the key with it."""
 
+Found = TypeVar("Found")
+
 
 class Answered(NamedTuple):
     """What a server wrote."""
@@ -110,17 +114,35 @@ def ask_for_text(server: Server, messages: list[dict[str, str]], seed: int, sche
     asked: dict[str, Any] = {"model": server.model, "messages": messages, "temperature": server.temperature, "seed": seed}
     asked |= {"max_tokens": server.max_tokens, "stream_options": {"include_usage": True}}
     asked |= in_schema(schema, strictest=hosts.host_of(server) == OPENAI) if schema else {}
-    key = key_for(server)
-    answer: Future[Answered] = Future()
+    return apart(in_time(server, key_for(server), partial(answered, server=server, asked=asked)))
+
+
+def models_there(server: Server) -> tuple[str, ...]:
+    """The names of the models that the server lists, in its order.
+
+    Raises:
+        ProposalError: it lists none, took too long, or may not be asked.
+    """
+
+    async def names(client: openai.AsyncOpenAI) -> tuple[str, ...]:
+        listed: Any = await client.get("/models", cast_to=object)
+        return tuple(one["id"] for one in listed["data"] if len(one["id"]) <= LONGEST_NAME)[:MOST_NAMES]
+
+    return apart(in_time(server, key_for(server), names))
+
+
+def apart(asking: Coroutine[Any, Any, Found]) -> Found:
+    """What the coroutine returns, from a thread of its own: the caller's may have an event loop, as in a notebook."""
+    found: Future[Found] = Future()
 
     def ask() -> None:
         try:
-            answer.set_result(asyncio.run(in_time(server, key, asked)))
+            found.set_result(asyncio.run(asking))
         except BaseException as error:
-            answer.set_exception(error)
+            found.set_exception(error)
 
-    Thread(target=ask, daemon=True).start()  # the caller's thread may have an event loop of its own, as in a notebook
-    return answer.result()
+    Thread(target=ask, daemon=True).start()
+    return found.result()
 
 
 def key_for(server: Server) -> str:
@@ -133,21 +155,26 @@ def key_for(server: Server) -> str:
     return key
 
 
-async def in_time(server: Server, key: str, asked: dict[str, Any]) -> Answered:
-    """One answer within the server's time, tries and pauses included. Raises ProposalError with the reason if there is none."""
+async def in_time(server: Server, key: str, ask: Callable[[openai.AsyncOpenAI], Coroutine[Any, Any, Found]]) -> Found:
+    """What the server is asked for within its time, tries and pauses included. Raises ProposalError with the reason if nothing came."""
     try:
         async with asyncio.timeout(server.timeout), connect(server, key) as client:
-            while True:
-                try:
-                    return await request(client, server, asked)
-                except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
-                    asked = milder(asked, refusal)
+            return await ask(client)
     except TimeoutError:
         raise ProposalError(f"{server.model} was not done after {server.timeout:g} s") from None
     except ProposalError:
         raise
-    except (openai.OpenAIError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (openai.OpenAIError, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ProposalError(f"{server.model} gave no answer: {in_one_line(error)}") from None
+
+
+async def answered(client: openai.AsyncOpenAI, server: Server, asked: dict[str, Any]) -> Answered:
+    """One answer; what the server refuses is asked for less strictly."""
+    while True:
+        try:
+            return await request(client, server, asked)
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
+            asked = milder(asked, refusal)
 
 
 async def request(client: openai.AsyncOpenAI, server: Server, asked: dict[str, Any]) -> Answered:
