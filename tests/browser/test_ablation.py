@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
+from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.browser.conftest import AT_REST, App
 from tests.running import wait_for
@@ -63,3 +64,29 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
     page.goto(f"{app.url}/runs?compare={','.join(done())}")
     page.get_by_text("Mean over seeds").click()
     expect(page.locator(".st-key-overlay-step").get_by_text("3 seeds").first).to_be_visible()
+
+
+@pytest.mark.slow
+def test_two_training_settings_are_swept_and_a_spec_file_begins_a_session(new_app: Callable[[], App], page: Page) -> None:
+    app = new_app()
+    page.goto(f"{app.url}/studies")
+    page.get_by_role("button", name="New study").click()
+    form = page.get_by_role("dialog")
+    for box, option in (("What is compared", "^sweep"), ("What each session runs", "preset smoke"), ("Training settings", "^steps$")):
+        form.get_by_role("combobox", name=box).click()
+        page.get_by_role("option", name=re.compile(option)).click()
+        page.locator(AT_REST).wait_for()
+    page.keyboard.press("Escape")  # the list of settings stays open for more
+    enter(page, form.get_by_role("textbox", name="Values of steps"), "1, 2")
+    enter(page, form.get_by_role("spinbutton", name="Seeds"), "1")
+    expect(form.get_by_text("4 sessions", exact=True)).to_be_visible()
+    form.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("4 of 4 sessions ·")).to_be_visible()
+
+    page.goto(f"{app.url}/train")
+    page.get_by_role("button", name="New session").click()
+    page.get_by_role("button", name="Open a spec file").click()
+    spec = preset_spec("quick").changed(title="From a file", seed=77)
+    file = FilePayload(name="spec.json", mimeType="application/json", buffer=spec.model_dump_json().encode())
+    page.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files([file])
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("From a file")

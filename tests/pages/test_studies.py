@@ -19,14 +19,15 @@ from frozenlab.base.numbers import MANY, points
 from frozenlab.base.places import ASSETS
 from frozenlab.engineer import hosts
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.studies.design import confounded
+from frozenlab.experiments.studies.design import arm_titles, confounded
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.presets import SEEDS, engineers_study, sections_study, sweep_study
+from frozenlab.experiments.studies.presets import SEEDS, engineers_study, fit_for_study, sections_study, sweep_study
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import recorded_report
 from frozenlab.jobs.machine import gpus
 from frozenlab.jobs.state import WorkerState, own_process, store_state
+from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -212,6 +213,29 @@ def test_sections_are_chosen_and_any_arm_is_removed(started: list[tuple[StudySpe
     grid = next(block.value for block in app.get("html") if "Arms and the sections" in str(block.value))
     assert grid.count("<tr>") == 3 and "failures-history" in grid
     assert begin(app, started) == made.changed(arms=made.arms[:2])
+
+
+def test_a_study_is_the_beginning_of_another_one(started: list[tuple[StudySpec, int]]) -> None:
+    like = Study.shipped()[0].spec
+    app = open_page("studies", study=f"recorded-{Study.shipped()[0].id}")
+    app.button(key="study-again").click().run()
+    assert f"The reference is **{arm_titles(like)[like.arms[0].name]}**" in words(app)
+    app.session_state[f"study-first-study-like-{like.title}"] = 100
+    app.session_state[f"study-base-{like.title}"] = "quick"
+    app.button(key="study-again").click().run()
+    spec = begin(app, started)
+    assert spec == like.changed(
+        seeds=range(100, 100 + len(like.seeds)), session=fit_for_study(preset_spec("quick"), like.arms), prediction=""
+    )
+
+
+def test_a_study_file_is_the_beginning_of_a_form(started: list[tuple[StudySpec, int]]) -> None:
+    made = sections_study(varied=("failures", "history"))
+    app = form()
+    app.file_uploader(key="study-file").set_value(("other.json", b"{}", "application/json")).run()
+    assert "other.json is not the spec of a study: title" in words(app.button(key="study-new").click().run())
+    app.file_uploader(key="study-file").set_value(("study.json", made.model_dump_json().encode(), "application/json")).run()
+    assert begin(app.button(key="study-new").click().run(), started) == made
 
 
 def test_the_smallest_effect_that_matters_and_what_is_expected_are_written_down_first(started: list[tuple[StudySpec, int]]) -> None:

@@ -78,7 +78,7 @@ def page(
         new: the button that opens the ``form`` of a new one.
         found: those that can be picked, by the name in the address; None: all of the kind.
         none_yet: draws what is there before the first one; None: that there is none.
-        beside: draws what is beside the button that deletes one's own.
+        beside: draws what else can be done with one, beside the button that deletes one's own.
         look: for :func:`watch`.
         servers: those that resuming it asks.
     """
@@ -95,11 +95,10 @@ def page(
     elif own and state.status != "done":
         go_on(experiment, may=api_form.may_ask(servers(experiment), f"{kind.kind}-go-on"))
     show(experiment)
-    if own:
-        with st.container(horizontal=True):
-            if not state.live:
-                delete_button(experiment, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
-            beside(experiment)
+    with st.container(horizontal=True):
+        if own and not state.live:
+            delete_button(experiment, f"{kind.kind}-delete", error_of(kind.kind), partial(nav.put, kind.kind, None))
+        beside(experiment)
 
 
 def label(name: str, experiment: Experiment[Any]) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.replays.form import arms_table
 from frozenlab.app.train.preview import obstacles
-from frozenlab.app.ui import api_form, markup, nav, sessions
+from frozenlab.app.ui import api_form, markup, nav, refusals, sessions
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import one_line
@@ -35,6 +35,7 @@ from frozenlab.experiments.studies.presets import (
     STUDENTS_ENGINEERS,
     STUDIES,
     VARIED_SECTIONS,
+    fit_for_study,
     students_study,
 )
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
@@ -58,11 +59,43 @@ KIND_WORDS = {
 }
 BASE = "study"
 """The preset that a study runs by default."""
+LIKE = "study-like"
+"""Session-state entry: the :class:`StudySpec` that the form begins with, if any. Also what it calls that study among the kinds."""
+FILE_ERROR = "study_file_error"
+
+
+def begin_like(spec: StudySpec) -> None:
+    """Makes a study the beginning of the form; before that is drawn."""
+    st.session_state[LIKE], st.session_state["study-kind"] = spec, LIKE
+
+
+def open_file() -> None:
+    """A file as the beginning of the form."""
+
+    def read() -> None:
+        if (upload := st.session_state["study-file"]) is None:
+            return
+        try:
+            begin_like(StudySpec.model_validate_json(upload.getvalue()))
+        except ValueError as error:
+            st.session_state[FILE_ERROR] = f"{upload.name} is not the spec of a study: {one_line(error)}."
+
+    with st.popover("Open a study file", icon=":material/upload_file:", type="tertiary"):
+        st.file_uploader(
+            "A study's spec", type="json", key="study-file", on_change=read, max_upload_size=1,
+            help="study.json as this form saves it, or from a study's folder.",
+        )  # fmt: skip
+    refusals.show_reason(FILE_ERROR)
 
 
 @nav.dialog("Start a study", width="medium")
 def start_form() -> None:
-    kind = st.selectbox("What is compared", list(KIND_WORDS), format_func=KIND_WORDS.__getitem__, key="study-kind", **KEPT)
+    like: StudySpec | None = st.session_state.get(LIKE)
+    words = ({LIKE: f"as in {like.title} · its {len(like.arms)} arms"} if like else {}) | KIND_WORDS
+    kind = st.selectbox("What is compared", list(words), format_func=words.__getitem__, key="study-kind", **KEPT)
+    open_file()
+    like = like if kind == LIKE else None
+    form = f"{kind}-{like.title}" if like else kind
     given: dict[str, Any] = {}
     if kind in VARIED_SECTIONS:
         sections = st.multiselect(
@@ -99,20 +132,26 @@ def start_form() -> None:
                 format_func=lambda name: f"{name} · {CONTROLS[name]}", help="Each is one more arm, made of the first engineer.",
             )
         )  # fmt: skip
-    base, session = (kind, None) if kind == ON_STUDENTS else pick_session()
+    base, session = (kind, None) if kind == ON_STUDENTS else pick_session(like)
     texts = sweep_fields(session, base) if session is not None and kind == "sweep" else {}
     if kind == "sweep" and not texts:
         st.info("Choose a training setting.")
         return
     few, many = st.columns(2)
     seeds = few.number_input(
-        "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", **KEPT,
+        "Seeds", 1, 50, len(like.seeds) if like else SEEDS[kind], key=f"study-seeds-{form}", **KEPT,
         help="Sessions of each arm. With few, only large effects can be seen.",
     )  # fmt: skip
+    first = 0
+    if like:
+        first = many.number_input(
+            "First seed", 0, 2**31 - 51, like.seeds[0], key=f"study-first-{form}", **KEPT,
+            help="Other seeds repeat that study with other boards and other chance.",
+        )  # fmt: skip
     jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", **KEPT, help="One per processor core."))
     matters = few.number_input(
-        "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f",
-        key=f"study-matters-{kind}", **KEPT,
+        "Smallest effect that matters, points", 0.1, 50.0, 100 * (like.smallest_effect if like else usual_margin(kind)), 0.5,
+        format="%.1f", key=f"study-matters-{form}", **KEPT,
         help="An effect can be shown to be smaller than this, which is a finding too.",
     )  # fmt: skip
     prediction = many.text_input(
@@ -131,12 +170,17 @@ def start_form() -> None:
         if asked is not None:
             api = ApiEngineer(**asked)
             given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
-        made = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
+        if like and session is not None:
+            made = again(like, range(first, first + seeds), session)
+        else:
+            made = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
         arms = pick_arms(made)
         if len(arms) < 2:
             st.info("Choose two arms or more.")
             return
-        spec = made.changed(arms=arms, smallest_effect=matters / 100, prediction=prediction)
+        left = {arm.name for arm in arms}
+        primary = [one for one in made.primary if {one.arm, one.than} <= left]
+        spec = made.changed(arms=arms, primary=primary, smallest_effect=matters / 100, prediction=prediction)
         if session is not None and (test := spec.session.test) is not None:
             boards = few.number_input(
                 "Test boards of each cell", 1, 10_000, test.boards_per_cell, key=f"study-test-{base}", **KEPT,
@@ -177,10 +221,17 @@ def pick_students() -> dict[str, Recipe]:
     return {name: made[name].recipe for name in chosen}
 
 
-def pick_session() -> tuple[str, SessionSpec]:
+def again(like: StudySpec, seeds: range, session: SessionSpec) -> StudySpec:
+    """The same study with these seeds, and with another session if it is another one."""
+    kept = tuple(seeds) if (len(seeds), seeds[0]) != (len(like.seeds), like.seeds[0]) else like.seeds
+    return like.changed(seeds=kept, session=session if session == like.session else fit_for_study(session, like.arms))
+
+
+def pick_session(like: StudySpec | None = None) -> tuple[str, SessionSpec]:
     """What each cell runs: its name, and the session."""
-    bases = base_sessions()
-    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base", **KEPT)
+    bases = ({LIKE: ("as in that study", like.session)} if like else {}) | base_sessions()
+    key = f"study-base-{like.title}" if like else "study-base"
+    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key=key, **KEPT)
     return base, bases[base][1]
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.bundles.exporting import export_button, imported_note
-from frozenlab.app.studies.form import start_form
+from frozenlab.app.studies.form import begin_like, start_form
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import markup, sessions
 from frozenlab.base.files import as_csv
@@ -36,17 +36,27 @@ LEAD = (
 
 
 def page() -> None:
-    """One study: its progress if it runs, and its report."""
+    """One study: its progress if it runs, and its report; below it, what other studies found."""
     experiment.page(
         Study, "What makes a good engineer?", LEAD, "New study", start_form, show,
-        beside=lambda study: export_button([Found("study", study.dir)], key="study-export"),
+        beside=beside,
         look=look,
         servers=lambda study: study.spec.servers,
     )  # fmt: skip
+    findings()
+
+
+def beside(study: Study) -> None:
+    """What can be done with a study, whoever it is from."""
+    if st.button("Again, but ...", key="study-again", icon=":material/restart_alt:", help="Opens the form with the arms of this study."):
+        begin_like(study.spec)
+        start_form()
+    if not study.recorded:
+        export_button([Found("study", study.dir)], key="study-export")
 
 
 def show(study: Study) -> None:
-    """The report, once something can be compared; what other studies found stands below it."""
+    """The report, once something can be compared."""
     imported_note("study", study.dir)
     if study.recorded:
         report: StudyReport | None = recorded_report(study)
@@ -56,7 +66,6 @@ def show(study: Study) -> None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
         show_report(report)
-    findings()
 
 
 def findings() -> None:

@@ -132,13 +132,18 @@ def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None =
 
 
 def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
-    """A study of the first ``seeds`` seeds, with sessions of the preset ``study`` unless another session is given.
+    """A study of the first ``seeds`` seeds, each with its own boards; its sessions are of the preset ``study`` unless one is given."""
+    fit = fit_for_study(session or preset_spec("study"), arms)
+    return StudySpec(title=title, session=fit, arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
 
-    For any session, results come from test boards, each seed has its own boards, the engineer is asked before the first stage, and its
-    prompt has no lessons, which would be a second cause next to the difference of the arms. A learning rate that falls over the session
-    falls in each stage instead, so that late proposals count as much as early ones.
+
+def fit_for_study(own: SessionSpec, arms: Sequence[Arm]) -> SessionSpec:
+    """The session as a study of these arms runs it.
+
+    Results come from test boards, the engineer is asked before the first stage, and its prompt has no lessons, which would be a second
+    cause next to the difference of the arms. A learning rate that falls over the session falls in each stage instead, so that late
+    proposals count as much as early ones. Raises ValueError where the engineer is a person.
     """
-    own = session or preset_spec("study")
     changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
     if own.training.schedule == "linear":
         changes["training"] = own.training.scheduled("per-stage")
@@ -147,7 +152,7 @@ def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec |
         if arms[0].engineer is None:
             raise ValueError("a study runs by itself, so its engineer cannot be human")
         changes |= arms[0].changes
-    return StudySpec(title=title, session=own.changed(**changes), arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
+    return own.changed(**changes)
 
 
 def unguided(engineer: EngineerSpec, session: SessionSpec) -> EngineerSpec:
