@@ -127,7 +127,7 @@ def test_in_an_empty_lab(name: str, grey: set[str], sessions_folder: Path) -> No
 def test_what_has_ended_is_not_resumed_or_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.app.runs.table.table", lambda shown, columns: shown[:1])  # as if the first were ticked
     assert press_all("train", session="half") == {"resume", "resume-allow-far.example"}
-    assert press_all("runs") == {"import", "restore", "empty-trash", "archive", "delete", "save-labels", *QUEUE}
+    assert press_all("runs") == {"import", "restore", "empty-trash", "archive", "pin", "delete", "save-labels", *QUEUE}
     assert press_all("studies") == {"study-go-on", "study-delete"}
     assert press_all("diagnosis") == {"diagnosis-go-on", "diagnosis-delete"}
     assert press_all("headroom") == {"headroom-go-on", "headroom-delete"}

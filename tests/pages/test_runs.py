@@ -15,6 +15,7 @@ from frozenlab.app.runs.side_by_side import (
     disagreed,
     for_papers,
     groups_of,
+    look,
     measured,
     over_seeds,
     over_steps,
@@ -122,6 +123,30 @@ def test_what_was_archived_is_taken_back(three: list[Session]) -> None:
     assert Session(three[1].dir).labels.archived
 
 
+def test_a_pinned_run_stands_first_and_is_the_baseline_of_comparisons(three: list[Session]) -> None:
+    label(three[1], Labels(pinned=True))
+    app = done("pinned", three[1])
+    assert "the baseline of comparisons" in app.success[0].value
+    assert table(app)[0] == "📌 By no model" and "By no model" not in table(app)[1:]
+    label(three[2], Labels(notes="its boards are others"))
+    said = words(open_page("runs", compare="b,a,c"))
+    assert "1 of 2 pairs share no board" in said, "the two others are not paired"
+    app.button(key="undo").click().run()
+    assert not Session(three[1].dir).labels.pinned and "📌" not in "".join(table(app))
+
+
+def test_seeds_together_are_a_row_with_their_mean(three: list[Session], sessions_folder: Path) -> None:
+    other = build_session(sessions_folder, three[0].spec.changed(seed=9, title="Another seed"), "d")
+    rows = open_page("runs", together="true").dataframe[0].value
+    (alike,) = [row for _, row in rows.iterrows() if row["seeds"] == 3]
+    rates = [overall(session.results(1)).value for session in (three[0], three[2], other)]
+    assert alike["after"] == pytest.approx(100 * np.mean(rates), abs=0.5) and alike["measured"] == 3
+
+
+def test_twelve_runs_can_be_told_apart() -> None:
+    assert len({look(number)[:2] for number in range(12)}) == len({look(number)[::2] for number in range(12)}) == 12
+
+
 def test_undo_goes_when_the_trash_has_given_back(three: list[Session]) -> None:
     for session in three:
         delete(session, SessionStore())
@@ -153,7 +178,7 @@ def test_boards_of_one_name_are_not_taken_for_the_same(three: list[Session]) -> 
 
 @pytest.mark.parametrize("compare", ["a", "a,a", "a,gone", "../a,b", "a;b"])
 def test_too_few_runs_are_no_comparison(three: list[Session], compare: str) -> None:
-    assert "takes 2 to 6 runs" in words(open_page("runs", compare=compare))
+    assert "takes 2 to 12 runs" in words(open_page("runs", compare=compare))
 
 
 def test_a_run_without_results_stands_beside_others(three: list[Session], sessions_folder: Path) -> None:

@@ -96,11 +96,11 @@ def find_job(name: str) -> Job:
 
 def add_label(parser: argparse.ArgumentParser) -> None:
     add_session_id(parser)
-    add_fields(parser, Labels, "title", "tags", "notes", defaults=False)
+    add_fields(parser, Labels, "title", "tags", "notes", "pinned", defaults=False)
 
 
 def run_label(options: argparse.Namespace) -> None:
-    label([options.id], options, **given(options, "title", "tags", "notes"))
+    label([options.id], options, **given(options, "title", "tags", "notes", "pinned"))
 
 
 def add_archive(parser: argparse.ArgumentParser) -> None:

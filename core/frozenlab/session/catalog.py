@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import md5
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, NamedTuple
@@ -46,6 +48,8 @@ class Labels(Strict):
     """What you want to remember about it."""
     archived: bool = False
     """Whether lists leave the session out. It still opens by its id."""
+    pinned: bool = False
+    """Whether the table of runs shows it first, and comparisons begin with it: a baseline."""
 
 
 def read_labels(path: Path) -> Labels:
@@ -80,6 +84,8 @@ class About(NamedTuple):
     """The id of the session that it was forked from."""
     tested: bool
     """Whether it has test boards."""
+    alike: str
+    """The same in sessions that differ in nothing but title and seed."""
 
 
 class LastState(NamedTuple):
@@ -138,7 +144,14 @@ def read_about(path: Path) -> About:
         seed=int(spec.get("seed", 0)),
         parent=str(parent["session"]) if "session" in parent else None,
         tested=spec.get("test") is not None,
+        alike=alike(spec),
     )
+
+
+def alike(spec: Mapping[str, Any]) -> str:
+    """A digest of what is written in a spec but title and seed."""
+    rest = {name: value for name, value in spec.items() if name not in ("title", "seed")}
+    return md5(json.dumps(rest, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
 
 
 def _part(value: object) -> Mapping[str, Any]:
@@ -177,7 +190,7 @@ class Entry(NamedTuple):
 class _Stored(NamedTuple):
     """The file."""
 
-    version: Literal[2]
+    version: Literal[3]
     entries: dict[str, Entry]
 
 
@@ -236,7 +249,7 @@ class Index:
         settled = {name: entry for name, entry in entries.items() if all(seen is None or seen[0] < latest for seen in entry.seen)}
         try:
             with replacing(self.root / INDEX) as file:
-                file.write_bytes(_STORED.dump_json(_Stored(2, settled)))
+                file.write_bytes(_STORED.dump_json(_Stored(3, settled)))
         except OSError:  # read-only, or full, or this process only looks
             pass
 

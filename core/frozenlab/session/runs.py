@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,8 @@ class Run(NamedTuple):
     """The suite of both rates."""
     parent: str | None
     labels: Labels
+    alike: str
+    """The same in runs that differ in nothing but title and seed."""
     alarms: tuple[str, ...] = ()
     """The rules that give an alarm, while it runs."""
 
@@ -97,6 +100,27 @@ def runs(known: Iterable[Listed]) -> list[Run]:
     return [run for session in known if (run := run_of(session)) is not None]
 
 
+def pinned_first(found: Sequence[Run]) -> list[Run]:
+    return sorted(found, key=lambda run: not run.labels.pinned)
+
+
+def without_seed(title: str) -> str:
+    """What a run and those that differ in nothing but title and seed are called together.
+
+    >>> without_seed("Hard boards, seed 12"), without_seed("Seeds")
+    ('Hard boards', 'Seeds')
+    """
+    return re.sub(r", seed \d+$", "", title)
+
+
+def over_seeds(found: Sequence[Run]) -> list[list[Run]]:
+    """The runs that differ in nothing but title and seed together, each group where its first one stands."""
+    groups: dict[str, list[Run]] = {}
+    for run in found:
+        groups.setdefault(run.alike, []).append(run)
+    return list(groups.values())
+
+
 def run_of(session: Listed) -> Run | None:
     about, state, labels = session.glance
     if about is None:
@@ -124,5 +148,6 @@ def run_of(session: Listed) -> Run | None:
         boards=None if state is None else suite_of_results(about.tested, asked is not None and "person" in asked.needs, state.status),
         parent=about.parent,
         labels=labels,
+        alike=about.alike,
         alarms=state.alarms if state is not None and status in ("running", "stalled") else (),
     )

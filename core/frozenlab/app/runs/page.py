@@ -1,4 +1,4 @@
-"""Runs: all experiments in one table, and up to six of them side by side."""
+"""Runs: all experiments in one table, and up to twelve of them side by side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frozenlab.session.store import SessionStore
 
 LEAD = (
     "A run is one experiment: a small language model practises guiding a team of robots across a frozen lake, and is tested on boards that "
-    "it has never seen. All runs on this machine are here; tick two to six of them to see which did better."
+    "it has never seen. All runs on this machine are here; tick two or more to see which did better."
 )
 
 

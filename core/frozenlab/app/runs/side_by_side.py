@@ -1,4 +1,4 @@
-"""Two to six runs side by side: curves, paired results, a board that all were measured on, and what differs in their settings."""
+"""Two to twelve runs side by side: curves, paired results, a board that all were measured on, and what differs in their settings."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import MANY, counted, percent, share
 from frozenlab.engineer.engineers import name_of
 from frozenlab.models.training.methods import title_of
+from frozenlab.session.runs import without_seed
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, family_of
 
@@ -39,6 +40,9 @@ Axis = Literal["step", "stage", "boards", "time"]
 AXES: dict[Axis, str] = {"step": "training step", "stage": "stage", "boards": "training boards seen", "time": "minutes of training"}
 COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B35FC4", "#A8820A", "#7B8EA5")
 """Middle tones that read on both themes; dashes and symbols tell runs apart without colour."""
+SEEDS_MEAN = "seeds-mean"
+MOST_PAIRED = 6
+"""Runs of which each two are paired."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")
 
@@ -59,6 +63,13 @@ def side_by_side(found: Sequence[Session]) -> None:
         sessions.problems(session)
 
 
+def look(number: int) -> tuple[str, str, str]:
+    """Colour, dash and symbol of a run or a group by its number; from the seventh on the colours come again, with other dashes."""
+    again = number // len(COLORS)
+    place = number % len(COLORS)
+    return COLORS[place], DASHES[(place + again) % len(DASHES)], SYMBOLS[(place + again) % len(SYMBOLS)]
+
+
 def names_of(found: Sequence[Session]) -> list[str]:
     """The titles, with the id where several have the same."""
     titles = Counter(session.title for session in found)
@@ -68,8 +79,9 @@ def names_of(found: Sequence[Session]) -> list[str]:
 def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Measured]) -> None:
     """Each run with its colour, its result and the way to its story."""
     by_id = {one.session.id: one for one in results}
-    for column, session, name, color in zip(st.columns(len(found)), found, names, COLORS, strict=False):
-        one = by_id.get(session.id)
+    rows = [place for _ in range(-(-len(found) // len(COLORS))) for place in st.columns(min(len(found), len(COLORS)))]
+    for number, (column, session, name) in enumerate(zip(rows, found, names, strict=False)):
+        color, one = look(number)[0], by_id.get(session.id)
         if one is None:
             result = '<p class="fl-note">no results yet</p>'
         else:
@@ -81,6 +93,8 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
         column.html(f'<p><span style="color:{color}" aria-hidden="true">■</span> <b>{escape(name)}</b></p>{result}')
         with column:
             st.caption(markup.plain(sessions.set_up(session.spec)))
+            if session.labels.pinned:
+                st.badge("pinned", icon=":material/push_pin:", color="gray", help="The baseline: the others are compared with it.")
             sessions.answers_badge(session)
         column.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
 
@@ -99,7 +113,7 @@ def curves(found: Sequence[Session], names: Sequence[str]) -> None:
     metric, smooth = curve_controls(tables)
     seeds = groups_of(found)
     mean = any(len(group) > 1 for group in seeds) and st.toggle(
-        "Mean over seeds", key="seeds-mean",
+        "Mean over seeds", key=SEEDS_MEAN,
         help="Runs that differ in nothing but their seed are one line, with a band from the lowest to the highest.",
     )  # fmt: skip
     named = dict(zip(names, found, strict=True))
@@ -190,7 +204,7 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
     spoken, mixed, lowest = [], len({session.suite for _, session in runs}) > 1, [1.0]
     for number, (name, session) in enumerate(runs):
-        color, curve, checks = COLORS[number], over_steps(session, axis, metric, smooth), rates_by_stage(session.state())
+        (color, dash, symbol), curve, checks = look(number), over_steps(session, axis, metric, smooth), rates_by_stage(session.state())
         for row, column in enumerate(("valid", metric), start=1):
             figure.add_trace(training_line(curve, column, number, name), row=row, col=1)
         rates, ends = list(checks.values()), ends_of(session, axis)
@@ -199,8 +213,8 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
             (ends[0 if stage is None else stage + 1] for stage in checks), rates,
             name, f"valid on {session.suite} boards", error_y=whiskers(rates, color),
             mode="lines+markers", name=f"{name}, {session.suite} boards" if mixed else name, legendgroup=str(number),
-            line=dict(color=color, width=1.2, dash=DASHES[number]),
-            marker=dict(symbol=SYMBOLS[number], size=11, color=color, line=dict(width=1.2, color="white")),
+            line=dict(color=color, width=1.2, dash=dash),
+            marker=dict(symbol=symbol, size=11, color=color, line=dict(width=1.2, color="white")),
         )  # fmt: skip
         figure.add_trace(checked, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
@@ -210,8 +224,9 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
 
 def training_line(curve: pd.DataFrame, column: str, number: int, name: str) -> go.Scatter:
     """A figure of the training steps of the run or group with this number and name."""
+    color, dash, _ = look(number)
     return go.Scatter(
-        x=curve["x"], y=curve[column], mode="lines", line=dict(color=COLORS[number], width=2.2, dash=DASHES[number]), opacity=0.75,
+        x=curve["x"], y=curve[column], mode="lines", line=dict(color=color, width=2.2, dash=dash), opacity=0.75,
         name=f"{name}: {words_of(column)} while training", legendgroup=str(number), showlegend=False,
         hovertemplate=f"{name}<br>{words_of(column)} %{{y:{'.0%' if column == 'valid' else '.3~g'}}}<extra></extra>",
     )  # fmt: skip
@@ -239,7 +254,7 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
     spoken, lowest = [], [1.0]
     for number, group in enumerate(groups):
-        color, name = COLORS[number], f"{group[0].title}, {counted(len(group), 'seed')}"
+        (color, dash, symbol), name = look(number), f"{without_seed(group[0].title)}, {counted(len(group), 'seed')}"
         curves = [over_steps(session, axis, metric, smooth) for session in group]
         shared = min(map(len, curves))
         steps = pd.concat([curve[:shared] for curve in curves]).groupby(level=0)
@@ -257,7 +272,7 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
         places = [ends[0 if stage is None else stage + 1] for stage in known]
         marks = go.Scatter(
             x=places, y=means, mode="markers+lines", name=name, legendgroup=str(number),
-            line=dict(color=color, width=1.2, dash=DASHES[number]), marker=dict(symbol=SYMBOLS[number], size=11, color=color),
+            line=dict(color=color, width=1.2, dash=dash), marker=dict(symbol=symbol, size=11, color=color),
             hovertemplate=f"{name}<br>mean <b>%{{y:.1%}}</b> valid on {group[0].suite} boards<extra></extra>",
         )  # fmt: skip
         figure.add_trace(marks, row=1, col=1)
@@ -273,6 +288,7 @@ def paired(results: Sequence[Measured]) -> None:
         help="The last results of each two runs on the boards that both were measured on, and the exact McNemar test.",
     )  # fmt: skip
     compared = pairs(results)
+    one_to_many = len(compared) < len(results) * (len(results) - 1) // 2
     found = [pair for pair in compared if pair.result.n]
     if not found:
         st.info(
@@ -302,7 +318,9 @@ def paired(results: Sequence[Measured]) -> None:
         only = found[0]
         st.caption(f"From the first to the second: {only.result.sentence}")
     else:
-        st.caption(f"{len(found)} pairs are tested, and p is not corrected for that: below {0.05 / len(found):.2g} it is clear for all.")
+        beside = markup.plain(f"Each run beside {results[0].name}. ") if one_to_many else ""
+        clear = f"below {0.05 / len(found):.2g} it is clear for all"
+        st.caption(f"{beside}{len(found)} pairs are tested, and p is not corrected for that: {clear}.")
     if len(found) < len(compared):
         st.caption(f"{len(compared) - len(found)} of {len(compared)} pairs share no board and cannot be paired.")
 
@@ -473,8 +491,10 @@ class Pair:
 
 
 def pairs(runs: Sequence[Measured]) -> list[Pair]:
-    """Each two of the runs, in their order."""
-    return [Pair(first, second, board_by_board(*shared([first, second]))) for first, second in combinations(runs, 2)]
+    """Each two of the runs, in their order; where the first is pinned or there are many, only the first and each other one."""
+    first_only = len(runs) > MOST_PAIRED or any(run.session.labels.pinned for run in runs[:1])
+    found = [(runs[0], other) for other in runs[1:]] if first_only else combinations(runs, 2)
+    return [Pair(first, second, board_by_board(*shared([first, second]))) for first, second in found]
 
 
 def disagreed(tables: Sequence[pd.DataFrame]) -> pd.Series:

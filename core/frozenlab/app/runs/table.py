@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from statistics import fmean
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import pandas as pd
@@ -12,31 +13,42 @@ from pydantic import ValidationError
 
 from frozenlab.app.bundles.exporting import export_button, imported_note
 from frozenlab.app.bundles.importing import import_button, what_came
+from frozenlab.app.runs.side_by_side import SEEDS_MEAN
 from frozenlab.app.ui import markup, nav, refusals, sessions
 from frozenlab.app.ui.sessions import origin_lines
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import no_formula
-from frozenlab.base.numbers import Interval, decimals_of, number
+from frozenlab.base.numbers import Interval, decimals_of, number, percent
 from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.shelf import shelf
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.catalog import Labels, Rated
-from frozenlab.session.runs import ORDERS, Run, Wanted, runs
+from frozenlab.session.runs import ORDERS, Run, Wanted, over_seeds, pinned_first, runs, without_seed
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import OFFERED, SessionStore
 
 Target = TypeVar("Target")
-Deed = Literal["archived", "listed", "deleted", "restored"]
+Deed = Literal["archived", "listed", "pinned", "unpinned", "deleted", "restored"]
 WORDS: dict[Deed, str] = {
     "archived": "in the archive. Show, Archived runs too, lists them",
     "listed": "back in the lists",
+    "pinned": "pinned: first in the table, and the baseline of comparisons",
+    "unpinned": "not pinned any more",
     "deleted": "in the trash",
     "restored": "back",
 }
+LABELS: dict[Deed, tuple[str, bool, Deed]] = {
+    "archived": ("archived", True, "listed"),
+    "listed": ("archived", False, "archived"),
+    "pinned": ("pinned", True, "unpinned"),
+    "unpinned": ("pinned", False, "pinned"),
+}
+"""What a deed sets in the labels of a run, and the deed that takes it back."""
+PIN = "📌 "
 DONE = "runs_done"
 """Session-state entry: a :class:`Done`."""
-FEWEST, MOST = 2, 6
+FEWEST, MOST = 2, 12
 """Runs side by side."""
 ROWS = 200
 """Rows that the browser gets at a time."""
@@ -92,17 +104,17 @@ def all_runs(store: SessionStore) -> None:
         import_and_trash(store)
         return
     what_came()
-    wanted, columns = filters(every)
-    shown = [run for run in every if wanted.keeps(run)]
+    wanted, columns, together = filters(every)
+    shown = pinned_first([run for run in every if wanted.keeps(run)])
     what_was_done(every, store)
     if not shown:
         st.info("No run fits these filters.")
     else:
         part = shown if len(shown) <= ROWS else one_page(shown, wanted)
-        ticked = table(part, columns)
+        ticked = groups_table(part) if together else table(part, columns)
         count = f"{len(shown):,}" if len(shown) == len(every) else f"{len(shown):,} of {len(every):,}"
         st.caption(f"{count} runs" + (f", {len(ticked)} ticked." if ticked else ". Tick them at their left edge."))
-        actions([store.open(run.id) for run in ticked], store)
+        actions([store.open(run.id) for run in ticked], [run.id for run in every if run.labels.pinned], store)
     import_and_trash(store)
 
 
@@ -112,8 +124,8 @@ def import_and_trash(store: SessionStore) -> None:
         trash(store)
 
 
-def filters(every: Sequence[Run]) -> tuple[Wanted, list[str]]:
-    """The controls above the table: which runs, and which columns. All of them are part of the address."""
+def filters(every: Sequence[Run]) -> tuple[Wanted, list[str], bool]:
+    """The controls above the table: which runs, which columns, and whether seeds stand together. All of them are part of the address."""
     text, status, engineer, tags, more = st.columns([1.6, 1, 1, 1, 0.7], vertical_alignment="bottom")
     words = text.text_input("Find", key="find", bind="query-params", placeholder="title, id, tag or note", icon=":material/search:")
     statuses = status.multiselect("Status", sorted({run.status for run in every}), key="status", bind="query-params", placeholder="any")
@@ -127,8 +139,12 @@ def filters(every: Sequence[Run]) -> tuple[Wanted, list[str]]:
             "Kind of task", sorted({run.family for run in every}), key="family", bind="query-params", placeholder="any"
         )
         archived = st.toggle("Archived runs too", key="archived", bind="query-params")
+        together = st.toggle(
+            "Seeds together", key="together", bind="query-params",
+            help="Runs that differ in nothing but title and seed are one row, with their mean.",
+        )  # fmt: skip
         columns = st.multiselect("Columns", list(COLUMNS), default=list(USUAL), key="columns", bind="query-params")
-    return Wanted(words, tuple(statuses), tuple(families), tuple(engineers), tuple(chosen), archived), columns
+    return Wanted(words, tuple(statuses), tuple(families), tuple(engineers), tuple(chosen), archived), columns, together
 
 
 def one_page(shown: Sequence[Run], wanted: Wanted) -> list[Run]:
@@ -139,14 +155,14 @@ def one_page(shown: Sequence[Run], wanted: Wanted) -> list[Run]:
         many = -(-len(shown) // ROWS)
         number = st.pagination(many, key=f"page-{hash((wanted, by, many))}")  # after another search, the first page
     first = ROWS * (number - 1)
-    part = ORDERS[by](shown)[first : first + ROWS]
+    part = pinned_first(ORDERS[by](shown))[first : first + ROWS]
     where.caption(f"{first + 1:,} to {first + len(part):,} of {len(shown):,}", text_alignment="right")
     return part
 
 
 def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     """The table, sorted by a click on a head; returns the runs that are ticked."""
-    titles = [no_formula(run.title) for run in shown]  # the table saves itself as CSV
+    titles = [PIN * run.labels.pinned + no_formula(run.title) for run in shown]  # the table saves itself as CSV
     frame = pd.DataFrame({"run": titles} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
     config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width="medium", pinned=True)}
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
@@ -156,37 +172,70 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
         )
     config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
     config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])
+    return [shown[row] for row in ticked_rows(frame, config, ["run", *columns], tuple(run.id for run in shown))]
+
+
+def groups_table(shown: Sequence[Run]) -> list[Run]:
+    """The same with a row for each group of seeds; returns the runs of the groups that are ticked."""
+    groups = over_seeds(shown)
+    frame = pd.DataFrame([group_row(group) for group in groups])
+    config: dict[str, Any] = {"runs": st.column_config.TextColumn("runs", width="medium", pinned=True)}
+    for name, when in (("before", "before training"), ("after", "after the last measured stage")):
+        config[name] = st.column_config.NumberColumn(name, help=f"Mean over the seeds of the valid rates {when}", format="%g %%")
+    config["lowest to highest"] = st.column_config.TextColumn(help="Of the valid rates after the last measured stage")
+    ids = tuple(tuple(run.id for run in group) for group in groups)
+    return [run for row in ticked_rows(frame, config, list(frame.columns), ids) for run in groups[row]]
+
+
+def group_row(group: Sequence[Run]) -> dict[str, Any]:
+    """What the table says of runs that differ in nothing but title and seed."""
+    first, done = group[0], [run.last for run in group if run.last is not None]
+    ends = sorted(done, key=lambda rate: rate.valid)
+    row = {"runs": PIN * first.labels.pinned + no_formula(without_seed(first.title)), "seeds": len(group)}
+    for name, rates in (("before", [run.base for run in group if run.base is not None]), ("after", done)):
+        row[name] = float(number(100 * fmean(rate.valid for rate in rates), decimals_of(rates[0].n))) if rates else None
+    row["lowest to highest"] = " to ".join(percent(rate.valid, rate.n) for rate in (ends[0], ends[-1])) if len(ends) > 1 else ""
+    return row | {"measured": len(done), "engineer": name_of(first.engineer), "method": title_of(first.method), "stages": first.stages}
+
+
+def ticked_rows(frame: pd.DataFrame, config: dict[str, Any], order: list[str], of: tuple[Any, ...]) -> list[int]:
+    """Draws a table of what ``of`` names, and returns the rows that are ticked."""
     chosen = st.dataframe(
         frame,
-        key=f"runs-{hash(tuple(run.id for run in shown))}",  # other rows, other ticks
+        key=f"runs-{hash(of)}",  # other rows, other ticks
         column_config=config,
-        column_order=["run", *columns],
+        column_order=order,
         hide_index=True,
-        height=min(35 * (len(shown) + 1) + 3, 420),
+        height=min(35 * (len(frame) + 1) + 3, 420),
         on_select="rerun",
         selection_mode="multi-row",
         placeholder="–",
-        alt=f"Table of {len(shown)} runs",
+        alt=f"Table of {len(frame)} runs",
     )
-    return [shown[row] for row in chosen["selection"]["rows"] if row < len(shown)]
+    return [row for row in chosen["selection"]["rows"] if row < len(frame)]
 
 
-def actions(ticked: Sequence[Session], store: SessionStore) -> None:
-    """What can be done with the ticked runs."""
+def actions(ticked: Sequence[Session], pinned: Sequence[str], store: SessionStore) -> None:
+    """What can be done with the ticked runs; ``pinned`` are the ids of those that comparisons begin with."""
     if not ticked:
         return
-    every_archived = all(session.labels.archived for session in ticked)
+    every_archived, every_pinned = (all(getattr(session.labels, name) for session in ticked) for name in ("archived", "pinned"))
     with st.container(horizontal=True):
-        few = not FEWEST <= len(ticked) <= MOST
+        compared = list(dict.fromkeys([*pinned, *(session.id for session in ticked)]))
+        fits = FEWEST <= len(compared) <= MOST
         if st.button(
-            "Compare", key="compare", type="primary", icon=":material/compare_arrows:", disabled=few,
-            help="Two to six runs side by side." if few else None,
+            "Compare", key="compare", type="primary", icon=":material/compare_arrows:", disabled=not fits,
+            help=("With what is pinned, as the baseline." if pinned else None) if fits else f"{FEWEST} to {MOST} runs side by side.",
         ):  # fmt: skip
-            st.query_params["compare"] = ",".join(session.id for session in ticked)
+            st.query_params["compare"] = ",".join(compared)
+            st.session_state[SEEDS_MEAN] = bool(st.session_state.get("together"))
             st.rerun()
+        pins = refusals.changes("The table shows it first, and every comparison begins with it.")
+        if st.button("Unpin" if every_pinned else "Pin", key="pin", icon=":material/push_pin:", **pins):
+            set_label("unpinned" if every_pinned else "pinned", ticked)
         archives = refusals.changes()
         if st.button("Take out of the archive" if every_archived else "Archive", key="archive", icon=":material/inventory_2:", **archives):
-            set_archived(ticked, not every_archived)
+            set_label("listed" if every_archived else "archived", ticked)
         deletes = refusals.changes("Moves them to the trash; Undo brings them back.")
         if st.button("Delete", key="delete", icon=":material/delete:", **deletes):
             delete(ticked, store)
@@ -195,12 +244,14 @@ def actions(ticked: Sequence[Session], store: SessionStore) -> None:
         one_run(ticked[0])
 
 
-def set_archived(ticked: Sequence[Session], archived: bool) -> None:
+def set_label(what: Deed, ticked: Sequence[Session]) -> None:
+    name, value, _ = LABELS[what]
+
     def label(session: Session) -> Session:
-        shelf.label(session, session.labels.model_copy(update={"archived": archived}))
+        shelf.label(session, session.labels.model_copy(update={name: value}))
         return session
 
-    carry_out("archived" if archived else "listed", label, ticked)
+    carry_out(what, label, ticked)
 
 
 def delete(ticked: Sequence[Session], store: SessionStore) -> None:
@@ -250,15 +301,18 @@ def what_was_done(every: Sequence[Run], store: SessionStore) -> None:
             if done.what == "deleted":
                 restore(list(held), store)
             else:
-                set_archived([store.open(session_id) for session_id in held], done.what == "listed")
+                set_label(LABELS[done.what][2], [store.open(session_id) for session_id in held])
 
 
 def holding(done: Done, every: Sequence[Run], store: SessionStore) -> dict[str, str]:
     """Those of the sessions with which it is still as it was done: id -> title."""
     if done.what == "deleted":
         there = {gone.id for gone in shelf.in_trash(store) if gone.kind == "session"}
+    elif done.what == "restored":
+        there = {run.id for run in every}
     else:
-        there = {run.id for run in every if done.what == "restored" or run.labels.archived == (done.what == "archived")}
+        name, value, _ = LABELS[done.what]
+        there = {run.id for run in every if getattr(run.labels, name) == value}
     return {session_id: title for session_id, title in done.titles.items() if session_id in there}
 
 
@@ -293,7 +347,7 @@ def labels_form(session: Session) -> None:
         if not st.form_submit_button("Save", key="save-labels", **allowed):
             return
     try:
-        shelf.label(session, Labels(title=title, tags=tuple(tags), notes=notes, archived=labels.archived))
+        shelf.label(session, Labels.model_validate(labels.model_dump() | {"title": title, "tags": tuple(tags), "notes": notes}))
     except ValidationError as error:
         st.error(f"Not saved: {markup.plain(one_line(error))}.")
     except LabError as error:
