@@ -139,6 +139,19 @@ def test_a_config_is_saved_and_comes_back(page: AppTest) -> None:
     assert "agents" in page.error[0].value and page.session_state["design_sizes"] == [5]
 
 
+def test_a_saved_config_gets_another_name_and_is_deleted(page: AppTest) -> None:
+    for name in ("first", "second"):
+        drafts.save(SessionStore(), name, EnvironmentConfig.uniform((4, 6)))
+    take(page.run(), "first")
+    page.text_input(key="design_name_of_first").set_value("second").run().button(key="design_rename").click().run()
+    assert "Not renamed: there is a config second already" in shown(page.error[0].value)
+    page.text_input(key="design_name_of_first").set_value("The Third").run().button(key="design_rename").click().run()
+    assert drafts.shelf(SessionStore()).keys() == {"second", "the-third"} and page.selectbox(key="design_saved").value == "the-third"
+    page.button(key="design_remove").click().run()
+    assert "the-third is deleted" in shown(page.success[0].value) and drafts.shelf(SessionStore()).keys() == {"second"}
+    assert page.session_state["design_sizes"] == [4, 6], "the page still shows it"
+
+
 def test_the_address_holds_the_config_and_a_reload_keeps_it(page: AppTest) -> None:
     page.run()
     assert "config" not in page.query_params, "the usual one needs no address"

@@ -108,6 +108,18 @@ def decode(code: str) -> EnvironmentConfig:
     return EnvironmentConfig.from_bytes(data, "address")
 
 
+def rename(store: SessionStore, name: str, words: str) -> str:
+    """Gives a saved config the name that is made of ``words``, and returns that. Raises ConfigError if it is none or taken."""
+    if (new := named(words)) != name:
+        if new in shelf(store):
+            raise ConfigError(f"there is a config {new} already")
+        try:
+            shelf(store)[name].rename(store.root / SHELF / f"{new}.json")
+        except (KeyError, OSError):
+            raise ConfigError(f"{name} is not on the shelf any more") from None
+    return new
+
+
 def save(store: SessionStore, name: str, config: EnvironmentConfig) -> Path:
     """Puts ``config`` on the shelf, over an older one of that name. Raises ConfigError if the name is none."""
     if not CONFIG_NAME.fullmatch(name):

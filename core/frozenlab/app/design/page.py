@@ -31,7 +31,7 @@ NAMES = {
 }
 LAYOUT = ("Layout", "Where the holes go. Several are mixed in equal parts; the boards in **Layouts**, above, show what each looks like.")
 ERROR = "design_error"
-"""Session-state entry: why a config was not saved."""
+"""Session-state entry: why a config was not saved or renamed."""
 BY_CHANCE = (
     "By chance",
     "How often a random board with these settings must wait. The generator samples until it reaches the wait ratio you set. Measured for "
@@ -51,13 +51,15 @@ def page() -> None:
     with desk:
         if problem:
             st.warning(plain(problem))
-        presets()
+        begin, train = st.columns([2.3, 1], vertical_alignment="bottom")
+        with begin:
+            presets()
         rules_of_drawing()
         config, drawable = knobs()
         if config is not None:
             nav.put("config", None if config == drafts.offered(drafts.QUICK, ()) else drafts.encode(config))
         if (
-            st.button("Train with this config", type="primary", disabled=config is None or drawable is None, width="stretch")
+            train.button("Train with this config", type="primary", disabled=config is None or drawable is None, width="stretch")
             and config is not None
         ):
             state.design_config = config.to_json()
@@ -168,14 +170,12 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
     row = st.container(horizontal=True)
     with row.popover("Load"):
         st.selectbox("Saved configs", drafts.shelf(store), index=None, key="design_saved", on_change=take_saved, placeholder="Choose one")
+        shelf_actions(store)
         st.file_uploader("A config file", type=["json", "toml"], key="design_upload", on_change=take_upload, max_upload_size=1)
     saves = refusals.changes(disabled=config is None)
     with row.popover("Save", **saves):
         st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
         st.button("Save", on_click=keep, args=(config,), key="design_keep", **saves)
-        refusals.show_reason(ERROR)
-        if state.get("design_kept"):
-            st.success(plain(state.pop("design_kept")))
     for kind, write in (("json", EnvironmentConfig.to_json), ("toml", EnvironmentConfig.to_toml)):
         row.download_button(
             f"Export {kind.upper()}",
@@ -185,8 +185,32 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
             on_click="ignore",
             disabled=config is None,
         )
+    refusals.show_reason(ERROR)
+    if state.get("design_kept"):
+        st.success(plain(state.pop("design_kept")))
     if state.get("design_load_error"):
         st.error(plain(f"This is no environment config. {state.design_load_error}"))
+
+
+def shelf_actions(store: SessionStore) -> None:
+    """What can be done with the saved config that was chosen: another name, or no place on the shelf. It stays on the page."""
+    if not (chosen := state.get("design_saved")):
+        return
+
+    def rename() -> None:
+        with refusals.keeping_reason(ERROR, "Not renamed"):
+            state.design_saved = drafts.rename(store, chosen, state[key])
+            state.design_kept = f"Renamed: {chosen} is {state.design_saved} now."
+
+    def remove() -> None:
+        drafts.shelf(store)[chosen].unlink(missing_ok=True)
+        state.design_saved, state.design_kept = None, f"{chosen} is deleted. The page still shows it; Save puts it back."
+
+    key = f"design_name_of_{chosen}"
+    st.text_input("Another name", chosen, key=key, max_chars=63)
+    with st.container(horizontal=True):
+        st.button("Rename", on_click=rename, key="design_rename", icon=":material/edit:", **refusals.changes())
+        st.button("Delete", on_click=remove, key="design_remove", icon=":material/delete:", **refusals.changes())
 
 
 def file_text(write: Callable[[EnvironmentConfig], str], config: EnvironmentConfig | None) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.app.ui import form, markup, refusals
-from frozenlab.base.errors import cut, one_line
+from frozenlab.base.errors import cut
 from frozenlab.base.numbers import counted
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
@@ -60,9 +60,10 @@ def connection(values: dict[str, Any], key: str) -> None:
         server = Server(**{name: values[name] for name in ("base_url", "key_variable")}, model=values["model"] or "the server")
     except ValidationError:  # the form's own check says what is wrong
         return
-    refused = hosts.refusal(server) is not None
-    hint = "Allow the server first, below." if refused else "Asks the server for its models, and the model for one word."
-    if st.button("Test the connection", key=f"{key}-test", icon=":material/lan:", **refusals.changes(hint, disabled=refused)):
+    # Once the model is named, the page itself asks whether the server may be asked.
+    allowed = hosts.refusal(server) is None if values["model"] else may_ask([server], f"{key}-test")
+    hint = "Asks the server for its models, and the model for one word." if allowed else "Allow the server first."
+    if st.button("Test the connection", key=f"{key}-test", icon=":material/lan:", **refusals.changes(hint, disabled=not allowed)):
         with st.spinner("Asking the server", show_time=True):
             st.session_state[f"{key}-tried"] = try_out(server, bool(values["model"]))
     found: Tried | None = st.session_state.get(f"{key}-tried")
@@ -91,7 +92,7 @@ def try_out(server: Server, named: bool) -> Tried:
     if named:
         try:
             text = ask_for_text(server, [{"role": "user", "content": "Answer with one word: ready."}], seed=0).written.text
-            works, words = True, f"{server.model} wrote {cut(one_line(text), 60)!r} after {time.monotonic() - began:.1f} s."
+            works, words = True, f"{server.model} wrote {cut(' '.join(text.split()), 60)!r} after {time.monotonic() - began:.1f} s."
         except ProposalError as error:
             missing = f" The server does not list {server.model}." if models and server.model not in models else ""
             works, words = False, f"{error}.{missing}"
