@@ -93,7 +93,7 @@ def serving(*script: Behaviour) -> Iterator[type[Server]]:
     """The server while it runs; its class holds what it has seen, and ``url``."""
     handler = type("Scripted", (Server,), {"script": list(script), "seen": [], "keys": [], "headers_seen": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     handler.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
         yield handler

@@ -59,6 +59,7 @@ def kept(tmp_path: Path) -> list[Path]:
     return [*(tmp_path / "sessions" / "answers").glob("*.jsonl")]
 
 
+@pytest.mark.slow
 def test_what_was_written_before_a_stop_is_not_written_again(task: Task, written: list[int], tmp_path: Path) -> None:
     whole = measure(task, "result")
     assert written == [4] * 6 and not kept(tmp_path)

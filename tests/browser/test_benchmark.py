@@ -26,6 +26,7 @@ def scrolled(page: Page) -> float:
     return page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
 
 
+@pytest.mark.slow
 def test_a_figure_leads_to_its_boards_and_the_link_opens_them(app: App, measured: Result, page: Page, visit: Callable[..., Page]) -> None:
     assert measured.rows is not None
     cell = measured.rows[(measured.rows["agents"] == 3) & (measured.rows["size"] == 5)]

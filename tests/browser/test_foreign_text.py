@@ -68,6 +68,7 @@ def test_no_page_sends_a_request_or_makes_an_element(app: App, page: Page, trap:
     assert not asked
 
 
+@pytest.mark.slow
 def test_a_strangers_file_asks_nobody(new_app: Callable[[], App], page: Page, trap: tuple[str, list[str]], tmp_path: Path) -> None:
     app, (host, asked) = new_app(), trap
     marker = Marker("markdown", host)

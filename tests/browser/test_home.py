@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import App
@@ -18,6 +19,7 @@ DOORS: dict[str, Callable[[Page], None]] = {
 """What each button leads to."""
 
 
+@pytest.mark.slow
 def test_each_door_leads_where_it_says_by_mouse_and_by_keyboard(shared_app: App, page: Page) -> None:
     for place, name in enumerate(DOORS):
         page.goto(shared_app.url)

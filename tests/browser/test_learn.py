@@ -153,6 +153,7 @@ def test_the_search_on_a_curated_board_runs_to_its_end_without_a_request(shared_
     assert not asked
 
 
+@pytest.mark.slow
 def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}")
     name = page.get_by_role("textbox", name="Your name")

@@ -38,6 +38,7 @@ def app(new_app: Callable[[], App]) -> App:
     return app
 
 
+@pytest.mark.slow
 def test_from_the_story_of_a_session(app: App, page: Page) -> None:
     page.goto(f"{app.url}/story?session=long&part=failed")
     page.locator(".st-key-story-board-plans").get_by_text("every stage").click()

@@ -256,6 +256,7 @@ def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(shar
     expect_board(page, "S > F\nF F F\nF F F\nF F G")
 
 
+@pytest.mark.slow
 def test_rapid_strokes_are_not_lost(shared_app: App, page: Page) -> None:
     play(shared_app, page, mode="Draw")
     for r, c in ((0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (2, 1)):
@@ -464,6 +465,7 @@ def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, 
     soon(page, lambda: pixels(page) != moved)
 
 
+@pytest.mark.slow
 def test_in_a_large_team_an_agent_is_picked_out_by_its_number(shared_app: App, page: Page) -> None:
     team = tuple(Agent((row, 0), (row, 59)) for row in range(0, 60, 2))
     player = play(shared_app, page, Board(("F" * 60,) * 60, team))
@@ -490,6 +492,7 @@ def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
     soon(page, lambda: pixels(page) != before)
 
 
+@pytest.mark.slow
 def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page) -> None:
     play(shared_app, page)
     page.get_by_text("Save", exact=True).click()

@@ -82,6 +82,7 @@ def test_a_figure_gives_its_data(app: App, three: list[str], page: Page) -> None
     soon(page, lambda: {*(rows := of_second())[0]} == columns and len(rows) == 18, "the second figure is the map of the session")
 
 
+@pytest.mark.slow
 def test_a_run_is_archived_deleted_and_taken_back(app: App, three: list[str], page: Page) -> None:
     page.goto(f"{app.url}/runs?find=Third")
     tick(page, 0)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from frozenlab.experiments.studies.presets import engineers_study
@@ -57,6 +58,7 @@ def test_a_view_is_taken_along_as_a_picture_and_as_a_link(shared_app: App, page:
     expect(page.locator("svg")).to_have_count(6)
 
 
+@pytest.mark.slow
 def test_the_form_of_a_study_is_kept_when_a_job_ends_and_when_other_parts_are_looked_at(app: App, page: Page) -> None:
     running = Study.create(engineers_study(2), SessionStore(app.sessions), "mine")
     state = WorkerState(status="running", progress=0.3, heartbeat=time.time(), **own_process())

@@ -1,6 +1,6 @@
 """Damages folders in thousands of ways, and calls everything that reads them: commands, pages, and what both are made of.
 
-No reader may raise anything but a LabError, whose one sentence a person can act on, nor take more than a second of the processor.
+No reader may raise anything but a LabError, whose one sentence a person can act on, nor take more than ten seconds of the processor.
 ``python -m tests.faults.folders`` does 10,000 of each main kind and prints a table; ``test_folders.py`` does a few.
 """
 
@@ -35,7 +35,7 @@ from tests.faults.readers import PAGES, READERS
 from tests.faults.whole import MAIN, NAME, PLACES, built, trained
 
 CORE = Path(frozenlab.__file__).parent
-SLOW = 1.0
+SLOW = 10.0
 """Seconds of the processor that a reader may take."""
 STUCK = 20
 """Seconds after which a reader is interrupted."""

@@ -35,6 +35,7 @@ def test_a_suite_can_ask_for_a_wait_ratio() -> None:
     assert all(abs(strata[size, holes, True] - strata[size, holes, False]) <= 1 for size, holes, _ in strata)
 
 
+@pytest.mark.slow
 def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -> None:
     """Two processes on their own, started one after the other, one of them with two workers: the same bytes."""
     code = (
@@ -59,7 +60,7 @@ def hashes_drawn() -> np.ndarray:
     return canonical_hashes([i.board for i in generate(config, 600, seed=3, exclude=held_out())])
 
 
-@pytest.mark.parametrize("name", SUITES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if "-wr" in name else name for name in SUITES])
 def test_a_named_suite_is_whole_and_none_of_its_boards_is_ever_drawn_for_training(name: str) -> None:
     spec, suite = SUITES[name], build_suite(SUITES[name], sum_of_costs=False)
     assert Counter(BoardKind(i.board.num_agents, i.board.size) for i in suite) == dict.fromkeys(spec.cells, spec.boards_per_cell)

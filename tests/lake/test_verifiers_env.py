@@ -113,7 +113,7 @@ def endpoint() -> Iterator[str]:
         third.data.prompt: slow,
     }
     server = ThreadingHTTPServer(("127.0.0.1", 0), Parrot)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()

@@ -305,7 +305,7 @@ def test_what_cannot_be_fetched_leaves_nothing(offer: Offer, tmp_path: Path, mon
 
     offer()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Half, directory=str(tmp_path / "index")))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     monkeypatch.setenv("PIP_FIND_LINKS", f"http://127.0.0.1:{server.server_port}/")
     assert published in refused(), "half a download"
     server.shutdown()

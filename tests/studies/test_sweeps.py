@@ -112,6 +112,7 @@ def test_the_time_of_each_arm_is_that_of_its_own_training() -> None:
     assert own[1] - own[2] == pytest.approx(2 * 2 * 16) and spec.seconds(pace, 2) == pytest.approx(sum(own))
 
 
+@pytest.mark.slow
 def test_an_arm_with_other_training_shares_the_measured_base_and_equals_a_session_of_its_own(tmp_path: Path) -> None:
     spec = sweep_study(1, short_spec("rules"), {"steps": (2, 3)})
     study = Study.create(spec, SessionStore(tmp_path), "swept")

@@ -50,6 +50,7 @@ def test_a_session_runs(session: Session) -> None:
     assert validation.groupby("config_cell").size().to_dict() == dict.fromkeys(CELLS, 4)
 
 
+@pytest.mark.slow
 def test_a_study_runs(spec: SessionSpec, store: SessionStore) -> None:
     arms = tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in (UniformEngineer(), FixedEngineer()))
     study = Study.create(StudySpec(title="numbers", session=spec.changed(engineer=FixedEngineer()), arms=arms, seeds=(1, 2)), store, "them")
