@@ -252,10 +252,11 @@ def test_a_look_wakes_the_queue_although_its_file_was_lost_while_no_dispatcher_r
     assert woken == [machine.root], "nothing waits any more"
 
 
-def test_a_file_that_is_damaged_while_the_queue_runs_is_made_anew(machine: Machine) -> None:
+@pytest.mark.parametrize("damage", [b"no database" * 1000, b""], ids=["damaged", "emptied"])
+def test_a_file_that_is_damaged_while_the_queue_runs_is_made_anew(machine: Machine, damage: bytes) -> None:
     jobs = [machine.job(f"job-{n}", seconds=2.0 if n < CORES else 0.3) for n in range(4)]
     wait_for(lambda: sum(row.pid > 0 for row in machine.db.jobs()) == CORES and all(status(job) == "running" for job in jobs[:CORES]))
-    machine.db.path.write_bytes(b"no database" * 1000)
+    machine.db.path.write_bytes(damage)
     wait_for(lambda: all(status(job) == "done" for job in jobs))
     assert [runs(job) for job in jobs] == [["begin", "done"]] * 4
 

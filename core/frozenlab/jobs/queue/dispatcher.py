@@ -78,15 +78,15 @@ class Dispatcher:
         for job in recovered(self.root, known):
             self.db.add_missing(job)
         self.db.set_fact(FILLED, True)
-        self.inode = (self.db.revision() or (0,))[0]
 
     def look(self) -> None:
         """Deal with workers that have ended, then start those for which there is room."""
-        if (self.db.revision() or (0,))[0] != self.inode:  # the file was deleted or damaged
-            self.recover()
         ended = not all(process_alive(*worker) for worker in self.workers.values())
-        if self.db.revision() == self.seen and not ended and time.monotonic() - self.looked < LOOK:
+        unchanged = self.seen is not None and self.db.revision() == self.seen
+        if unchanged and not ended and time.monotonic() - self.looked < LOOK:
             return
+        if not self.db.fact(FILLED):  # the file was deleted, damaged or emptied
+            self.recover()
         self.seen, self.looked = self.db.revision(), time.monotonic()
         jobs = self.db.jobs()
         if jobs:
