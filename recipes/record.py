@@ -45,12 +45,15 @@ class Recording(NamedTuple):
     """Stages (0 is the first) whose weights ship: the last one, and those that a recorded replay asks."""
 
 
+TWIN = "Quick session, config kept"
+"""The session beside which a talk asks whether it was the redesign."""
 RECORDINGS = {
     recording.id: recording
     for recording in (
         Recording("example-long", "grpo", ("run", "--preset", "long"), (3,)),
         Recording("example-long-imitation", "imitation", ("run", "--preset", "long", "--method", "imitation"), (3,)),
         Recording("example-quick", "quick", ("run", "--preset", "quick"), (1, 2)),
+        Recording("example-quick-fixed", "quick", ("run", "--preset", "quick", "--engineer", "fixed", "--title", TWIN), ()),
         Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
         Recording("example-smollm2", "", (), (2,)),
     )

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import App
 
 DOORS: dict[str, Callable[[Page], None]] = {
-    "Watch it": lambda page: expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?"),
+    "Watch it": lambda page: expect(page.locator(".scene h1")).to_have_text("Can a model design what it learns from?"),
     "Begin the course": lambda page: expect(page.locator(".steer .score")).to_contain_text("No conflict"),
     "Play a board": lambda page: expect(page.get_by_role("radio", name="Draw")).to_be_visible(),
     "Set one up": lambda page: expect(page.get_by_role("heading", level=1, name="What should run?")).to_be_visible(),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from frozenlab.app.present.deck import html_file, talk
-from frozenlab.app.present.scenes import PARTS, Preparation, prepare, prepared, scenes_of
+from frozenlab.app.present.scenes import USUAL, Preparation, kept_scenes, prepare, prepared
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
 from tests.browser.axe import check_axe
@@ -18,10 +19,6 @@ from tests.browser.conftest import AT_REST, App, Watch, press_until_seen, soon
 
 NAME = "example-quick"
 SAYS = "Monday (failed) has no story yet: this is the recorded session example-quick."
-ROW = 35
-"""Height of a row of a table in pixels."""
-
-
 SMALLEST = """() => {
   const hasText = ({ childNodes }) => [...childNodes].some((child) => child.nodeType === 3 && child.data.trim());
   const seen = (element) => element.checkVisibility() && element.getClientRects().length && !element.closest('.zoom');
@@ -39,9 +36,9 @@ def test_the_file_plays_every_scene_with_networking_off(
     visit: Callable[..., Page], watch: Watch, tmp_path: Path, screen: tuple[int, int], theme: str
 ) -> None:
     session = SessionStore().open(NAME)
-    scenes = scenes_of(session)
+    scenes = kept_scenes(session)
     file = tmp_path / "talk.html"
-    file.write_text(html_file(session.spec.tasks, talk(session, scenes, {}, says=SAYS)), encoding="utf-8")
+    file.write_text(html_file(session.spec.tasks, talk(session, scenes, {}, says=SAYS, play="http://lab.example/play")), encoding="utf-8")
     size = {"width": screen[0], "height": screen[1]}
     page, asked = visit(viewport=size, color_scheme=theme, reduced_motion="reduce", offline=True), []
     page.on("request", lambda request: asked.append(request.url))
@@ -82,7 +79,7 @@ def notes_of(page: Page) -> Page:
 
 def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch: Watch, tmp_path: Path) -> None:
     session = SessionStore().open(NAME)
-    scenes = scenes_of(session)
+    scenes = kept_scenes(session)
     file = tmp_path / "talk.html"
     file.write_text(html_file(session.spec.tasks, talk(session, scenes, {})), encoding="utf-8")
     page.goto(file.as_uri())
@@ -111,52 +108,69 @@ def mine(new_app: Callable[[], App]) -> App:
 
 
 @pytest.mark.slow
-def test_a_talk_is_prepared(mine: App, page: Page) -> None:
+def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     store = SessionStore(mine.sessions)
     page.goto(f"{mine.url}/present?session=mine")
-    table = page.locator('[data-testid="stDataFrame"] .dvn-scroller')
-    expect(table).to_be_visible()
+    strip = page.get_by_role("region", name="Scenes of the talk")
+    cards = strip.get_by_role("listitem")
+    expect(cards.first).to_contain_text("The question")
 
-    def press(x: float, row: int, times: int) -> None:
-        table.click(position={"x": x, "y": ROW * (row + 1) + ROW // 2}, click_count=times)
+    def expect_kept(scenes: list[str], **others: Any) -> None:
+        def kept() -> bool:
+            found = prepared(store.open("mine"), store)
+            return found.scenes == tuple(scenes) and all(getattr(found, name) == value for name, value in others.items())
 
-    def expect_kept(scenes: list[str], notes: dict[str, str]) -> None:
-        wanted = Preparation(scenes=tuple(scenes), notes=notes)
-        soon(page, lambda: prepared(store.open("mine"), store) == wanted, f"keeping {wanted}")
+        soon(page, kept, f"keeping {scenes} and {others}")
 
-    box = table.bounding_box()
-    assert box is not None
-    names = [part.name for part in PARTS]
-
-    def write(row: int, note: str) -> None:
-        press(0.8 * box["width"], row, 2)
-        writing = page.locator("textarea.gdg-input")
-        expect(writing).to_be_focused()
-        writing.fill(note)
-        writing.press("Enter")
-
-    write(0, "Wait for silence.")
-    expect_kept(names, {"opening": "Wait for silence."})
-    for row in (4, 1):
-        press(0.342 * box["width"], row, 1)
-        names.remove(PARTS[row].name)
-        expect_kept(names, {"opening": "Wait for silence."})
+    check_axe(page, "the film strip")
+    names = list(USUAL)
+    strip.get_by_label("What to say: The question, and a board that it fails on").fill("Wait for silence.")
+    expect_kept(names, notes={"opening": "Wait for silence."})
+    cards.nth(2).get_by_role("checkbox").uncheck()
+    names.remove("curve")
+    expect_kept(names, notes={"opening": "Wait for silence."})
+    cards.nth(1).get_by_title("Earlier").click()
+    names[:2] = names[1::-1]
+    expect_kept(names)
+    cards.nth(0).locator(".frame").drag_to(cards.nth(1).locator(".frame"))
+    names[:2] = names[1::-1]
+    expect_kept(names)
+    strip.get_by_role("button", name="Add words of your own").click()
+    strip.get_by_label("Heading of your scene").fill("Questions?")
+    expect_kept([*names, "own-1"])
+    soon(page, lambda: prepared(store.open("mine"), store).own["own-1"].heading == "Questions?")
     page.get_by_role("button", name="Present", exact=True).click()
-    expect(page.locator(".count")).to_have_text(f"1 / {len(names)}")
+    expect(page.locator(".count")).to_have_text(f"1 / {len(names) + 1}")
+    page.keyboard.press("End")
+    expect(page.locator(".deck h1").first).to_have_text("Questions?")
     page.keyboard.press("Escape")
-    expect(table).to_be_visible()
-    write(6, "The end.")  # what is not shown stands last now
-    expect_kept(names, {"opening": "Wait for silence.", "came": "The end."})
+    expect(cards.first).to_contain_text("The question")
+    strip.get_by_role("button", name="2 minutes").click()
+    soon(page, lambda: prepared(store.open("mine"), store).minutes == 2)
+
+
+@pytest.mark.slow
+def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Page) -> None:
+    page.clock.install()
+    page.goto(f"{shared_app.url}/present?session={NAME}&play=film")
+    count = page.locator(".count")
+    expect(count).to_have_text("1 / 9")
+    page.clock.run_for(20_000)
+    expect(count).to_have_text("2 / 9")
+    page.keyboard.press("ArrowRight")
+    expect(count).to_have_text("3 / 9")
+    page.clock.run_for(60_000)
+    expect(count).to_have_text("3 / 9")
 
 
 @pytest.mark.slow
 def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, page: Page) -> None:
     store = SessionStore(mine.sessions)
-    prepare(store.open("mine"), store, Preparation(notes={"failure": "Ask the room first."}))
+    prepare(store.open("mine"), store, Preparation(notes={"tries": "Ask the room first."}))
     page.goto(f"{mine.url}/story?session=mine")
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_visible()
     page.locator(AT_REST).wait_for()
-    press_until_seen(page, "p", page.locator(".deck h1"))
+    press_until_seen(page, "p", page.locator(".scene h1"))
     sheet = page.get_by_role("dialog", name="Keys in a talk")
     page.keyboard.press("?")
     expect(sheet).to_be_visible()
@@ -164,20 +178,22 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, pa
     page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_have_count(0)
-    expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?")
+    title = page.locator(".scene h1")
+    expect(title).to_have_text("Can a model design what it learns from?")
     page.keyboard.press("ArrowRight")
     notes = notes_of(page)
     expect(notes.locator(".spoken")).to_have_text("Ask the room first.")
-    expect(notes.locator(".next")).to_have_text("Next: It trains on boards like these")
-    expect(page.locator(".deck h1")).to_have_text("It fails here")
+    expect(notes.locator(".next")).to_have_text("Next: It learns on boards that were chosen for it")
+    expect(notes.locator(".preview h1")).to_have_text("It learns on boards that were chosen for it")
+    expect(title).to_have_text("It tries, and what works becomes likelier")
     page.bring_to_front()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".deck h1")).to_have_text("It trains on boards like these")
-    expect(notes.locator(".now")).to_have_text("It trains on boards like these")
+    expect(title).to_have_text("It learns on boards that were chosen for it")
+    expect(notes.locator(".now")).to_have_text("It learns on boards that were chosen for it")
     check_axe(notes, "the speaker's window")
     notes.keyboard.press("End")
-    expect(page.locator(".deck h1")).to_have_text("Was it right?")
+    expect(page.locator(".count")).to_have_text("9 / 9")
     notes.close()
     page.keyboard.press("Escape")
-    expect(page.locator(".deck")).to_be_hidden()
+    expect(page.locator(".count")).to_have_count(0)
     expect(page.get_by_role("heading", name="How do I show this in a talk?")).to_be_visible()

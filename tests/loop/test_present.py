@@ -9,11 +9,26 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.present.deck import html_file, talk
-from frozenlab.app.present.page import preparation_of
-from frozenlab.app.present.scenes import NAMES, PARTS, Preparation, TalkError, chosen, file_of, prepare, prepared, scenes_of
+from frozenlab.app.present.scenes import (
+    USUAL,
+    Preparation,
+    TalkError,
+    Words,
+    chosen,
+    file_of,
+    judged_stages,
+    kept_scenes,
+    live_scene,
+    prepare,
+    prepared,
+    scenes_for,
+    scenes_of,
+    twin_of,
+)
 from frozenlab.app.ui.components import hash_of
 from frozenlab.app.ui.figures import overall
-from frozenlab.base.numbers import typeset
+from frozenlab.app.views.view import turned_tasks
+from frozenlab.base.numbers import paired_change, typeset
 from frozenlab.cli.main import main
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -31,25 +46,74 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     scenes = {scene["name"]: scene for scene in scenes_of(session)}
     tables = [session.results(stage) for stage in (None, *range(session.spec.stages))]
     rates = [overall(table) for table in tables if table is not None]
-    assert (scenes["opening"]["before"], scenes["opening"]["after"]) == (rates[0].percent, rates[-1].percent)
-    assert f"n = {rates[-1].n}" in scenes["opening"]["note"] and rates[-1].percents in scenes["opening"]["note"]
-    assert [check["rate"] for check in scenes["curve"]["checks"]] == [rate.value for rate in rates]
-    before, after = scenes["solved"]["boards"][0]["tracks"]
-    assert before["outcome"] == "fault" and after["outcome"] == "optimal"
-    assert all(track["outcome"] == "fault" for board in scenes["failed"]["boards"] for track in board["tracks"])
-    assert scenes["read"]["lines"] and all(row["n"] for row in scenes["came"]["rows"])
+    assert (scenes["closing"]["before"], scenes["closing"]["after"]) == (rates[0].percent, rates[-1].percent)
+    assert f"n = {rates[-1].n}" in scenes["closing"]["note"] and rates[-1].percents in scenes["closing"]["note"]
+    assert [check["rate"] for check in scenes["whole"]["checks"]] == [rate.value for rate in rates]
+    first, steps = judged_stages(session)[0] + 1, session.spec.training.steps
+    assert [check["rate"] for check in scenes["curve"]["checks"]] == [rate.value for rate in rates[: first + 1]], "it stops there"
+    assert max(step for step, _ in scenes["curve"]["steps"]) <= first * steps < scenes["curve"]["total"]
+    [failed], [before, after] = scenes["opening"]["boards"][0]["tracks"], scenes["solved"]["boards"][0]["tracks"]
+    assert failed["outcome"] == before["outcome"] == "fault" and after["outcome"] == "optimal"
+    wrong = session.validation(first - 1)["valid"].value_counts()[False]
+    assert scenes["failed"]["heading"].startswith(f"{wrong} of ") and sum(row["worst"] for row in scenes["failed"]["rows"]) == 1
+    assert all(scene["say"] and scene["seconds"] for scene in scenes.values())
 
 
-def test_the_cited_lines_are_those_of_the_proposal() -> None:
+def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its_own() -> None:
     session = SessionStore().open("example-quick")
     scenes = {scene["name"]: scene for scene in scenes_of(session)}
     record = session.proposal(0)
     assert record is not None and record.proposal is not None
-    cited = {name for claim in record.proposal.claims for name in claim.evidence}
-    assert {line["id"] for line in scenes["read"]["lines"] if line["cited"]} <= cited
+    assert scenes["read"]["id"] in {name for claim in record.proposal.claims for name in claim.evidence}
     assert scenes["wrote"]["summary"] == record.proposal.summary
     assert {typeset(claim.text) for claim in record.proposal.claims} >= set(scenes["wrote"]["claims"])
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
+    assert len(scenes["wrote"]["boards"]) == 3 and all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
+
+
+def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> None:
+    [scene] = chosen(scenes_of(SessionStore().open("example-quick")), ["tries"])
+    assert len(scene["boards"]) == len(scene["good"]) == 8 and 0 < sum(scene["good"]) < 8
+    assert len({json.dumps(board["board"]) for board in scene["boards"]}) == 1
+    assert [board["tracks"][0]["outcome"] != "fault" for board in scene["boards"]] == scene["good"]
+    assert not chosen(scenes_of(SessionStore().open("example-long-imitation")), ["tries"]), "imitation rewards nothing"
+
+
+def test_the_twin_that_kept_its_config_answers_the_question() -> None:
+    session = SessionStore().open("example-quick")
+    twin = twin_of(session)
+    assert twin is not None and twin.id == "example-quick-fixed" and twin_of(twin) is None
+    mine, kept = (one.results(2) for one in (session, twin))
+    assert mine is not None and kept is not None
+    gain = paired_change(kept, mine)
+    whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
+    assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"] and gain.points in closing["answer"]
+    assert whole["other"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
+    assert not gain.clear and "does not show" in closing["answer"]
+    alone, closing = chosen(scenes_of(session), ["whole", "closing"])
+    assert "other" not in alone and "one session cannot say" in closing["answer"]
+
+
+def test_another_change_and_another_board_are_told_if_there_are_such() -> None:
+    session = SessionStore().open("example-quick")
+    first, second = judged_stages(session)
+    [curve] = chosen(scenes_of(session, second), ["curve"])
+    assert len(curve["checks"]) == second + 2
+    usual = scenes_of(session)[0]
+    base, end = session.results(None), session.results(2)
+    assert base is not None and end is not None
+    boards = turned_tasks(base, end)
+    assert all(not base.set_index("board_id")["valid"][board] and end.set_index("board_id")["valid"][board] for board in boards)
+    assert any(scenes_of(session, first, board)[0]["boards"] != usual["boards"] for board in boards[:3])
+    assert scenes_of(session, 7, "no such board")[0] == usual
+
+
+def test_a_session_that_trains_is_shown_as_it_is(tmp_path: Path) -> None:
+    running = build_session(tmp_path, status="running", finished_stages=1)
+    scene = live_scene(running)
+    assert scene["kind"] == "live" and len(scene["boards"]) == 1 and len(scene["checks"]) == 2
+    done = live_scene(build_session(tmp_path, session_id="done"))
+    assert done["kind"] == "numbers" and "%" in done["before"] and "n = " in done["note"]
 
 
 def test_one_file_holds_the_talk_and_asks_for_nothing(session: Session) -> None:
@@ -72,28 +136,26 @@ def test_a_session_without_a_tested_change_has_no_story(tmp_path: Path) -> None:
 
 def test_scenes_are_chosen_and_ordered_by_name(session: Session) -> None:
     scenes = scenes_of(session)
-    assert [scene["name"] for scene in chosen(scenes, ["came", "opening"])] == ["came", "opening"]
-    assert list(chosen(scenes, [])) == scenes
-    with pytest.raises(TalkError, match=r"no scene nonsense; choose from opening, failure"):
-        list(chosen(scenes, ["nonsense"]))
+    assert [scene["name"] for scene in chosen(scenes, ["curve", "opening"])] == ["curve", "opening"]
+    assert [scene["name"] for scene in chosen(scenes, [])] == [scene["name"] for scene in scenes if scene["name"] in USUAL]
+    with pytest.raises(TalkError, match="no scene nonsense; choose from opening, tries"):
+        chosen(scenes, ["nonsense"])
 
 
 def test_what_was_prepared_is_kept_beside_the_sessions(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     session = build_session(tmp_path)
-    assert prepared(session, store) == Preparation(scenes=NAMES)
-    wanted = Preparation(scenes=("came", "opening"), notes={"came": "Slowly."})
+    assert prepared(session, store) == Preparation(scenes=USUAL)
+    own = {"own-1": Words(heading="Who we are", text="Two of us.")}
+    wanted = Preparation(scenes=("came", "own-1", "opening"), notes={"came": "Slowly."}, own=own, title="Ice", minutes=10)
     prepare(session, store, wanted)
     assert prepared(session, store) == wanted
+    scenes = {scene["name"]: scene for scene in scenes_for(session, wanted)}
+    assert scenes["opening"]["heading"] == "Ice" and scenes["own-1"]["text"] == "Two of us."
+    file_of(session, store).write_text('{"schema_version": 1, "scenes": ["failure", "came"]}')
+    assert prepared(session, store).scenes == ("came",), "an older version had other scenes"
     file_of(session, store).write_text("{half")
     assert prepared(session, store) == Preparation()
-
-
-def test_the_table_becomes_a_preparation_by_place() -> None:
-    rows = [{"name": part.name, "show": part.name != "curve", "place": 9 - n, "notes": ""} for n, part in enumerate(PARTS)]
-    rows[0]["notes"] = "Wait for silence."
-    assert preparation_of(rows).scenes == tuple(name for name in reversed(NAMES) if name != "curve")
-    assert preparation_of(rows).notes == {"opening": "Wait for silence."}
 
 
 def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -95,9 +95,9 @@ def test_a_folder_with_a_bad_spec_is_left_out_and_says_why(tmp_path: Path) -> No
         store.open("bad")
 
 
-def test_of_recorded_sessions_those_that_anybody_can_repeat_come_first_and_forks_last(tmp_path: Path) -> None:
+def test_of_recorded_sessions_those_that_anybody_can_repeat_come_first_and_forks_and_twins_last(tmp_path: Path) -> None:
     assert [session.id for session in SessionStore(tmp_path).sessions()] == [
-        "example-quick", "example-long-imitation", "example-long", "example-smollm2", "example-quick-kept",
+        "example-quick", "example-long-imitation", "example-long", "example-smollm2", "example-quick-fixed", "example-quick-kept",
     ]  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def doors(hero: Session | None) -> None:
         watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
     ):
         nav.button(
-            "Watch it", "present", query={"session": hero.id, "play": "1"} if hero else None,
+            "Watch it", "present", query={"session": hero.id, "play": "film"} if hero else None,
             key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P",
         )  # fmt: skip
         nav.button("Prepare a talk", "present", key="door-talk", icon=":material/co_present:")

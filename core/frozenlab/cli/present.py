@@ -23,12 +23,12 @@ def add_present(parser: argparse.ArgumentParser) -> None:
 
 def run_present(options: argparse.Namespace) -> None:
     from frozenlab.app.present.deck import html_file, talk
-    from frozenlab.app.present.scenes import chosen, prepared, scenes_of
+    from frozenlab.app.present.scenes import chosen, prepared, scenes_for
 
     session = find_session(options.session)
     preparation = prepared(session, SessionStore())
     names = list(preparation.scenes) if options.scenes is None else [name.strip() for name in options.scenes.split(",")]
-    scenes = list(chosen(scenes_of(session), names))
+    scenes = chosen(scenes_for(session, preparation), names)
     text = html_file(session.spec.tasks, talk(session, scenes, preparation.notes))
     write_text(options.out, text)
     size = len(text.encode())

@@ -61,7 +61,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_spec(parser)
     instead = parser.add_argument_group("in place of what the spec says")
     add_fields(instead, TrainingSettings, "method", "schedule", defaults=False)
-    add_fields(instead, SessionSpec, "policy", "seed", defaults=False)
+    add_fields(instead, SessionSpec, "policy", "title", "seed", defaults=False)
     add_language(instead)
     add_engineer(instead)
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
@@ -118,7 +118,7 @@ def run_run(options: argparse.Namespace) -> int:
     if "method" in options and options.preset is None:
         raise InputError("--method is for presets; a spec file names its own method")
     spec = spec_of(options.spec, options.preset, **given(options, "method"))
-    changes = given(options, "policy", "seed", "engineer") | language_of(spec, options)
+    changes = given(options, "policy", "title", "seed", "engineer") | language_of(spec, options)
     if "schedule" in options:
         changes["training"] = spec.training.scheduled(options.schedule)
     with refusing(options.spec or options.preset):

@@ -102,4 +102,5 @@ class SessionStore:
 def _place(session: Session) -> int:
     if not session.read_only:
         return 0
-    return 2 if session.spec.parent is not None else int(session.spec.language is not None)
+    companion = session.spec.parent is not None or session.spec.engineer.kind == "fixed"
+    return 2 if companion else int(session.spec.language is not None)

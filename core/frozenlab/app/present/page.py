@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from frozenlab.app.present.deck import deck, html_file, talk
 from frozenlab.app.present.scenes import (
-    LONGEST_NOTE,
+    KEPT,
     NAMES,
-    PARTS,
+    USUAL,
     Preparation,
     Scene,
     TalkError,
     chosen,
+    judged_stages,
     kept_scenes,
+    live_scene,
     prepare,
     prepared,
     recorded,
+    scenes_for,
+    twin_of,
 )
-from frozenlab.app.ui import markup, nav, refusals, sessions, theme
+from frozenlab.app.present.strip import film_strip
+from frozenlab.app.ui import live, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.markup import plain
+from frozenlab.app.views.view import Shown, turned_tasks
+from frozenlab.app.views.views import view_of
+from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
+from frozenlab.tasks.families import cell_label
 
-LEAD = "A story in scenes, one per screen: what failed, what the model read and wrote, and what came of it."
+LEAD = "A story in scenes, one per screen: a board that fails, what the model read and wrote, and what came of it."
 PLAYS = "play"
-"""The entry of the address that opens the deck."""
+"""The entry of the address that opens the deck: ``1``, FILM, REHEARSE or LIVE."""
+FILM, REHEARSE, LIVE = "film", "rehearse", "live"
+CUTS = {
+    2: ("opening", "tries", "failed", "wrote", "solved", "whole", "closing"),
+    5: USUAL,
+    10: NAMES,
+}
+"""Ready-made choices of scenes, by the minutes that they take."""
+MOST_BOARDS = 100
+ERROR = "talk_error"
 
 
 def page() -> None:
@@ -44,97 +64,176 @@ def page() -> None:
         return
     with picker:
         session = sessions.session_picker(found)
-    shown, scenes, says = story(session, found)
-    if not scenes:
+    if st.query_params.get(PLAYS) == LIVE:
+        st.fragment(show_live)(session, found)
+        return
+    if session.state().live:
+        st.button("Show it live", type="primary", icon=":material/podcasts:", key="present-live", on_click=begin, args=(LIVE,))
+    shown, says = told(session, found)
+    if shown is None:
         st.info(plain(f"{says} There is no recorded session to fall back to."))
         return
     if says:
         st.warning(plain(says))
     preparation = prepared(shown, store)
+    scenes = scenes_for(shown, preparation)
+    how = st.query_params.get(PLAYS, "")
     data = talk(
-        shown, list(chosen(scenes, list(preparation.scenes))), preparation.notes, says=says,
-        leave=f"present?{urlencode({'session': session.address})}",
+        shown, chosen(scenes, preparation.scenes), preparation.notes, says=says,
+        leave=leave(session), play=page_of_play(), how=how, minutes=preparation.minutes,
     )  # fmt: skip
-    if st.query_params.get(PLAYS):
+    if how:
         deck(shown, data, key=f"deck-{shown.address}")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, help="Key: P")
-        st.download_button(
-            "One HTML file", lambda: html_file(shown.spec.tasks, data | {"leave": None}), f"{shown.id}.html", "text/html",
-            on_click="ignore", icon=":material/download:", help="Plays the whole talk without a server and without a network.",
-        )  # fmt: skip
-        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": shown.address})
-    st.caption(
-        "→ or space goes on, ← goes back, **F** fills the screen, **N** opens your notes in a second window, **D** turns light and dark, "
-        "**Escape** leaves."
-    )
-    shortcuts({"p": "present-go"}, key="present-keys")
+        return
+    actions(shown, data)
     form(shown, scenes, preparation)
 
 
-def begin() -> None:
-    st.query_params[PLAYS] = "1"
+def actions(session: Session, data: dict[str, Any]) -> None:
+    """What can be done with the talk."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, args=("1",), help="Key: P")
+        st.button(
+            "Rehearse", icon=":material/timer:", key="present-rehearse", on_click=begin, args=(REHEARSE,),
+            help="The same, and the time of each scene is kept in this browser.",
+        )  # fmt: skip
+        st.download_button(
+            "One HTML file", lambda: html_file(session.spec.tasks, data | {"leave": None, "alone": False, "rehearses": False}),
+            f"{session.id}.html", "text/html",
+            on_click="ignore", icon=":material/download:", help="Plays the whole talk without a server and without a network.",
+        )  # fmt: skip
+        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": session.address})
+    st.caption(
+        "→ or space goes on, ← goes back, **P** plays by itself, **F** fills the screen, **N** opens your notes in a second window, "
+        "**D** turns light and dark, **Escape** leaves."
+    )
+    shortcuts({"p": "present-go"}, key="present-keys")
 
 
-def story(session: Session, found: list[Session]) -> tuple[Session, list[Scene], str]:
-    """The session that is shown, its scenes, and what to say if it is another: one that has no story, because it still trains, failed or
-    was stopped, gives way to the newest recorded one."""
+def leave(session: Session) -> str:
+    """The address that Escape leads to."""
+    return f"present?{urlencode({'session': session.address})}"
+
+
+def page_of_play() -> str:
+    """The address of Play, where other machines reach this server; empty where only this one does."""
+    here = (st.context.url or "").split("?")[0]
+    return f"{here.rpartition('/')[0]}/play" if here and not on_this_machine(here) else ""
+
+
+def begin(how: str) -> None:
+    st.query_params[PLAYS] = how
+
+
+def show_live(session: Session, found: list[Session]) -> None:
+    """A session that trains on one screen, which follows it. Until it has a plan of its own, a recorded one is shown."""
+    live.keep_current(session)
+    state = session.state()
+    scene = live_scene(session) | {"sentence": live.words(session, state)}
+    if scene.get("boards") == [] and (other := recorded(found)) is not None:
+        view = view_of(other.spec.tasks)
+        if (turned := view.turned(other)) is not None:
+            scene |= {"boards": [view.plain([Shown(turned[1], "recorded")])]}
+    deck(session, talk(session, [scene], {}, leave=leave(session)), key=f"live-deck-{session.address}")
+
+
+def told(session: Session, found: list[Session]) -> tuple[Session | None, str]:
+    """The session whose story is told, and what to say if it is another one: one that has no story, because it still trains, failed or
+    was stopped, gives way to the newest recorded one. None: there is none either."""
     try:
-        return session, kept_scenes(session), ""
+        kept_scenes(session)
+        return session, ""
     except TalkError as reason:
         other = recorded(found)
         if other is None:
-            return session, [], f"{reason}."
-        says = f"{session.title} ({session.state().status}) has no story yet: this is the recorded session {other.id}."
-        return other, kept_scenes(other), says
+            return None, f"{reason}."
+        return other, f"{session.title} ({session.state().status}) has no story yet: this is the recorded session {other.id}."
 
 
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
-    """Which scenes, in which order, and what to say."""
-    st.subheader("Your scenes and notes", anchor=False)
-    how = "Tick what you want to show, number it in your order, and press a cell twice to write a note. All of it is kept at once."
-    allowed = refusals.changes(how)
-    st.caption(allowed["help"])
-    key, begun = f"present-scenes-{session.address}", f"present-begun-{session.address}"
-    if key not in st.session_state:  # the reader has just come: what is written from now on counts from these rows
-        st.session_state[begun] = rows_of(scenes, preparation)
-    edited = st.data_editor(
-        st.session_state[begun], key=key, hide_index=True, width="stretch", column_order=("scene", "show", "place", "notes"),
-        disabled=allowed["disabled"],
-        column_config={
-            "scene": st.column_config.TextColumn("Scene", disabled=True, width="medium"),
-            "show": st.column_config.CheckboxColumn("Show", width="small"),
-            "place": st.column_config.NumberColumn("Place", min_value=1, max_value=len(NAMES), step=1, width="small"),
-            "notes": st.column_config.TextColumn("Notes, for your eyes only", max_chars=LONGEST_NOTE, width="large"),
-        },
-    )  # fmt: skip
-    wanted = preparation_of(edited)
-    if not wanted.scenes:
+    """What the talk is about, which scenes it has, in which order, and what to say."""
+    st.subheader("Your talk", anchor=False)
+    allowed = refusals.changes()
+    if allowed["disabled"]:
+        st.caption(allowed["help"])
+    refusals.show_reason(ERROR)
+    about(session, preparation, fixed=allowed["disabled"])
+    twin(session)
+    key = f"present-strip-{session.address}"
+
+    def take() -> None:
+        decided = st.session_state[key].prepared
+        keep(session, {name: decided[name] for name in ("scenes", "notes", "minutes", "own")})
+
+    if not preparation.scenes:
         st.warning("A talk needs a scene: tick one.")
-    elif wanted != preparation and not allowed["disabled"]:
-        prepare(session, sessions.store(), wanted)
-        st.rerun()
+    film_strip(
+        session,
+        scenes,
+        preparation.scenes,
+        preparation.notes,
+        preparation.minutes,
+        CUTS,
+        fixed=allowed["disabled"],
+        key=key,
+        on_change=take,
+    )
 
 
-def rows_of(scenes: list[Scene], preparation: Preparation) -> list[dict]:
-    """A row for each scene that there is: those that are shown in their order, then the others."""
-    there = {scene["name"] for scene in scenes}
-    titles = {part.name: part.title for part in PARTS if part.name in there}
-    order = [*(name for name in preparation.scenes if name in titles), *(name for name in titles if name not in preparation.scenes)]
-    return [
-        {
-            "name": name,
-            "scene": titles[name],
-            "show": name in preparation.scenes,
-            "place": place,
-            "notes": preparation.notes.get(name, ""),
-        }
-        for place, name in enumerate(order, start=1)
-    ]
+def about(session: Session, preparation: Preparation, *, fixed: bool) -> None:
+    """The title, the change that the talk is about, and the board that it begins and ends with."""
+    titled, changed, board = st.columns([1.6, 1, 1.2], vertical_alignment="bottom")
+    title, of_stage, of_board = (f"present-{what}-{session.address}" for what in ("title", "stage", "board"))
+    st.session_state.setdefault(title, preparation.title)
+    titled.text_input(
+        "Title", key=title, max_chars=200, placeholder=scenes_for(session, Preparation())[0]["heading"], disabled=fixed,
+        on_change=lambda: keep(session, {"title": st.session_state[title]}),
+    )  # fmt: skip
+    stages = judged_stages(session)
+    if len(stages) > 1:
+        st.session_state.setdefault(of_stage, preparation.stage if preparation.stage in stages else stages[0])
+        changed.selectbox(
+            "The change", stages, key=of_stage, format_func=lambda stage: f"proposed after {stage_name(stage).lower()}", disabled=fixed,
+            on_change=lambda: keep(session, {"stage": st.session_state[of_stage]}),
+        )  # fmt: skip
+    boards = boards_of(session)
+    if len(boards) > 1:
+        st.session_state.setdefault(of_board, preparation.board if preparation.board in boards else "")
+        board.selectbox(
+            "The board", ["", *boards], key=of_board, format_func=lambda one: boards.get(one, "the one that shows most"), disabled=fixed,
+            help="It fails before training and is solved in the end.",
+            on_change=lambda: keep(session, {"board": st.session_state[of_board]}),
+        )  # fmt: skip
 
 
-def preparation_of(rows: list[dict]) -> Preparation:
-    """The rows of the table, by place; equal places keep the table's order."""
-    ordered = sorted(rows, key=lambda row: row["place"] or len(NAMES))
-    shown = tuple(row["name"] for row in ordered if row["show"])
-    return Preparation(scenes=shown, notes={row["name"]: row["notes"] for row in rows if row["notes"]})
+def boards_of(session: Session) -> dict[str, str]:
+    """The boards that the session fails on before training and solves in the end: id -> what to call one."""
+    after = next((table for stage in reversed(range(session.spec.stages)) if (table := session.results(stage)) is not None), None)
+    before = session.results(None)
+    if before is None or after is None:
+        return {}
+    cells = dict(zip(before["board_id"], before["config_cell"], strict=True))
+    return {name: f"{cell_label(str(cells[name]))} · {name}" for name in turned_tasks(before, after)[:MOST_BOARDS]}
+
+
+def twin(session: Session) -> None:
+    """Whether there is a session that kept its config, which answers whether it was the redesign; else the way to one."""
+    other = twin_of(session)
+    if other is not None:
+        st.caption(f"Its twin that kept its config, for the scene *Was it the redesign?*: {plain(other.title)} · `{other.id}`")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            "Would it have learned as much without the engineer? A twin with the same seed and steps, which keeps its config, answers that."
+        )
+        if st.button("Run the twin", key="present-twin", icon=":material/call_split:", **refusals.changes()):
+            sessions.start([session.spec.changed(engineer=KEPT, title=f"{session.spec.title or session.id}, config kept"[:120])])
+
+
+def keep(session: Session, changes: dict[str, Any]) -> None:
+    """Keeps what was decided; for callbacks."""
+    store = sessions.store()
+    try:
+        prepare(session, store, Preparation.model_validate(prepared(session, store).model_dump() | changes))
+    except (ValueError, OSError) as error:
+        st.session_state[ERROR] = f"Not kept: {error}."

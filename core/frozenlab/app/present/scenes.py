@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import Field, ValidationError
@@ -20,23 +21,27 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import share, typeset
+from frozenlab.base.numbers import Interval, counted, paired_change, share, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from frozenlab.tasks.families import cell_label, family_of
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
-EVIDENCE_SHOWN, CLAIMS_SHOWN, KNOBS_SHOWN = 5, 3, 9
+CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
 """What can be read from the last row of a room."""
-SHOWN_WORDS = {1: "This is one of them.", 2: "These are two of them, of two kinds.", 3: "These are three of them, of three kinds."}
-"""How many boards a scene shows of those that failed."""
+TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
+"""Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
+QUESTION = "Can a model design what it learns from?"
+KEPT = "fixed"
+"""The engineer that keeps the first config."""
 LONGEST_NOTE = 4000
 
 
@@ -44,82 +49,134 @@ class TalkError(LabError, ValueError):
     """A session has no story yet."""
 
 
+class Story(NamedTuple):
+    """What the scenes are made of."""
+
+    moment: Moment
+    """After the stage whose proposal is shown."""
+    view: View
+    turned: tuple[pd.Series, pd.Series, int] | None
+    """The board that it fails on and solves in the end, see :meth:`View.turned`."""
+    twin: Session | None
+    """A session that kept its config."""
+
+    @property
+    def session(self) -> Session:
+        return self.moment.session
+
+
 class Part(NamedTuple):
     """A scene that a talk may have."""
 
     name: str
     title: str
-    make: Callable[[Moment, View], Scene | None]
+    make: Callable[[Story], Scene | None]
+    seconds: int
+    """How long it is shown where the talk plays by itself."""
+    usual: bool = True
+    """Whether it is shown unless a speaker decides otherwise."""
 
 
-def scenes_of(session: Session) -> list[Scene]:
-    """The scenes of the session's first change that was tested, in their order.
+def scenes_of(session: Session, stage: int | None = None, board: str = "", twin: Session | None = None) -> list[Scene]:
+    """The scenes of a change that was tested, in their order.
+
+    Args:
+        stage: after which the change was proposed, 0-based; None, or one without a tested change: the first one with one.
+        board: the id of the board of the first scene; empty, or one that is not solved in the end: the one that shows most.
+        twin: a session that kept its config, as :func:`twin_of` finds it.
 
     Raises:
         TalkError: no stage has tested a proposal yet.
     """
-    stage = first_judged(session, session.state())
-    moment = None if stage is None else moment_of(session, stage)
+    judged = judged_stages(session)
+    moment = moment_of(session, stage if stage in judged else judged[0]) if judged else None
     if moment is None or moment.record is None or moment.before is None:
         raise TalkError(f"no stage of {session.id} has tested a change of its engineer yet, so there is no story to tell")
     view = view_of(session.spec.tasks)
-    made = ((part, part.make(moment, view)) for part in PARTS)
-    return [{"name": part.name, **scene} for part, scene in made if scene is not None]
+    story = Story(moment, view, view.turned(session, board) or view.turned(session), twin)
+    made = ((part, part.make(story)) for part in PARTS)
+    return [{"name": part.name, "title": part.title, "seconds": part.seconds, **scene} for part, scene in made if scene is not None]
 
 
-def opening(moment: Moment, view: View) -> Scene:
-    """The result of the whole session as two numbers."""
-    session = moment.session
-    first, last = ends_of(session)
-    was, now, change = overall(first), overall(last), board_by_board(first, last)
-    return {
-        "kind": "numbers",
-        "heading": "Can a model design what it learns from?",
-        "lead": f"{view.idea} After each stage of training, {who_is(session.spec.engineer.kind)} chooses what it trains on next.",
-        "before": was.percent,
-        "after": now.percent,
-        "what": f"of the boards are solved before, and after {session.spec.stages} stages of training",
-        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}. {change.sentence}",
+def judged_stages(session: Session) -> list[int]:
+    """The stages (0-based) after which the engineer changed the config and the next stage tested that, in their order."""
+    if (first := first_judged(session, session.state())) is None:
+        return []
+    later = range(first + 1, session.spec.stages - 1)
+    tested = [stage for stage in later if session.results(stage + 1) is not None and (record := session.proposal(stage)) and record.changes]
+    return [first, *tested]
+
+
+def opening(story: Story) -> Scene:
+    """The question, and a board that the model fails on."""
+    session = story.session
+    engineer = who_is(session.spec.engineer.kind)
+    scene = {
+        "heading": QUESTION,
+        "note": f"{story.view.idea} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
+        "chooses what it trains on next.",
+        "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Can it choose for "
+        "itself what it should practise?",
     }
+    failed = failing(story)
+    return scene | ({"kind": "numbers"} if failed is None else {"kind": "boards", "boards": [story.view.plain([failed])]})
 
 
-def first_failure(moment: Moment, view: View) -> Scene | None:
-    """A board that the base fails on and the last checkpoint solves."""
-    turned = view.turned(moment.session)
-    if turned is None:
+def failing(story: Story) -> Shown | None:
+    """The model's answer before training to a board that the last checkpoint solves, or else to any that it fails on."""
+    if story.turned is not None:
+        return Shown(story.turned[0], "before training")
+    base = story.session.results(None)
+    wrong = base[~base["valid"]] if base is not None else pd.DataFrame()
+    return None if wrong.empty else Shown(story.view.in_order(wrong).iloc[0], "before training")
+
+
+def tries(story: Story) -> Scene | None:
+    """What learning from rewards is: several plans for one board, of which some hold."""
+    session = story.session
+    method = BY_NAME[session.spec.training.method]
+    sampled = session.completions(0)
+    if not method.rewards or sampled is None:
         return None
+    groups = [group for _, group in sampled.groupby(["training_step", "board_id"]) if 0 < group["valid"].sum() < len(group)]
+    if not groups:
+        return None
+    place = in_order(sampled["config_cell"].unique())  # of two that are as mixed, the board of a later cell has more to see
+    mixed = [rows for rows in groups[:GROUPS_LOOKED_AT] if abs(rows["valid"].mean() - 0.5) <= 0.25] or groups
+    group = max(mixed, key=lambda rows: place.index(rows["config_cell"].iloc[0])).head(TRIES_SHOWN)
+    good = [bool(valid) for valid in group["valid"]]
+    n = len(good)
     return {
-        "kind": "boards",
-        "heading": "It fails here",
-        "boards": [view.plain([Shown(turned[0], "before training")])],
-        "note": "The model writes the whole plan at once, word by word. Nothing checks it while it writes.",
+        "kind": "tries",
+        "heading": "It tries, and what works becomes likelier",
+        "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
+        "good": good,
+        "note": f"{counted(n, 'plan')} that it sampled for one training board in step {group['training_step'].iloc[0]}; "
+        f"{good.count(True)} of them {'hold' if good.count(True) > 1 else 'holds'}. {method.title} makes the plans likelier that earn more "
+        "than the others.",
+        "say": f"It writes {n} plans for the same board. The ones that light up hold. Nobody shows it a solution: it only becomes likelier "
+        "to write plans like these.",
     }
 
 
-def trained_on(moment: Moment, view: View) -> Scene:
-    """The config of the stage, and boards that it trained on."""
-    drawn = moment.session.environment(moment.stage)
-    config = moment.record.config_before if drawn is None else drawn.config  # type: ignore[union-attr]
-    sampled = moment.session.completions(moment.stage) if moment.stage is not None else None
-    rows = [] if sampled is None else [row for _, row in several_kinds(sampled.drop_duplicates("board_id")).iterrows()]
+def first_stage(story: Story) -> Scene:
+    """The learning curve up to the stage after which the engineer writes."""
+    moment = story.moment
+    assert moment.stage is not None
+    config = moment.record.config_before if moment.record is not None else moment.session.spec.initial_config
+    end = (moment.stage + 1) * moment.session.spec.training.steps
     return {
-        "kind": "boards",
-        "heading": "It trains on boards like these",
-        "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in rows],
-        "small": True,
-        "note": f"{config_in_words(config)} Several plans are sampled for each board, and the better ones become likelier.",
+        **learning(moment.session, end),
+        "kind": "curve",
+        "heading": "It learns on boards that were chosen for it",
+        "note": f"{config_in_words(config)} Line: valid plans while it trains, a running mean over five steps. "
+        f"Points: {moment.session.results_from}, with 95 % intervals.",
+        "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
     }
 
 
-def several_kinds(sampled: pd.DataFrame) -> pd.DataFrame:
-    """A few of these rows, of different cells where there are some."""
-    first = ~sampled.duplicated("config_cell")
-    return pd.concat([sampled[first], sampled[~first]]).head(BOARDS_SHOWN)
-
-
-def curve(moment: Moment, view: View) -> Scene:
-    """Valid plans over the steps of all stages, and the validations between them."""
-    session = moment.session
+def learning(session: Session, end: int | None = None) -> dict[str, Any]:
+    """Valid plans over the training steps up to ``end``, and the results before and after each stage; None: all that there is."""
     steps: list[list[float]] = []
     checks: list[dict[str, Any]] = []
     offset = 0
@@ -130,65 +187,100 @@ def curve(moment: Moment, view: View) -> Scene:
             steps += [[offset + float(step), float(value)] for step, value in zip(measured["step"], smooth, strict=True)]
             offset += session.spec.training.steps
         results = session.results(stage)
-        if results is not None:
+        if results is not None and (end is None or offset <= end):
             rate = overall(results)
             checks.append({"at": offset, "rate": rate.value, "low": rate.low, "high": rate.high, "label": rate.percent})
-    return {
-        "kind": "curve",
-        "heading": "It learns",
-        "steps": steps,
-        "checks": checks,
-        "total": offset,
-        "note": "The line: valid plans while it trains, a running mean over five steps. "
-        f"The points: {session.results_from}, with 95 % intervals.",
-    }
+    return {"steps": [step for step in steps if end is None or step[0] <= end], "checks": checks, "total": offset}
 
 
-def what_failed(moment: Moment, view: View) -> Scene | None:
-    """Boards that it still fails on after the stage, of different kinds of faults."""
-    failed = moment.validation[~moment.validation["valid"]]
-    rows = view.in_order(failed).drop_duplicates("outcome").head(BOARDS_SHOWN)
-    if rows.empty:
-        return None
-    n, total = len(failed), len(moment.validation)
+def trained_on(story: Story) -> Scene:
+    """The config of the stage, and boards that it trained on."""
+    moment, view = story.moment, story.view
+    drawn = moment.session.environment(moment.stage)
+    config = moment.record.config_before if drawn is None else drawn.config  # type: ignore[union-attr]
     return {
         "kind": "boards",
-        "heading": "What still goes wrong",
-        "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for _, row in rows.iterrows()],
+        "heading": "It trains on boards like these",
+        "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in drawn_in(moment.session, moment.stage)],
         "small": True,
-        "note": f"{n} of {total} plans on held-out boards fail {moment.label}. {SHOWN_WORDS[len(rows)]}",
+        "note": f"{config_in_words(config)} The plans are the model's own.",
+        "say": "These are boards of its first stage.",
     }
 
 
-def what_it_read(moment: Moment, view: View) -> Scene | None:
-    """The lines of evidence, those that the proposal cites lit up."""
-    if moment.context is None:
+def drawn_in(session: Session, stage: int | None, cells: Sequence[str] = ()) -> list[pd.Series]:
+    """A few boards that a stage trained on, of different cells, those of ``cells`` first; none where they were not recorded."""
+    sampled = session.completions(stage) if stage is not None else None
+    if sampled is None:
+        return []
+    place = {cell: number for number, cell in enumerate(cells)}
+    boards = sampled.drop_duplicates("board_id")
+    boards = boards.sort_values("config_cell", key=lambda names: names.map(place).fillna(len(place)), kind="stable")
+    first = ~boards.duplicated("config_cell")
+    return [row for _, row in pd.concat([boards[first], boards[~first]]).head(BOARDS_SHOWN).iterrows()]
+
+
+def what_failed(story: Story) -> Scene | None:
+    """How many boards of each cell it still fails on after the stage."""
+    moment = story.moment
+    rows, n, total = moment.validation, int((~moment.validation["valid"]).sum()), len(moment.validation)
+    if not n:
+        return None
+    by_cell = {cell: rows[rows["config_cell"] == cell]["valid"] for cell in in_order(rows["config_cell"].unique())}
+    failed = {cell: int((~valid).sum()) for cell, valid in by_cell.items()}
+    worst = max(failed, key=lambda cell: failed[cell] / len(by_cell[cell]))
+    return {
+        "kind": "bars",
+        "heading": f"{n} of {total} boards still fail",
+        "rows": [
+            {
+                "name": cell_label(cell),
+                "part": failed[cell] / len(valid),
+                "label": f"{failed[cell]} of {len(valid)}",
+                "worst": cell == worst,
+            }
+            for cell, valid in by_cell.items()
+        ],
+        "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. The engineer reads these results.",
+        "say": f"Most of what it still fails on is {cell_label(worst)}. So where should it practise?",
+    }
+
+
+def what_it_read(story: Story) -> Scene | None:
+    """The line of evidence that says most, large."""
+    moment = story.moment
+    if moment.context is None or not moment.context.lines:
         return None
     cited = {name for claim in claims_of(moment.record) for name in claim.evidence}
     every = list(moment.context.lines)
     known = [line for line in every if line.id in cited] or every
     moved = moves(moment.record)
-    ranked = sorted(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed says most
-    first = ranked[:EVIDENCE_SHOWN]
-    shown = [line for line in every if line in first]
+    line = min(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed says most
+    engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
+    lit = "; its answer cites this one" if line.id in cited else ""
     return {
-        "kind": "evidence",
-        "heading": "What it reads",
-        "lines": [{"id": line.id, "text": typeset(line.text), "cited": line.id in cited} for line in shown],
-        "note": f"{len(shown)} of the {len(every)} lines; lit are those that its answer cites. It reads nothing else.",
+        "kind": "quote",
+        "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
+        "id": line.id,
+        "text": typeset(line.text),
+        "note": f"One of the {len(every)} lines that it reads{lit}. It reads nothing else.",
+        "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
     }
 
 
-def what_it_wrote(moment: Moment, view: View) -> Scene:
-    """The summary and the claims, beside the knobs that move."""
+def what_it_wrote(story: Story) -> Scene:
+    """The summary and the claims, the knobs that move, and boards that the new config draws."""
+    moment, view = story.moment, story.view
     record = moment.record
-    assert record is not None
+    assert record is not None and moment.stage is not None
     knobs = family_of(record.config_after.family).knobs
     rows = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
-    moved = moves(record)
+    moved, after = moves(record), record.config_after.cells
+    favoured = sorted(after, key=lambda cell: -(after[cell].share - record.config_before.cells[cell].share))
+    boards = drawn_in(moment.session, moment.stage + 1, favoured)
     return {
         "kind": "writing",
-        "heading": "What it writes",
+        "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary,
         "claims": [
             typeset(claim.text)
@@ -199,64 +291,183 @@ def what_it_wrote(moment: Moment, view: View) -> Scene:
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
                 "before": row.before, "after": row.after,
             }
-            for row in rows
-        ][:KNOBS_SHOWN],
-        "note": f"The engineer's own words, the lines that it cites in brackets; {who_is(record.engineer)} {what_changed(record)}.",
+            for row in sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN]
+        ],
+        "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in boards],
+        "note": f"Its own words, the lines that it cites in brackets; {who_is(record.engineer)} {what_changed(record)}.",
+        "say": "First its words, then the knobs move, then new boards fall out of them: this is what it trains on now.",
     }  # fmt: skip
 
 
-def solved(moment: Moment, view: View) -> Scene | None:
+def solved(story: Story) -> Scene | None:
     """The board of the first scene, before and after."""
-    turned = view.turned(moment.session)
-    if turned is None:
+    if story.turned is None:
         return None
-    before, after, _ = turned
-    stages = moment.session.spec.stages
+    before, after, _ = story.turned
+    stages = story.session.spec.stages
     return {
         "kind": "boards",
         "heading": "The same board, after training",
-        "boards": [view.plain([Shown(before, "before training"), Shown(after, f"after {stages} stages")])],
+        "boards": [story.view.plain([Shown(before, "before training"), Shown(after, f"after {stages} stages")])],
         "note": "Both plans are as they were recorded; the exact solver says what is optimal.",
+        "say": "The board of the beginning. Left before training, right after it.",
     }
 
 
-def what_came(moment: Moment, view: View) -> Scene:
-    """Each prediction and what the next stage brought."""
-    outcomes = predictions_of(moment.outcomes)
+def whole_curve(story: Story) -> Scene:
+    """The learning curve of the session, a mark where the config changed, beside the twin that kept its config if there is one."""
+    session, other = story.session, story.twin
+    first, last = ends_of(session)
+    was, now = overall(first), overall(last)
+    scene = learning(session) | {"kind": "curve", "marks": changes_of(session)}
+    held_out = f"Points: {session.results_from}, with 95 % intervals."
+    if other is None:
+        return scene | {
+            "heading": "It goes on, with a new config after each stage",
+            "answer": f"{was.percent} of the boards before, {now.percent} after {counted(session.spec.stages, 'stage')}.",
+            "note": f"Dashed: the engineer changed the config. {held_out}",
+            "say": "Each dashed line is a change of what it trains on. Would it have got as far without? This session alone cannot say.",
+        }
+    kept = overall(ends_of(other)[1])
+    gain = paired_change(ends_of(other)[1], last)
+    return scene | {
+        "heading": "Was it the redesign?",
+        "other": learning(other)["checks"],
+        "answer": f"{now.percent} with it, {kept.percent} without: {gain.points}.",
+        "note": f"Grey: a twin that kept its first config, with the same seed and as many steps. Dashed: a new config. {held_out} "
+        f"Difference on the same {gain.n} boards.",
+        "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
+    }
+
+
+def changes_of(session: Session) -> list[int]:
+    """The training steps after which the next stage had another config."""
+    steps = session.spec.training.steps
+    proposals = ((stage, session.proposal(stage)) for stage in range(session.spec.stages - 1))
+    return [(stage + 1) * steps for stage, record in proposals if record is not None and record.changes]
+
+
+def twin_of(session: Session) -> Session | None:
+    """A session that has ended and differs from this one in nothing but that its config was kept; None if there is none here."""
+    if session.spec.engineer.kind == KEPT:
+        return None
+    for listed in SessionStore().listed():
+        about = listed.glance.about
+        if about is None or (about.engineer, about.seed, about.stages) != (KEPT, session.spec.seed, session.spec.stages):
+            continue
+        with suppress(LabError):
+            other = SessionStore().open(listed.folder.name)
+            own = {name: getattr(session.spec, name) for name in ("engineer", "title", "schema_version")}
+            if other.spec.model_copy(update=own) == session.spec and other.results(session.spec.stages - 1) is not None:
+                return other
+    return None
+
+
+def verdict(gain: Interval) -> str:
+    """What the difference between a session and its twin says, in a sentence."""
+    if not gain.clear:
+        return "One pair of sessions cannot tell that from chance."
+    return f"The redesign {'helped' if gain.value > 0 else 'did harm'}, and that is clear of chance."
+
+
+def closing(story: Story) -> Scene:
+    """The answer to the question of the first scene, in a sentence, and a board to play."""
+    session = story.session
+    first, last = ends_of(session)
+    was, now, change = overall(first), overall(last), board_by_board(first, last)
+    failed, answer = failing(story), answer_of(session, story.twin)
+    return {
+        "kind": "numbers",
+        "heading": QUESTION,
+        "answer": answer,
+        "before": was.percent,
+        "after": now.percent,
+        "what": f"of the boards are solved before, and after {counted(session.spec.stages, 'stage')} of training",
+        "plays": {} if failed is None else story.view.address_of(failed.row),
+        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}. {change.sentence}",
+        "say": f"{answer} Scan the code to play the board of the beginning yourself.",
+    }
+
+
+def answer_of(session: Session, other: Session | None) -> str:
+    """The answer to the question, as far as this session and its twin give one."""
+    first, last = ends_of(session)
+    if other is None:
+        if overall(last).value <= overall(first).value:
+            return "It designed, and solves no more than before."
+        return "It designed, and it learned. Whether it would have learned as much without, one session cannot say."
+    gain = paired_change(ends_of(other)[1], last)
+    if not gain.clear:
+        return f"It learns. That the redesign did it, this pair of sessions does not show: {gain.points}."
+    return f"Here it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
+
+
+def live_scene(session: Session) -> Scene:
+    """A session that trains, on one screen: its newest plan and its curve; at the end its two numbers."""
+    state, view = session.state(), view_of(session.spec.tasks)
+    scene: Scene = {"name": "live", "seconds": 0, "say": "", "heading": session.title, "note": ""}
+    first, last = ends_of(session) if state.status == "done" else (None, None)
+    if first is not None and last is not None:
+        was, now = overall(first), overall(last)
+        return scene | {
+            "kind": "numbers",
+            "large": True,
+            "before": was.percent,
+            "after": now.percent,
+            "what": f"of the boards are solved before, and after {counted(session.spec.stages, 'stage')} of training",
+            "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}.",
+        }
+    sampled = (session.completions(stage) for stage in range(state.stage, -1, -1))
+    newest = next((table.iloc[-1] for table in sampled if table is not None and len(table)), None)
+    shown = [] if newest is None else [view.plain([Shown(newest, f"step {int(newest['training_step'])}")])]
+    return scene | learning(session) | {"kind": "live", "boards": shown, "marks": changes_of(session)}
+
+
+def what_came(story: Story) -> Scene | None:
+    """Each prediction and what the next stage brought, on one axis."""
+    moment = story.moment
+    outcomes = [outcome for outcome in predictions_of(moment.outcomes) if outcome.measured is not None]
+    if not outcomes:
+        return None
     return {
         "kind": "outcomes",
-        "heading": "Was it right?",
+        "heading": "It said what to expect. What came?",
         "rows": [
             {
-                "cell": cell_label(outcome.claim.cell),
-                "predicted": outcome.said,
-                "came": "–" if outcome.measured is None else outcome.measured.signed,
-                "interval": "" if outcome.measured is None else outcome.measured.bounds,
-                "n": 0 if outcome.measured is None else outcome.measured.n,
+                "name": cell_label(outcome.claim.cell),
+                "predicted": outcome.predicted,
+                "came": outcome.measured.value,
+                "low": outcome.measured.low,
+                "high": outcome.measured.high,
+                "label": outcome.measured.signed,
             }
             for outcome in outcomes
+            if outcome.measured is not None
         ],
         "answer": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
-        "note": "Change of the valid rate in points on the same boards, with 95 % intervals, after one more stage.",
+        "note": "Change of the valid rate in points on the same boards after one more stage, with 95 % intervals. Hollow: its prediction.",
+        "say": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
     }
 
 
 PARTS = (
-    Part("opening", "The question, and the result", opening),
-    Part("failure", "A board that it fails on", first_failure),
-    Part("boards", "What it trains on", trained_on),
-    Part("curve", "The learning curve", curve),
-    Part("failed", "What still fails", what_failed),
-    Part("read", "What the engineer reads", what_it_read),
-    Part("wrote", "What it writes", what_it_wrote),
-    Part("solved", "The same board, solved", solved),
-    Part("came", "What it expected, and what came", what_came),
+    Part("opening", "The question, and a board that it fails on", opening, 14),
+    Part("tries", "It tries one board many times", tries, 14),
+    Part("curve", "The curve of the first stage", first_stage, 10),
+    Part("boards", "What it trains on", trained_on, 10, usual=False),
+    Part("failed", "What still fails", what_failed, 10),
+    Part("read", "What the engineer reads", what_it_read, 12),
+    Part("wrote", "What it writes, and new boards", what_it_wrote, 22),
+    Part("came", "What it expected, and what came", what_came, 12, usual=False),
+    Part("solved", "The same board, solved", solved, 12),
+    Part("whole", "The whole curve, beside a twin", whole_curve, 14),
+    Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""
 
 
 def ends_of(session: Session) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The results before training and after the last measured stage."""
+    """The results before training and after the last measured stage. There is one at least."""
     first, *rest = [table for stage in (None, *range(session.spec.stages)) if (table := session.results(stage)) is not None]
     return first, rest[-1] if rest else first
 
@@ -283,13 +494,26 @@ def config_in_words(config: Config) -> str:
     return f"{words[0].upper()}{words[1:]} of the boards."
 
 
-def chosen(scenes: list[Scene], names: list[str]) -> Iterator[Scene]:
-    """The scenes of these names, in this order; all of them for no names."""
+def chosen(scenes: Iterable[Scene], names: Sequence[str]) -> list[Scene]:
+    """The scenes of these names that there are, in this order; the usual ones for no names. Raises TalkError for a name that is none."""
     by_name = {scene["name"]: scene for scene in scenes}
-    unknown = [name for name in names if name not in {part.name for part in PARTS}]
-    if unknown:
-        raise TalkError(f"there is no scene {', '.join(unknown)}; choose from {', '.join(part.name for part in PARTS)}")
-    yield from scenes if not names else (by_name[name] for name in names if name in by_name)
+    if unknown := [name for name in names if name not in NAMES and name not in by_name]:
+        raise TalkError(f"there is no scene {', '.join(unknown)}; choose from {', '.join(NAMES)}")
+    return [by_name[name] for name in names or USUAL if name in by_name]
+
+
+def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
+    """Every scene that a speaker can show: those of the session, with the speaker's title, and the speaker's own. Raises TalkError as
+    :func:`scenes_of` does."""
+    made = kept_scenes(session, preparation.stage, preparation.board)
+    titled = [scene | {"heading": preparation.title} if scene["name"] == "opening" and preparation.title else scene for scene in made]
+    return titled + [own_scene(name, words) for name, words in preparation.own.items()]
+
+
+def own_scene(name: str, words: Words) -> Scene:
+    """A scene of a speaker's own."""
+    about = {"name": name, "title": "Your own scene", "seconds": 12, "say": "", "note": ""}
+    return about | {"kind": "words", "heading": words.heading, "text": words.text}
 
 
 def recorded(found: Iterable[Session]) -> Session | None:
@@ -303,22 +527,44 @@ def recorded(found: Iterable[Session]) -> Session | None:
     return None
 
 
-def kept_scenes(session: Session) -> list[Scene]:
+def kept_scenes(session: Session, stage: int | None = None, board: str = "") -> list[Scene]:
     """Made once as long as the session's files stay as they are. Raises TalkError as :func:`scenes_of` does."""
-    return once(lambda: scenes_of(session), "talk scenes", session.revision(), session.state().status)
+    twin = twin_of(session)
+    of = (session.revision(), session.state().status, stage, board, None if twin is None else twin.address)
+    return once(lambda: scenes_of(session, stage, board, twin), "talk scenes", *of)
 
 
+MOST_OWN = 9
+OwnName = Annotated[str, Field(pattern=r"^own-[1-9]$")]
 NAMES = tuple(part.name for part in PARTS)
+USUAL = tuple(part.name for part in PARTS if part.usual)
+
+
+class Words(Strict):
+    """A scene of a speaker's own: words only."""
+
+    heading: Annotated[str, Field(max_length=200)] = ""
+    text: Annotated[str, Field(max_length=600)] = ""
 
 
 class Preparation(Strict):
     """``talks/<session>.json``."""
 
     schema_version: Literal[1] = 1
-    scenes: tuple[str, ...] = NAMES
+    scenes: tuple[str, ...] = USUAL
     """Names of the scenes, in their order."""
-    notes: dict[str, str] = Field(default_factory=dict)
-    """Scene name -> what the speaker wants to say."""
+    notes: dict[str, Annotated[str, Field(max_length=LONGEST_NOTE)]] = Field(default_factory=dict)
+    """Scene name -> what the speaker wants to say, where that is not what the lab suggests."""
+    minutes: Annotated[int, Field(ge=1, le=120)] = 5
+    """How long the talk is."""
+    title: Annotated[str, Field(max_length=200)] = ""
+    """In place of the question of the first scene."""
+    stage: int | None = None
+    """The stage (0-based) after which the change was proposed; None: the first."""
+    board: Annotated[str, Field(max_length=200)] = ""
+    """The id of the board of the first scene; empty: the one that shows most."""
+    own: dict[OwnName, Words] = Field(default_factory=dict, max_length=MOST_OWN)
+    """The speaker's own scenes by name."""
 
 
 def file_of(session: Session, store: SessionStore) -> Path:
@@ -330,9 +576,11 @@ def prepared(session: Session, store: SessionStore) -> Preparation:
     """What was prepared for the session; the whole story without notes if that is nothing, or cannot be read."""
     path = file_of(session, store)
     try:
-        return Preparation.model_validate_json(read_text(regular(path))) if path.exists() else Preparation()
+        found = Preparation.model_validate_json(read_text(regular(path))) if path.exists() else Preparation()
     except (ValidationError, OSError, ValueError):
         return Preparation()
+    known = tuple(name for name in found.scenes if name in NAMES or name in found.own)  # an older version had others
+    return found.model_copy(update={"scenes": known}) if known else Preparation(notes=found.notes)
 
 
 def prepare(session: Session, store: SessionStore, preparation: Preparation) -> None:

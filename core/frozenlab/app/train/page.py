@@ -71,6 +71,10 @@ def take_design() -> None:
         state["form_source"] = FROM_DESIGN
 
 
+SHOWN = "Present", "1", "Its story, scene by scene."
+"""The button that shows a session that has ended, how the page Present is asked, and what it shows."""
+
+
 def show_session(session: Session) -> None:
     state = session.state()
     live = controls(session, state)
@@ -101,8 +105,9 @@ def controls(session: Session, state: State) -> bool:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
         sessions.again_button(session)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.address})
-        if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):
-            st.switch_page(nav.path("present"), query_params={"session": session.address, "play": "1"})
+        label, how, words = ("Show it live", "live", "Its newest board and its curve on the whole screen.") if state.live else SHOWN
+        if st.button(label, key="train-present", icon=":material/play_circle:", help=f"{words} Key: P"):
+            st.switch_page(nav.path("present"), query_params={"session": session.address, "play": how})
     shortcuts({"p": "train-present"}, key="train-keys")
     refusals.show_reason("train_error")
     imported_note("session", session.dir)

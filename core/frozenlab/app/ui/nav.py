@@ -85,11 +85,16 @@ def show_address(address: str) -> None:
     """An address to copy, and as a QR code for phones before a screen: dark on white in every theme, which cameras read best."""
     st.code(address, language=None, wrap_lines=True)
     try:
-        picture = once(lambda: segno.make_qr(address, error="l").svg_data_uri(border=3, dark="#000", light="#fff"), "qr code", address)
+        picture = qr_picture(address)
     except segno.DataOverflowError:
         st.caption("The address is too long for a QR code.")
         return
     st.html(f'<img src="{picture}" alt="QR code of the address" style="width:{QR_SIDE}rem;display:block">')
+
+
+def qr_picture(address: str) -> str:
+    """The QR code of an address, as the address of a picture. Raises segno.DataOverflowError where it is too long for one."""
+    return once(lambda: segno.make_qr(address, error="l").svg_data_uri(border=3, dark="#000", light="#fff"), "qr code", address)
 
 
 def button(label: str, target: str, *, query: Mapping[str, str] | None = None, **look: Any) -> None:

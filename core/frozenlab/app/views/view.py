@@ -86,12 +86,18 @@ class View:
         turned = both[~both["valid"] & both["optimal"]]
         return None if turned.empty else str(turned["board_id"].iloc[0])
 
-    def turned(self, session: Session) -> tuple[pd.Series, pd.Series, int] | None:
+    def turned(self, session: Session, task: str = "") -> tuple[pd.Series, pd.Series, int] | None:
         """The answers of a session to the task that shows best what its training did, before training and after the last measured stage,
-        and the number of that stage from 1; None if there is no such task."""
+        and the number of that stage from 1; None if there is no such task.
+
+        Args:
+            task: the id of another one that it failed on before and solves after.
+        """
         stages = [stage for stage in range(session.spec.stages) if session.results(stage) is not None]
         before, after = session.results(None), session.results(stages[-1]) if stages else None
-        if before is None or after is None or (task := self.showcase(before, after)) is None:
+        if before is None or after is None or (task and task not in turned_tasks(before, after)):
+            return None
+        if not (task := task or self.showcase(before, after) or ""):
             return None
         first, last = (table[table["board_id"] == task].iloc[0] for table in (before, after))
         return first, last, stages[-1] + 1
@@ -118,6 +124,10 @@ class View:
                 for answer in shown
             ]
         }
+
+    def address_of(self, row: pd.Series) -> dict[str, str]:
+        """What Play's address says of the task of a row; nothing where Play has no such tasks."""
+        return {}
 
     def pick(self, rows: pd.DataFrame, counts: str, *, key: str, height: int = 430, first: str | None = None) -> pd.Series:
         """The list of ``rows`` (at least one; rows of a validation or completions table) and the row that is chosen.
@@ -155,6 +165,12 @@ class View:
         """
         earlier = shown.at(before)
         self.play([shown] if earlier is None else [earlier, shown], key=key, height=height, autoplay=autoplay)
+
+
+def turned_tasks(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
+    """The ids of the tasks that are not solved in the first table and are in the second."""
+    both = before[["board_id", "valid"]].merge(after[["board_id", "valid"]], on="board_id", suffixes=("", "_after"))
+    return [str(name) for name in both[~both["valid"] & both["valid_after"]]["board_id"]]
 
 
 def word_by_word(row: pd.Series) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from frozenlab.app.present.scenes import Scene
 from frozenlab.app.ui.components import hash_of, text_of
 from frozenlab.app.ui.components.frame import SHORTCUTS
+from frozenlab.app.ui.nav import qr_picture
 from frozenlab.app.ui.theme import DARK, LIGHT
 from frozenlab.app.views.views import VIEWS, view_of
 from frozenlab.session.session import Session
@@ -21,7 +26,7 @@ from frozenlab.tasks.family import Family
 HTML = text_of(__file__, "deck.html")
 STYLE = text_of(__file__, "deck.css")
 CODE = text_of(__file__, "deck.js")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; script-src"
 """The Content-Security-Policy of a talk in one file, but for the hash of its only script."""
 
 _decks = {
@@ -36,11 +41,22 @@ _decks = {
 
 
 def talk(
-    session: Session, scenes: Sequence[Scene], notes: Mapping[str, str], *, says: str = "", leave: str | None = None
+    session: Session,
+    scenes: Sequence[Scene],
+    notes: Mapping[str, str],
+    *,
+    says: str = "",
+    leave: str | None = None,
+    play: str = "",
+    how: str = "",
+    minutes: int = 5,
 ) -> dict[str, Any]:
     """What the deck takes.
 
     Args:
+        play: the address of the page Play, for the QR code of a board; empty where phones do not reach it.
+        minutes: how long it is to take.
+        how: ``film`` to play by itself until a key takes over, ``rehearse`` to keep the time of each scene.
         notes: scene name -> what the speaker wants to say.
         says: a line at the foot of every scene.
         leave: the address that Escape leads to; None where there is none.
@@ -48,13 +64,24 @@ def talk(
     return {
         "id": session.id,
         "title": session.title,
-        "scenes": list(scenes),
+        "scenes": [with_code(scene, play) for scene in scenes],
         "notes": dict(notes),
         "says": says,
         "colors": {"light": asdict(LIGHT), "dark": asdict(DARK)},
         "leave": leave,
         "keys": SHORTCUTS["In a talk"],
+        "alone": how == "film",
+        "rehearses": how == "rehearse",
+        "minutes": minutes,
     }
+
+
+def with_code(scene: Scene, play: str) -> Scene:
+    """The scene with the QR code of the board that it offers to play."""
+    if not scene.get("plays") or not play:
+        return scene
+    address = f"{play}?{urlencode(scene['plays'])}"
+    return scene | {"qr": qr_picture(address), "address": address}
 
 
 def deck(session: Session, data: Mapping[str, Any], *, key: str) -> None:
@@ -62,11 +89,19 @@ def deck(session: Session, data: Mapping[str, Any], *, key: str) -> None:
     _decks.get(session.spec.tasks.name, next(iter(_decks.values())))(key=key, data=dict(data))
 
 
+@cache
+def font_face() -> str:
+    """The font of the app, which Streamlit brings (Source Sans, SIL Open Font License), for a file that has no server."""
+    [font] = (Path(st.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2")
+    data = base64.b64encode(font.read_bytes()).decode()
+    return f'@font-face{{font-family:"Source Sans";font-weight:200 900;src:url(data:font/woff2;base64,{data}) format("woff2")}}'
+
+
 def html_file(family: Family, data: Mapping[str, Any]) -> str:
     """One HTML page that plays the talk without a server and without a network."""
     player = view_of(family).player
     plain = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # so that no text of a model ends the element
-    style = (player.style + STYLE).replace(":host,", "")
+    style = font_face() + (player.style + STYLE).replace(":host,", "")
     code = f"{player.code}\n{CODE}\nnew Deck(document.body).show(JSON.parse(document.getElementById('talk').textContent));"
     head = (
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY} {hash_of(code)}">'

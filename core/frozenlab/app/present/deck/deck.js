@@ -1,9 +1,11 @@
 // The deck: one scene a screen, by keys, clicks and swipes; a second window has the notes.
-// data: {id, title, scenes, notes: {scene name: text}, says, colors: {light, dark}, leave: address | null, keys: {key: what it does}}; scenes: see present/scenes.py.
+// data: {id, title, scenes, notes: {scene name: text}, says, colors: {light, dark}, leave: address | null, keys: {key: what it does},
+// alone: whether it plays by itself, rehearses: whether the time of each scene is kept, minutes: of the talk}; scenes: see present/scenes.py.
 
 const SVG = "http://www.w3.org/2000/svg";
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " ", "Enter"], BEFORE = ["ArrowLeft", "ArrowUp", "PageUp", "Backspace"];
-const WORD = 70, LINE = 650; // milliseconds between words that are written, and lines that light up
+const WORD = 70; // milliseconds between words that are written
+const TRIED = 4500; // milliseconds until the good ones of many plans light up
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
 function made(tag, className, text, parent) {
@@ -42,12 +44,14 @@ class Deck {
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.began ??= Date.now();
     this.wire();
+    if (!again) this.alone = Boolean(data.alone) && !this.still && !this.speaks;
     this.paint(this.dark ?? this.dims());
     this.deck.classList.toggle("speaks", this.speaks);
     this.find(".desk").hidden = !this.speaks;
     this.find(".says").textContent = data.says;
     if (!this.deck.open) this.deck.showModal();
-    if (!again) this.go(this.at, !this.speaks);
+    if (this.isLive && data.scenes[0].kind === "live") this.follow(data.scenes[0]);
+    else if (!again) this.go(this.at, !this.speaks);
     if (this.speaks) this.ask();
   }
 
@@ -57,21 +61,22 @@ class Deck {
     removeEventListener("message", this.told);
     addEventListener("message", this.told);
     this.deck.oncancel = (event) => { event.preventDefault(); this.leave(); };
-    this.find(".back").onclick = () => this.go(this.at - 1);
-    this.find(".on").onclick = () => this.go(this.at + 1);
+    this.find(".back").onclick = () => this.steer(this.at - 1);
+    this.find(".on").onclick = () => this.steer(this.at + 1);
+    this.find(".film").onclick = () => this.film(!this.alone);
     this.find(".notes").onclick = () => this.openNotes();
     this.find(".full").onclick = () => this.fill();
     this.find(".leave").onclick = () => this.leave();
     this.find(".notes").hidden = this.speaks;
     this.find(".leave").hidden = this.speaks || !this.data.leave;
     const scene = this.find(".scene");
-    scene.onclick = (event) => { if (!event.composedPath().some((element) => element.tagName === "BUTTON")) this.go(this.at + (event.clientX < innerWidth / 5 ? -1 : 1)); };
+    scene.onclick = (event) => { if (!event.composedPath().some((element) => element.tagName === "BUTTON")) this.steer(this.at + (event.clientX < innerWidth / 5 ? -1 : 1)); };
     scene.ontouchstart = (event) => { this.touched = event.touches[0].clientX; };
     scene.ontouchend = (event) => {
       const moved = event.changedTouches[0].clientX - this.touched;
       if (Math.abs(moved) < 50) return;
       event.preventDefault();
-      this.go(this.at + (moved < 0 ? 1 : -1));
+      this.steer(this.at + (moved < 0 ? 1 : -1));
     };
     this.find(".keys button").onclick = () => this.find(".keys").close();
     this.find(".keys dl").replaceChildren();
@@ -81,6 +86,7 @@ class Deck {
     }
     clearInterval(this.ticking);
     if (this.speaks) this.ticking = setInterval(() => this.tick(), 500);
+    if (this.data.rehearses) this.ticking = setInterval(() => this.clock(), 500);
   }
 
   close() {
@@ -92,6 +98,7 @@ class Deck {
   }
 
   leave() {
+    this.spend();
     if (document.fullscreenElement) document.exitFullscreen();
     else if (this.data.leave) location.href = this.data.leave;
   }
@@ -113,9 +120,10 @@ class Deck {
       return;
     }
     const act = {
-      Home: () => this.go(0), End: () => this.go(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
+      Home: () => this.steer(0), End: () => this.steer(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
+      p: () => this.film(!this.alone),
       d: () => this.paint(!this.dark), b: () => this.black(!this.isBlack), Escape: () => this.leave(), "?": () => sheet.showModal(),
-    }[event.key] ?? (/^[1-9]$/.test(event.key) ? () => this.go(event.key - 1) : NEXT.includes(event.key) ? () => this.go(this.at + 1) : BEFORE.includes(event.key) ? () => this.go(this.at - 1) : null);
+    }[event.key] ?? (/^[1-9]$/.test(event.key) ? () => this.steer(event.key - 1) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
     if (!act || pressed) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the boards listen to the same keys
@@ -161,29 +169,82 @@ class Deck {
     this.find(".elapsed").textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")}`;
   }
 
+  // --- rehearsing
+
+  // How long each scene was shown, for the film strip of the preparation.
+  spend() {
+    if (!this.data.rehearses || this.speaks) return;
+    const { name } = this.data.scenes[this.at], now = Date.now();
+    this.spent ??= {};
+    this.spent[name] = (this.spent[name] ?? 0) + (now - (this.since ?? now)) / 1000;
+    this.since = now;
+    localStorage.setItem(`frozenlab-rehearsed-${this.data.id}`, JSON.stringify(this.spent));
+  }
+
+  // --- the talk by itself
+
+  // Somebody takes over.
+  steer(to) {
+    this.alone = false;
+    this.go(to);
+  }
+
+  // Plays the talk by itself from here on, or stops that.
+  film(on) {
+    this.alone = on && !this.speaks;
+    this.go(on && this.at === this.data.scenes.length - 1 ? 0 : this.at);
+  }
+
+  // The seconds in this scene and in all, while rehearsing.
+  clock() {
+    const here = Math.round((Date.now() - this.since) / 1000), all = Math.round((Date.now() - this.began) / 1000);
+    const { seconds } = this.data.scenes[this.at], sum = this.data.scenes.reduce((all, scene) => all + scene.seconds, 0);
+    const planned = Math.round((60 * this.data.minutes * seconds) / sum);
+    this.find(".between").textContent = `${here} of ${planned} s here, ${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")} in all`;
+  }
+
   // --- one scene
 
   go(to, share = true) {
     const { scenes, notes } = this.data;
+    this.spend();
     this.at = Math.max(0, Math.min(to, scenes.length - 1));
     this.clear();
     const scene = scenes[this.at], stage = this.find(".scene");
-    stage.classList.toggle("moving", !this.still && !this.speaks);
-    const heading = made("h1", "", scene.heading, stage);
-    const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}`, undefined, stage);
-    this[scene.kind](scene, body);
-    const note = made("p", "note", scene.note, stage);
-    if (scene.boards?.length === 1 && scene.boards[0].tracks?.length === 1) this.besideBoard(body, heading, note);
+    stage.classList.toggle("moving", !this.still && !this.speaks && scene.kind !== "live");
+    this.draw(scene, stage);
     this.find(".count").textContent = `${this.at + 1} / ${scenes.length}`;
     this.find(".line i").style.width = `${(100 * (this.at + 1)) / scenes.length}%`;
     this.find(".now").textContent = scene.heading;
-    this.find(".spoken").textContent = notes[scene.name] ?? "";
+    this.find(".spoken").textContent = notes[scene.name] ?? scene.say;
     const next = scenes[this.at + 1];
     this.find(".next").textContent = next ? `Next: ${next.heading}` : "This is the last scene.";
+    if (this.speaks) this.preview(next);
+    this.find(".film").setAttribute("aria-pressed", this.alone);
+    if (this.alone && next) this.timers.push(setTimeout(() => this.go(this.at + 1), 1000 * scene.seconds));
+    if (this.alone && !next) this.alone = false;
     if (share) this.share();
   }
 
+  // The next scene, small, for the speaker.
+  preview(scene) {
+    const picture = this.find(".preview");
+    picture.replaceChildren();
+    picture.hidden = !scene;
+    if (!scene) return;
+    this.draw(scene, picture);
+  }
+
+  draw(scene, place) {
+    const heading = made("h1", "", scene.heading, place);
+    const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}${scene.large ? " large" : ""}`, undefined, place);
+    this[scene.kind](scene, body);
+    const note = made("p", "note", scene.note, place);
+    if (scene.kind === "boards" && scene.boards.length === 1 && scene.boards[0].tracks?.length === 1) this.besideBoard(body, heading, note);
+  }
+
   clear() {
+    this.isLive = false;
     for (const player of this.players) player.close();
     for (const timer of this.timers) clearTimeout(timer);
     [this.players, this.timers] = [[], []];
@@ -195,8 +256,15 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  numbers({ lead, before, after, what }, body) {
-    made("p", "lead", lead, body);
+  numbers({ answer, before, after, what, qr, address }, body) {
+    if (answer) made("p", "answer", answer, body);
+    if (qr) {
+      const code = made("div", "code", undefined, body);
+      made("img", "", undefined, code).src = qr;
+      code.firstChild.alt = `QR code of ${address}`;
+      made("span", "", "Play this board", code);
+    }
+    if (!before) return;
     made("b", "", before, body);
     made("b", "", after, body);
     made("p", "", what, body);
@@ -210,9 +278,56 @@ class Deck {
         place.append(this.find("template.player").content.cloneNode(true));
         const player = new Player(place);
         this.players.push(player);
-        player.show({ ...board, height: 2000, autoplay: !this.speaks });
+        player.show({ ...board, height: 2000, loop: true, autoplay: !this.speaks });
       }
     }
+  }
+
+  // Plans for one board; then those that hold light up.
+  tries({ boards, good }, body) {
+    this.boards({ boards }, body);
+    const places = [...body.children];
+    this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
+  }
+
+  bars({ rows }, body) {
+    const list = made("dl", "", undefined, body);
+    const most = Math.max(...rows.map(({ part }) => part), 0.01);
+    for (const { name, part, label, worst } of rows) {
+      made("dt", "", name, list);
+      const bar = made("i", worst ? "worst" : "", undefined, made("dd", "track", undefined, list));
+      made("dd", worst ? "worst" : "", label, list);
+      this.later(300, () => { bar.style.width = `${(100 * part) / most}%`; });
+    }
+  }
+
+  words({ text }, body) {
+    body.textContent = text;
+  }
+
+  // A session that trains: its newest plan and its curve, which follow it.
+  live(scene, body) {
+    this.isLive = true;
+    this.sentence = made("p", "sentence", "", body);
+    this.board = made("div", "", undefined, body);
+    this.graph = made("div", "curve", undefined, body);
+    this.follow(scene);
+  }
+
+  follow({ boards, steps, checks, total, marks, sentence }) {
+    if (boards.length) {
+      const [player] = this.players;
+      if (player) player.show({ ...boards[0], height: 2000, loop: true, autoplay: true });
+      else this.boards({ boards }, this.board);
+    }
+    this.graph.replaceChildren();
+    if (checks.length || steps.length) this.curve({ steps, checks, total, marks }, this.graph);
+    this.sentence.textContent = sentence;
+  }
+
+  quote({ id, text }, body) {
+    made("code", "", id, body);
+    made("p", "", text, body);
   }
 
   // A single board takes the whole height: the words stand beside it.
@@ -233,39 +348,38 @@ class Deck {
     }
   }
 
-  curve({ steps, checks, total }, body) {
-    const svg = drawn("svg", { role: "img", "aria-label": checks.map(({ at, label }) => `step ${at}: ${label}`).join(", ") }, body);
-    const { width: wide, height: high } = svg.getBoundingClientRect();
+  // marks: where the config changed; other: the results of a twin; answer: a line below.
+  curve({ steps, checks, total, marks = [], other = [], answer = "" }, body) {
+    body.classList.toggle("answered", Boolean(answer));
+    const spoken = (found) => found.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
+    const svg = drawn("svg", { role: "img", "aria-label": spoken(checks) + (other.length ? `; its twin ${spoken(other)}` : "") }, body);
+    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
     const size = parseFloat(getComputedStyle(svg).fontSize), [left, low, right] = [3.2 * size, 1.8 * size, 2 * size];
     svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
-    const least = Math.floor(10 * Math.min(...checks.map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
+    const least = Math.floor(10 * Math.min(...[...checks, ...other].map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
     const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => size + ((high - size - low) * (1 - rate)) / (1 - least);
     for (let rate = least; rate < 1.001; rate += 0.1) {
       drawn("line", { class: "grid", x1: left, x2: wide - right, y1: y(rate), y2: y(rate) }, svg);
       drawn("text", { class: "tick", x: left - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, `${Math.round(100 * rate)} %`);
     }
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
+    for (const at of marks) drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: size, y2: high - low }, svg);
     drawn("polyline", { class: "steps", pathLength: 1, points: steps.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
-    for (const { at, rate, low: least95, high: most95, label } of checks) {
-      const group = drawn("g", { style: `--at: ${at / Math.max(total, 1)}` }, svg);
-      drawn("line", { class: "range", x1: x(at), x2: x(at), y1: y(least95), y2: y(most95) }, group);
-      drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 3 }, group);
-      drawn("text", { x: x(at), y: y(most95) - size / 3, "text-anchor": "middle" }, group, label);
-    }
+    const dots = (found, look, shift) => {
+      for (const { at, rate, low: least95, high: most95, label } of found) {
+        const group = drawn("g", { class: look, style: `--at: ${at / Math.max(total, 1)}` }, svg);
+        const place = x(at) + (other.length && at ? shift : 0);
+        drawn("line", { class: "range", x1: place, x2: place, y1: y(least95), y2: y(most95) }, group);
+        drawn("circle", { class: "check", cx: place, cy: y(rate), r: size / 3 }, group);
+        if (look === "own") drawn("text", { x: place, y: y(most95) - size / 3, "text-anchor": at < total ? "middle" : "end" }, group, label);
+      }
+    };
+    dots(other.filter(({ at }) => at), "twin", -size / 2);
+    dots(checks, "own", size / 2);
+    if (answer) made("p", "answer", answer, body);
   }
 
-  evidence({ lines }, body) {
-    const list = made("ul", "evidence", undefined, body);
-    let turn = 0;
-    for (const { id, text, cited } of lines) {
-      const line = made("li", "", undefined, list);
-      made("code", "", id, line);
-      made("span", "", text, line);
-      if (cited) this.later(LINE * ++turn, () => line.classList.add("lit"));
-    }
-  }
-
-  writing({ summary, claims, knobs }, body) {
+  writing({ summary, claims, knobs, boards }, body) {
     const words = made("blockquote", "", undefined, body);
     let turn = 0;
     for (const [n, text] of [summary, ...claims].entries()) {
@@ -288,17 +402,35 @@ class Deck {
         value.textContent = `${percent(before)} → ${percent(after)}`;
       });
     }
+    const drawnBoards = made("div", "fallen", undefined, body);
+    this.boards({ boards: boards.map((board) => ({ ...board, steps: 0, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) })) }, drawnBoards);
+    for (const [i, place] of [...drawnBoards.children].entries()) this.later(WORD * turn + 2000 + 350 * i, () => place.classList.add("there"));
   }
 
+  // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const table = made("table", "outcomes", undefined, body);
-    const head = made("tr", "", undefined, table);
-    for (const name of ["map", "it predicted", "it came", "95 % interval", "boards"]) made("th", "", name, head).scope = "col";
-    for (const { cell, predicted, came, interval, n } of rows) {
-      const row = made("tr", "", undefined, table);
-      for (const [name, text] of Object.entries({ cell, predicted, came, interval, n })) made("td", name, text, row);
+    const svg = drawn("svg", { role: "img", "aria-label": rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ") }, body);
+    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
+    const size = parseFloat(getComputedStyle(svg).fontSize), [left, right, low] = [5 * size, 4 * size, 1.8 * size];
+    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
+    const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
+    const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
+    const step = [0.05, 0.1, 0.2, 0.5].find((width) => (to - from) / width < 7) ?? 1;
+    for (let change = Math.ceil(from / step) * step; change <= to; change += step) {
+      drawn("line", { class: Math.abs(change) < 1e-9 ? "zero" : "grid", x1: x(change), x2: x(change), y1: 0, y2: high - low }, svg);
+      const points = Math.round(100 * change);
+      drawn("text", { class: "tick", x: x(change), y: high - size / 3, "text-anchor": "middle" }, svg, points > 0 ? `+${points}` : `${points}`.replace("-", "−"));
     }
-    made("p", "", answer, body);
+    for (const [i, { name, predicted, came, low: least, high: most, label }] of rows.entries()) {
+      const y = ((i + 0.5) * (high - low)) / rows.length;
+      drawn("text", { x: 0, y: y + size / 3 }, svg, name);
+      drawn("line", { class: "range", x1: x(least), x2: x(most), y1: y, y2: y }, svg);
+      drawn("circle", { class: "check", cx: x(came), cy: y, r: size / 3 }, svg);
+      drawn("circle", { class: "said", cx: x(predicted), cy: y, r: size / 2.2 }, svg);
+      drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
+    }
+    made("p", "answer", answer, body);
   }
 
   // --- light and dark

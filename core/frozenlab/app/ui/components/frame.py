@@ -57,6 +57,7 @@ SHORTCUTS: dict[str, dict[str, str]] = {
         "Home End": "The first or the last scene",
         "1 to 9": "The scene with this number",
         "R": "This scene again",
+        "P": "Play by itself; any other key takes over",
         "F": "Full screen",
         "N": "Notes in a second window",
         "D": "Light or dark",

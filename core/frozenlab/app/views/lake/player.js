@@ -1,6 +1,7 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
 // data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, height,
-// autoplay, busy, colors}
+// autoplay, loop, busy, colors}
+// loop: every plan stops at its first fault, and all begin again after a pause.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // absent: agents of a track that have no path yet, drawn faint.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
@@ -9,6 +10,7 @@
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
+const HOLD_AT_END = 3; // where plans begin again
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
 const MOST_TRAILED = 100; // agents whose trails are drawn unasked
@@ -280,13 +282,14 @@ class Player {
   draw() {
     const { solution } = this;
     const ease = calm() ? floored : this.playing ? eased : linear;
-    const step = Math.floor(this.time + 1e-6);
     for (const view of this.views) {
       if (!view.frame) continue;
+      const time = Math.min(this.time, this.endOf(view));
+      const step = Math.floor(time + 1e-6);
       const { ctx, frame, paths, ratio, track: { fault, conflicts, absent = [] } } = view;
-      const failed = !conflicts && Boolean(fault) && this.time >= fault.time - 1e-6;
+      const failed = !conflicts && Boolean(fault) && time >= fault.time - 1e-6;
       // What follows the first fault does not count: it is drawn faint.
-      const alpha = failed && this.time > fault.time + 0.05 ? 0.45 : 1;
+      const alpha = failed && time > fault.time + 0.05 ? 0.45 : 1;
       this.drawStill(view, step, alpha);
       ctx.setTransform(1, 0, 0, 1, 0, 0);
       ctx.globalAlpha = 1;
@@ -296,12 +299,12 @@ class Player {
       const shaped = frame.cell >= SHAPES_FROM;
       if (this.ghost && view.ghosted && shaped) {
         solution.forEach((path, i) => {
-          const place = positionAt(path, this.time, ease);
+          const place = positionAt(path, time, ease);
           if (isOn(view.on, place)) stamp(ctx, frame, place, this.stampFor(view, "ghost", i));
         });
       }
       ctx.globalAlpha = alpha;
-      const places = paths.map((path) => positionAt(path, this.time, ease));
+      const places = paths.map((path) => positionAt(path, time, ease));
       const picked = this.pickedOf(view);
       if (this.isTrailed && shaped && !picked) {
         places.forEach((place, i) => {
@@ -314,12 +317,17 @@ class Player {
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
       view.figure.classList.toggle("failed", failed);
-      for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(this.time - locked) <= 0.5);
-      for (const { time, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(this.time - time) <= 0.5));
+      for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(time - locked) <= 0.5);
+      for (const { time: broken, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(time - broken) <= 0.5));
     }
-    this.drawBar(step);
+    this.drawBar(Math.floor(this.time + 1e-6));
     this.drawCaptions();
     this.drawn();
+  }
+
+  // The time at which the plan of a view stands still.
+  endOf({ track: { fault } }) {
+    return (this.data.loop && fault?.time) || this.data.steps;
   }
 
   // How many steps later each agent arrives than it would alone; undefined for one that does not arrive.
@@ -413,6 +421,7 @@ class Player {
     this.playing = Boolean(on) && this.data.steps > 0;
     if (this.playing && this.time >= this.data.steps) this.seek(0);
     if (this.playing) {
+      const end = Math.max(...this.views.map((view) => this.endOf(view)));
       let last = performance.now();
       let hold = 0;
       const frame = (now) => {
@@ -420,6 +429,7 @@ class Player {
         const passed = Math.min((now - last) / 1000, 0.1);
         last = now;
         hold = Math.max(0, hold - passed);
+        if (this.data.loop && !hold && this.time >= end) this.seek(0);
         if (!hold) {
           const before = this.time;
           let time = before + passed * STEPS_A_SECOND * Number(this.find(".speed").value);
@@ -431,8 +441,9 @@ class Player {
               hold = HOLD_AT_FAULT;
             }
           }
-          this.time = Math.min(time, this.data.steps);
-          if (this.time >= this.data.steps && !hold) this.playing = false;
+          this.time = Math.min(time, end);
+          if (this.time >= end && this.data.loop) hold = HOLD_AT_END;
+          else if (this.time >= end && !hold) this.playing = false;
           this.draw();
         }
         if (this.playing) this.tick = requestAnimationFrame(frame);

@@ -91,6 +91,9 @@ class LakeView(View):
         board = Board.from_dict(json.loads(shown[0].row["board"]))
         return played(board, [recorded(*answer) for answer in shown])
 
+    def address_of(self, row: pd.Series) -> dict[str, str]:
+        return {"board": share.encode(Board.from_dict(json.loads(row["board"])))}
+
     def show(
         self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
     ) -> None:
