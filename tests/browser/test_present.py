@@ -184,7 +184,7 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, pa
     notes = notes_of(page)
     expect(notes.locator(".spoken")).to_have_text("Ask the room first.")
     expect(notes.locator(".next")).to_have_text("Next: It learns on boards that were chosen for it")
-    expect(notes.locator(".preview h1")).to_have_text("It learns on boards that were chosen for it")
+    expect(notes.locator(".preview .heading")).to_have_text("It learns on boards that were chosen for it")
     expect(title).to_have_text("It tries, and what works becomes likelier")
     page.bring_to_front()
     page.keyboard.press("ArrowRight")

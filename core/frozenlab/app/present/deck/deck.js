@@ -236,7 +236,7 @@ class Deck {
   }
 
   draw(scene, place) {
-    const heading = made("h1", "", scene.heading, place);
+    const heading = made(place.matches(".preview") ? "div" : "h1", "heading", scene.heading, place); // a page has one heading of the first level
     const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}${scene.large ? " large" : ""}`, undefined, place);
     this[scene.kind](scene, body);
     const note = made("p", "note", scene.note, place);

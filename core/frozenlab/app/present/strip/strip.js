@@ -154,7 +154,7 @@ class Strip {
       this.list.append(card.element);
       this.fit();
       card.picture.snap(card.scene);
-      card.find(".heading").focus();
+      card.find(".own .heading").focus();
       this.tell(true);
     };
     for (const button of bar.children) button.disabled = this.data.fixed;
