@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST = {"lines of core": 60_914, "files of core": 410, "lines of tests": 36_540}
+MOST = {"lines of core": 61_728, "files of core": 413, "lines of tests": 36_732}
 
 
 def test_the_code_and_its_tests_are_no_longer_than_they_were() -> None:

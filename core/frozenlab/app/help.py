@@ -20,7 +20,7 @@ LOOP = (
 )
 """A step of the loop: its name, what happens, and the page that shows it."""
 LESSON = (
-    ("learn", "Take the course: nine chapters on live boards, from one agent to Conflict-Based Search and the model."),
+    ("learn", "Take the course: seventeen chapters on live boards, from one agent to the planners of the field and the model."),
     ("play", "Draw a board on which two agents must cross, and plan it yourself. Where do they meet?"),
     ("play", "Let the model plan the same board. Choose *Sampled*: how many of its answers are valid?"),
     ("design", "Raise the wait ratio of one map size. What changes in the boards that are drawn?"),

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from html import unescape
 from itertools import combinations, permutations, product
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
-from frozenlab.app.learn import boards, exercises, pictures, records, sheet
+from frozenlab.app.learn import boards, exercises, pictures, planners, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, Lesson, codes_in
 from frozenlab.app.learn.chapters import CHAPTERS
 from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering
@@ -18,6 +19,8 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import plain_track
 from frozenlab.base.numbers import paired_change
 from frozenlab.lake.board import Board, BoardError, Cell
+from frozenlab.lake.execution import by_the_clock, in_order
+from frozenlab.lake.planners import ECBS, PLANNERS
 from frozenlab.lake.rules import Path as CellPath
 from frozenlab.lake.rules import judge, judge_paths
 from frozenlab.lake.solvers.cbs import search
@@ -72,7 +75,15 @@ def test_as_many_orders_work_as_the_chapter_says_whichever_shortest_paths_are_ta
         assert (len(plan_in_order(board, order)) == board.num_agents) is (order in working), "and the lab's planner agrees"
 
 
-@pytest.mark.parametrize(("board", "fault"), [(boards.CROSSING, "vertex_conflict"), (boards.FACE_TO_FACE, "edge_conflict")])
+@pytest.mark.parametrize(
+    ("board", "fault"),
+    [
+        (boards.CROSSING, "vertex_conflict"),
+        (boards.SAME_CELL, "vertex_conflict"),
+        (boards.FACE_TO_FACE, "edge_conflict"),
+        (boards.NARROW, "edge_conflict"),
+    ],
+)
 def test_shortest_paths_collide_as_the_chapter_says_whichever_are_taken(board: Board, fault: str) -> None:
     teams = product(*(shortest_paths(board, i, ()) for i in range(board.num_agents)))
     assert {judge_paths(board, team).fault for team in teams} == {fault}
@@ -116,9 +127,9 @@ def tree(board: Board) -> int:
     return len({step.node.id for step in steps})
 
 
-def test_the_crowd_must_wait_and_the_aims_differ() -> None:
+@pytest.mark.parametrize("board", [boards.TWO_AIMS, boards.OTHER_AIMS])
+def test_the_crowd_must_wait_and_the_aims_differ(board: Board) -> None:
     assert solve(boards.CROWD).needs_wait
-    board = boards.TWO_AIMS
     solution = solve(board, sum_of_costs=True)
     assert solution.plan and solution.cheapest_plan
     quick, cheap = (judge(board, plan) for plan in (solution.plan, solution.cheapest_plan))
@@ -130,11 +141,56 @@ def test_the_crowd_must_wait_and_the_aims_differ() -> None:
     assert quick.makespan == solution.makespan and cheap.sum_of_costs == solution.sum_of_costs
 
 
-def test_the_way_around_the_holes_is_long() -> None:
-    board = boards.AROUND_HOLES
+@pytest.mark.parametrize(("board", "steps"), [(boards.AROUND_HOLES, 12), (boards.LONG_WAY, 14)])
+def test_the_way_around_the_holes_is_long(board: Board, steps: int) -> None:
     [agent] = board.agents
     straight = abs(agent.start[0] - agent.goal[0]) + abs(agent.start[1] - agent.goal[1])
-    assert board.distances_to_goal(0)[agent.start] == solve(board).makespan == 12 >= 2 * straight
+    assert board.distances_to_goal(0)[agent.start] == solve(board).makespan == steps >= 2 * straight
+
+
+def test_what_the_chapters_about_planners_say_is_what_the_planners_find() -> None:
+    board = boards.RESERVED
+    first, second = planners.paths_in_time()
+    arrives, alone = len(first) - 1, board.distances_to_goal(0)[board.agents[0].start]
+    around = {len(path) - 1 for path in shortest_paths(board, 0, [second])}
+    assert around == {arrives} == {alone + 1} and judge_paths(board, (first, second)).fault is None
+    assert {judge_paths(board, (path, second)).fault for path in shortest_paths(board, 0, [])} == {"vertex_conflict"}
+    found = {factor: planners.planned(boards.TEAM_OF_24, ECBS(factor), 5.0)[-1] for factor in planners.FACTORS}
+    costs = [one.cost for one in found.values()]
+    assert costs == sorted(costs) and found[1.0].proven and found[1.0].cost == 234, "the larger the factor, the dearer the plan"
+    assert all(one.cost <= factor * 234 and one.lower_bound <= 234 for factor, one in found.items())
+    pibt = planners.planned(boards.TEAM_OF_40, PLANNERS["pibt"], 2.0)[-1]
+    assert pibt.cost and pibt.cost > 1.5 * pibt.lower_bound and not pibt.proven
+    prioritized, lacam = (planners.planned(boards.NO_ORDER, PLANNERS[name], 1.0)[-1] for name in ("prioritized", "lacam"))
+    assert prioritized.plan is None and lacam.plan is not None
+
+
+def test_late_agents_meet_by_the_clock_only() -> None:
+    paths = planners.best_paths(boards.DELAYED)
+    assert judge_paths(boards.DELAYED, by_the_clock(paths, 0, 0, 1)).fault == "vertex_conflict"
+    for late in range(5):
+        assert judge_paths(boards.DELAYED, in_order(paths, 0, 0, late)).fault is None
+    planned, ordered = (max(map(len, one)) - 1 for one in (paths, in_order(paths, 0, 0, 2)))
+    question = planners.who_waits()
+    assert question.options[question.right] == f"All arrive after {ordered} steps instead of {planned}." and ordered > planned
+
+
+def test_more_robots_reach_no_more_goals() -> None:
+    rates = planners.throughputs()
+    means = {k: fmean(own) for k, own in rates.items()}
+    assert means[2] < means[5] < means[10] < means[20], "as the chapter says"
+    assert abs(means[40] - means[20]) < 0.2 * means[20] and planners.more_robots().options[planners.more_robots().right] == "About as many."
+    assert f"{means[20]:.1f} goals" in planners.more_robots().task and f"{means[40]:.1f}" in planners.more_robots().reasons[1]
+
+
+def test_hints_lead_from_the_distances_to_the_first_step() -> None:
+    for chapter in CHAPTERS:
+        exercise = chapter.exercise()
+        if isinstance(exercise, Steering):
+            hints, best = exercise.hints(), exercise.best()
+            assert 2 <= len(hints) <= 3 and exercise.mark(best).right
+            first = [exercises.WORDS[letters[0]] for letters in best if letters]
+            assert all(words in hints[-1] for words in first) and "Alone on the board" in hints[0]
 
 
 @pytest.mark.parametrize(("board", "nodes"), [(boards.MEETINGS, 7), (boards.MORE_MEETINGS, 11), (boards.MANY_MEETINGS, 17)])
@@ -189,6 +245,10 @@ def test_what_came_of_the_prediction_is_what_the_session_measured_on_its_test_bo
     gains = {name: paired_change(*(table[table["config_cell"] == name] for table in (before, after))) for name in "345678"}
     for (name, gain), row in zip(gains.items(), rows, strict=True):
         assert row.startswith(f"{name}×{name}") and f">{gain.signed}<" in row and f">{gain.bounds}<" in row and gain.n == 100
+    kept = SessionStore().open(pictures.TWIN).results(1)
+    assert kept is not None
+    twin = paired_change(*(table[table["config_cell"] == "8"] for table in (before, kept)))
+    assert all(f"came out at {twin.points} on 8×8" in words for words in question.came)
     eight, five = gains["8"], gains["5"]
     assert "8×8 came out at +6 points (+1 to +11) on the test boards, and 5×5 at +5 points (+1 to +9) with 3.1 %" in question.came[0]
     assert eight.low < five.high and eight.clear and five.clear, "the sentences about chance hold"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from frozenlab.app.views.lake import desk, view
+from frozenlab.app.views.lake.share import decode
 from frozenlab.lake.board import read_board
 
 AROUND_HOLES = read_board("""
@@ -14,10 +15,32 @@ H F H F H F
 H F F F F F
 """)
 """One agent; the way to its goal is more than twice as long as it looks."""
+LONG_WAY = read_board("""
+F F G H F H
+F H H F F S
+F F H H H F
+F F H H F F
+H F F F F F
+""")
+"""The goal is 4 cells away, and the way there takes 14 steps."""
 CROSSING = view.CROSSING
 """Both want the cell in the middle at the same time."""
+SAME_CELL = read_board("""
+H F F F
+F F H F
+G H S F
+g F F s
+""")
+"""Each has one shortest path, and they meet on a cell."""
 FACE_TO_FACE = desk.TEMPLATES["swap"]
 """Two neighbours who want to go past each other."""
+NARROW = read_board("""
+F H F F F
+F H F H S
+s F F F g
+F G H H H
+""")
+"""Their only shortest paths meet head-on; there is room to give way."""
 CROWD = read_board("""
 a F F A F
 S F F H s
@@ -34,6 +57,19 @@ F H H F A
 a F F g F
 """)
 """The fewest steps and the smallest sum of costs need different plans."""
+OTHER_AIMS = read_board("""
+F H a H F
+F F b F H
+G g s B S
+H F F A H
+""")
+"""The same for four agents."""
+RESERVED = read_board("""
+F F s F
+F S F G
+F F g F
+""")
+"""Agent 1 goes straight down across the way of agent 0, who would be there at the same step."""
 SOME_ORDERS = read_board("""
 F g H s
 F F F a
@@ -69,3 +105,24 @@ H H S G
 H F F s
 """)
 """The tree has 17 nodes."""
+TEAM_OF_24 = decode("CtYXRBBAQgAgEIACKAYALEAIGggQHIOyMDQDyCGsSBQB8KBLD0MBOBYDBjEkYBeFwHRwGEbxYCMAB5IAJBfAoLw-GobgTHECRnAYGwQCYjhR")
+"""12×12: Conflict-Based Search proves its optimum within a second, and every planner of the course has a plan at once."""
+TEAM_OF_40 = decode(
+    "C94n0ERIEEkEAASSGAqAIWIoBAAABEwAUACBEQKEEAgCCyIfB5AQ2BtLUrjBCU2h-P85g5DENAVDoMx3KgQRsPUkQ-OMjgGB0MjsI03AOEknwpBAqg4LoCCQJIiyXIM0hrAUoTIB4kw"
+    "fBgKwLLkljhMI6SbIo4CaAwPy8LMtAuIYczGLESBj"
+)
+"""16×16: no optimum in seconds."""
+WAREHOUSE = (
+    "FFFFFFFFFFFFFFFF",
+    "FHHHHFHHHHFHHHHF",
+    "FFFFFFFFFFFFFFFF",
+    "FHHHHFHHHHFHHHHF",
+    "FFFFFFFFFFFFFFFF",
+    "FHHHHFHHHHFHHHHF",
+    "FFFFFFFFFFFFFFFF",
+    "FHHHHFHHHHFHHHHF",
+    "FFFFFFFFFFFFFFFF",
+)
+"""Aisles between shelves, one robot wide."""
+DELAYED = view.CROSSING
+"""One agent lets the other pass, which may be late."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from frozenlab.app.learn import boards, pictures
+from frozenlab.app.learn import boards, pictures, planners
 from frozenlab.app.learn.exercises import Exercise, Ordering, Searching, Steering
 
 
@@ -17,6 +17,9 @@ class Chapter:
     idea: str
     picture: Callable[[], None]
     exercise: Callable[[], Exercise]
+    recap: str
+    """What to remember, in one sentence of Markdown."""
+    minutes: int = 3
 
 
 CHAPTERS = (
@@ -27,7 +30,8 @@ CHAPTERS = (
         "cell, or waits. Hatched cells are holes. The fewest steps are found by flooding the board from the goal: each cell gets the "
         "number of steps that are left from there, and the agent always goes to a smaller number.",
         pictures.distances,
-        lambda: Steering("Bring the agent to its goal in as few steps as possible.", boards.AROUND_HOLES),
+        lambda: Steering("Bring the agent to its goal in as few steps as possible.", boards.LONG_WAY),
+        "The steps that are left from each cell lead the way: always to a smaller number.",
     ),
     Chapter(
         "meeting",
@@ -36,7 +40,8 @@ CHAPTERS = (
         "the same step. That is a *vertex conflict*. An agent on its goal still blocks the cell. It may leave its goal again, for instance "
         "to let another agent pass, but at the end it must be there.",
         pictures.meeting,
-        lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.CROSSING),
+        lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.SAME_CELL),
+        "No two agents on one cell at the same step; an agent on its goal counts, too.",
     ),
     Chapter(
         "swapping",
@@ -44,7 +49,8 @@ CHAPTERS = (
         "Two agents that face each other cannot change places: they would meet on the edge between their cells. That is an *edge "
         "conflict*. To follow another agent is allowed: a cell may be entered in the very step in which it is left.",
         pictures.swapping,
-        lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.FACE_TO_FACE),
+        lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.NARROW),
+        "Agents cannot swap cells, but one may follow another.",
     ),
     Chapter(
         "waiting",
@@ -56,6 +62,7 @@ CHAPTERS = (
         lambda: Steering(
             "This board must wait. Solve it in the fewest steps; the optimum counts the steps until all have arrived.", boards.CROWD
         ),
+        "A wait costs one step, a detour two at the least: so waiting can be best.",
     ),
     Chapter(
         "aims",
@@ -66,14 +73,27 @@ CHAPTERS = (
         pictures.aims,
         lambda: Steering(
             "Find a plan with the smallest **sum of costs**. It may take more steps until the last agent arrives.",
-            boards.TWO_AIMS,
+            boards.OTHER_AIMS,
             "sum_of_costs",
         ),
+        "*Optimal* needs an object: the makespan, or the sum of costs.",
+        minutes=4,
+    ),
+    Chapter(
+        "spacetime",
+        "Time is the third axis",
+        "How does one agent plan among others that move? Its states are a cell and a step. From a cell it goes to a neighbouring cell or "
+        "stays, and either takes one step of time. A path of another agent reserves its cells at their steps, and forbids to cross it "
+        "head-on. *Space-time A∗* searches these states, with the steps that are left from a cell as its estimate. A cell that is free "
+        "now may be taken later, so a wait is a move like any other, and a goal counts only when nobody comes through it any more.",
+        planners.reservations,
+        planners.earliest,
+        "Among agents that move, a state is a cell and a step.",
     ),
     Chapter(
         "priorities",
         "One after the other",
-        "To plan for all agents at once is hard: each agent multiplies the number of their positions by the number of cells. "
+        "To plan for all agents at once is hard. "
         "*Prioritized planning* lets them plan one after the other: each takes a shortest path around the paths of those before it, and "
         "keeps it. That is quick. But an agent may find no path, which depends on the order. On some boards no order works, although "
         "there is a plan.",
@@ -81,6 +101,19 @@ CHAPTERS = (
         lambda: Ordering(
             "Two of the six orders work on this board, whichever shortest paths the agents take. Find one.", boards.SOME_ORDERS
         ),
+        "Prioritized planning is quick, and may find no plan although there is one.",
+    ),
+    Chapter(
+        "size",
+        "How big it gets",
+        "Why not go through everything? Because there is too much of it. Each agent multiplies the ways in which the team can stand by the "
+        "number of cells, and the moves in one step by five. To find a plan of the smallest makespan or sum of costs is *NP-hard*. A "
+        "planner "
+        "is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the best. Which of the two one can do "
+        "without, and how much time that saves, is what the next chapters are about.",
+        planners.sizes,
+        planners.what_hard_means,
+        "The best plan is NP-hard to find; any plan is not.",
     ),
     Chapter(
         "search",
@@ -94,6 +127,74 @@ CHAPTERS = (
         lambda: Searching(
             "You are the search. Press the open node that has to be expanded next, until the plan is found.", boards.MEETINGS
         ),
+        "Conflict-Based Search is optimal, and complete if there is a plan: the cheapest open node that has no conflict is the best plan.",
+        minutes=6,
+    ),
+    Chapter(
+        "pibt",
+        "Fast, and not optimal",
+        "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most urgent "
+        "one takes its best. Who stands there inherits its priority and has to go on first; who cannot give way says so, and the other "
+        "takes its next best cell. That takes a moment for hundreds of agents. But it looks one step ahead only: the plan may cost "
+        "far more than the best one, and agents may block each other for good.",
+        planners.pibt,
+        planners.pibt_says,
+        "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
+    ),
+    Chapter(
+        "lacam",
+        "LaCAM: complete and fast",
+        "*LaCAM* searches over how the whole team stands. It lets PIBT make the next step, and goes on from there. Where a step leads to a "
+        "way to stand that it knows already, it forces another one: this agent must go to that cell. It adds such constraints one "
+        "by one, "
+        "and only where they are needed, so that in the end every joint move is tried. That is as fast as PIBT where things are easy, and "
+        "finds a plan wherever there is one.",
+        planners.lacam,
+        planners.lacam_says,
+        "LaCAM: a search over how the team stands, with constraints added lazily; complete, not optimal.",
+    ),
+    Chapter(
+        "bounds",
+        "How much time buys how much",
+        "Between the best plan and any plan lies a bargain. *ECBS* is Conflict-Based Search that need not take the cheapest open "
+        "node: among "
+        "all that cost at most w times the cheapest it takes the one with the fewest conflicts. Its plan costs at most w times "
+        "the best, and it knows a lower bound besides. A little more cost saves most of the time.",
+        planners.bounded,
+        planners.bounded_says,
+        "ECBS: at most w times the best, much earlier.",
+    ),
+    Chapter(
+        "neighbourhoods",
+        "Improving for ever",
+        "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents plan anew that are in each other's way "
+        "while all others keep their paths, and keeps what is not dearer. It does that again and again, thousands of times in some "
+        "seconds. Such a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better it is.",
+        planners.neighbourhoods,
+        planners.neighbourhoods_say,
+        "LNS: an anytime planner; it improves, and proves nothing.",
+    ),
+    Chapter(
+        "delays",
+        "When somebody is late",
+        "A plan is a timetable, and robots are late. If one is, and the others go on by the clock, they meet. What keeps a plan safe "
+        "is not "
+        "its times but its order: who passes a cell first. So robots are told to enter a cell only when all that come before them there "
+        "have left it. A delay is then passed on to those who have to wait, and nobody meets, whoever is late.",
+        planners.delays,
+        planners.who_waits,
+        "A plan that is followed in order, not by the clock, stays safe.",
+    ),
+    Chapter(
+        "warehouse",
+        "The warehouse that never ends",
+        "In a warehouse nobody is ever done: who reaches a goal gets the next one. That is *lifelong* MAPF. There is no makespan and "
+        "no sum "
+        "of costs, for there is no end; what counts is the *throughput*, the goals that the team reaches in a step. Here PIBT moves all "
+        "robots step by step. More robots reach more goals, until they get in each other's way.",
+        planners.warehouse,
+        planners.more_robots,
+        "Lifelong MAPF counts throughput, and beyond some number more robots reach no more.",
     ),
     Chapter(
         "model",
@@ -104,6 +205,7 @@ CHAPTERS = (
         "likelier.",
         pictures.model,
         pictures.what_is_wrong,
+        "A model writes a plan word by word; nothing checks it meanwhile.",
     ),
     Chapter(
         "engineer",
@@ -114,5 +216,9 @@ CHAPTERS = (
         "kind of board may help on others. So an engineer predicts, and the next stage is measured.",
         pictures.engineer,
         pictures.what_will_change,
+        "An engineer predicts, and the next stage is measured.",
+        minutes=4,
     ),
 )
+PARTS = {"The problem": CHAPTERS[:6], "Planners": CHAPTERS[6:15], "The model": CHAPTERS[15:]}
+"""The chapters by their part of the course."""

@@ -10,21 +10,23 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.app.play.optimum import solution_of
-from frozenlab.app.ui import markup
+from frozenlab.app.ui import markup, nav
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.steer import BY_HAND, steer
+from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, names
-from frozenlab.base.numbers import counted
+from frozenlab.base.numbers import counted, listed
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.rules import judge, judge_paths
+from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.tasks.lake.words import OUTCOMES
 
 HEIGHT = 330
 PLACES = ("1st", "2nd", "3rd")
+WORDS = {"U": "goes up", "D": "goes down", "L": "goes left", "R": "goes right", "W": "waits"}
+"""The letters of a plan."""
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
 """What is asked of a board that a teacher has chosen."""
 
@@ -55,12 +57,26 @@ class Exercise(ABC):
     def mark(self, answer: Any) -> Mark:
         """What the judge says of an answer."""
 
+    def hints(self) -> Sequence[str]:
+        """What helps on, one step after the other; empty: nothing."""
+        return ()
+
+    def afterwards(self, answer: Any, key: str) -> None:
+        """Draws what the learner sees of a right answer beside its mark: nothing, unless there is a board."""
+        return
+
 
 @dataclass(frozen=True)
 class OnBoard(Exercise):
     """A task on a board."""
 
     board: Board
+
+    def afterwards(self, answer: Any, key: str) -> None:
+        nav.button(
+            "Play with this board", "play", query={"board": encode(self.board)}, key=f"{key}-play", type="tertiary",
+            icon=":material/sports_esports:",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,10 +87,8 @@ class Steering(OnBoard):
 
     def ask(self, key: str) -> tuple[Any, bool]:
         st.markdown(self.task)
-        solution = solution_of(encode(self.board), True)
-        optimum = solution.makespan if self.objective == "makespan" else solution.sum_of_costs
-        plan = steer(self.board, key=f"{key}-board", objective=self.objective, optimum=optimum, height=HEIGHT)
-        st.caption(BY_HAND)
+        plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
+        st.caption(STEP_BY_STEP)
         return plan, st.button("Check my plan", type="primary", key=f"{key}-check")
 
     def mark(self, answer: Plan) -> Mark:
@@ -92,6 +106,33 @@ class Steering(OnBoard):
             return Mark(True, f"{figures}. The best one is not known for this board.")
         proven = "nothing less is possible" if reached == best else f"{best} is possible"
         return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.")
+
+    def best(self) -> Plan:
+        """The exact solver's plan."""
+        solution = solution_of(encode(self.board), True)
+        plan = solution.plan if self.objective == "makespan" else solution.cheapest_plan
+        assert plan is not None, "boards of the course can be solved"
+        return plan
+
+    def hints(self) -> Sequence[str]:
+        """How far each agent has it alone, where the shortest paths fail, and how the best plan begins."""
+        board, best = self.board, self.best()
+        alone = [shortest_alone(board, i) for i in range(board.num_agents)]
+        far = listed(f"agent {i} needs {counted(len(letters), 'step')}" for i, letters in enumerate(alone))
+        verdict = judge(board, tuple(alone))
+        trouble = [] if verdict.fault is None else [f"If each goes its shortest way: {fault_sentence(verdict)}"]
+        first = listed(f"agent {i} {WORDS[letters[:1] or 'W']}" for i, letters in enumerate(best))
+        return [f"Alone on the board: {far}.", *trouble, f"A best plan can begin so: {first}."]
+
+    def afterwards(self, answer: Plan, key: str) -> None:
+        """The learner's plan beside the solver's, in lockstep."""
+        solution = solution_of(encode(self.board), True)
+        tracks = [
+            Track(label, walk(self.board, plan), judge(self.board, plan, solution.makespan), solution.sum_of_costs)
+            for label, plan in (("your plan", answer), ("the exact solver", self.best()))
+        ]
+        board_player(self.board, tracks, key=f"{key}-beside", height=240)
+        super().afterwards(answer, key)
 
 
 @dataclass(frozen=True)
@@ -152,6 +193,13 @@ class Ordering(OnBoard):
             return Mark(True, "Every agent found a path around those before it.")
         return Mark(False, f"Agent {answer[len(planned)]} finds no path around {names(answer[: len(planned)])}.")
 
+    def hints(self) -> Sequence[str]:
+        return (
+            "An agent that has arrived blocks its goal for all who plan after it.",
+            "Whose goal lies on the only way of the others?",
+            "That agent has to plan last.",
+        )
+
 
 def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
     """The paths that the agents take one after the other, as far as the order goes. Agents without a path are drawn faint: to those that
@@ -190,6 +238,14 @@ class Searching(OnBoard):
             f"Your tree of {answer.nodes} nodes ends {slips} in a plan with a {COSTS[self.objective]} of {answer.cost}; "
             f"the exact solver says that {best} is the best.",
         )
+
+
+def shortest_alone(board: Board, agent: int) -> str:
+    """The letters of a shortest path of an agent that has the board to itself."""
+    alone = Board(board.rows, (board.agents[agent],))
+    plan = solution_of(encode(alone), False).plan
+    assert plan is not None, "agents of the course can reach their goals"
+    return plan[0]
 
 
 def show_mark(mark: Mark) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from frozenlab.app.learn import address, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, OWN, Lesson
-from frozenlab.app.learn.chapters import CHAPTERS, Chapter
+from frozenlab.app.learn.chapters import CHAPTERS, PARTS, Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Steering, show_mark
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components import text_of
@@ -60,18 +61,30 @@ def who(lesson: Lesson) -> str:
 def choose_chapter(lesson: Lesson) -> str:
     """The name of the chapter; it is part of the address."""
     titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(CHAPTERS, start=1)}
+    parts = {part: [chapter.name for chapter in chapters] for part, chapters in PARTS.items()}
     if lesson.boards:
         titles[OWN] = "Your teacher's boards"
+        parts[titles[OWN]] = [OWN]
     done = address.done()
-    names = list(titles)
     asked = st.query_params.get(address.CHAPTER)
-    st.session_state["learn-chapters"] = asked if asked in names else names[0]
+    name = asked if asked in titles else next(iter(titles))
+    st.session_state["learn-chapters"] = name
+    st.session_state["learn-part"] = next(part for part, names in parts.items() if name in names)
 
     def follow() -> None:
         st.query_params[address.CHAPTER] = st.session_state["learn-chapters"]
 
+    def turn() -> None:
+        st.query_params[address.CHAPTER] = parts[st.session_state["learn-part"]][0]
+
+    counts = {part: f"{part} {sum(one in done for one in names)}/{len(names)}" for part, names in parts.items() if names != [OWN]}
+    part = st.segmented_control(
+        "Part", list(parts), key="learn-part", format_func=lambda part: counts.get(str(part), str(part)), label_visibility="collapsed",
+        required=True, on_change=turn,
+    )  # fmt: skip
+    assert part is not None
     chosen = st.pills(
-        "Chapter", names, key="learn-chapters", format_func=lambda name: f"{titles[name]}{' ✓' if name in done else ''}",
+        "Chapter", parts[part], key="learn-chapters", format_func=lambda name: f"{titles[name]}{' ✓' if name in done else ''}",
         label_visibility="collapsed", required=True, on_change=follow,
     )  # fmt: skip
     assert chosen is not None
@@ -79,17 +92,32 @@ def choose_chapter(lesson: Lesson) -> str:
 
 
 def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
-    """The idea and the picture at the left, the exercise at the right; one below the other where both are wide."""
+    """The idea, then the exercise at the left; the picture, which answers much of it, opens at the right after the first try."""
     st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
     wide = chapter.name == "search"
-    picture, exercise = (st.container(), st.container()) if wide else st.columns(2, gap="large")
+    exercise, picture = (st.container(), st.container()) if wide else st.columns([1, 1], gap="large")
+    with exercise:
+        st.subheader(f"Your turn :small[:gray[{chapter.minutes} minutes]]", anchor=False)
+        take(chapter.exercise(), chapter.name, lesson, learner)
+        if chapter.name in address.done():
+            st.markdown(f"**To remember:** {chapter.recap}")
     with picture:
         st.subheader("Look", anchor=False)
-        chapter.picture()
-    with exercise:
-        st.subheader("Your turn", anchor=False)
-        take(chapter.exercise(), chapter.name, lesson, learner)
+        if looks(chapter.name):
+            chapter.picture()
     onwards(chapter)
+
+
+def looks(name: str) -> bool:
+    """Whether the picture of a chapter is open: the learner has tried, has solved it before, or asks for it."""
+    opened = st.session_state.setdefault("learn-opened", set())
+    if name in opened or name in address.done() or name in st.session_state.get("learn-marks", {}):
+        return True
+    st.caption("Try the exercise first: this picture shows how it can go.")
+    if st.button("Show it now", key=f"learn-look-{name}", icon=":material/visibility:"):
+        opened.add(name)
+        st.rerun()
+    return False
 
 
 def with_emphasis(html: str) -> str:
@@ -125,8 +153,25 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str) -> None:
             address.solve(name)
         if lesson.class_name:
             note(lesson, learner, name, mark)
+        if not mark.right:
+            st.session_state[f"learn-tries-{name}"] = st.session_state.get(f"learn-tries-{name}", 0) + 1
     if name in marks and marks[name][0] == answer:
         show_mark(marks[name][1])
+        if marks[name][1].right:
+            exercise.afterwards(answer, f"learn-{name}")
+            return
+    if st.session_state.get(f"learn-tries-{name}"):
+        show_hints(exercise.hints(), name)
+
+
+def show_hints(hints: Sequence[str], name: str) -> None:
+    """The hints that were asked for, and the button that asks for the next one."""
+    key = f"learn-hints-{name}"
+    shown = st.session_state.get(key, 0)
+    for number, hint in enumerate(hints[:shown], start=1):
+        st.info(f"**Hint {number}.** {plain(hint)}", icon=":material/lightbulb:")
+    if shown < len(hints):
+        st.button(f"Hint {shown + 1} of {len(hints)}", key=f"{key}-next", on_click=lambda: st.session_state.update({key: shown + 1}))
 
 
 def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> None:

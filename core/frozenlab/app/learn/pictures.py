@@ -31,7 +31,7 @@ from frozenlab.tasks.lake.words import OUTCOMES
 MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")
 """What an answer may be suspected of."""
 SEARCHED = {"Board 1": boards.MORE_MEETINGS, "Board 2": boards.MANY_MEETINGS}
-SESSION = "example-quick"
+SESSION, TWIN = "example-quick", "example-quick-fixed"
 
 
 def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
@@ -169,7 +169,10 @@ def what_will_change() -> Prediction:
     came = f"{raised} came out at {gains[most].points} on the test boards"
     also = f"{spared} at {gains[best].points} with {share(new[best].share)} of the boards"
     worst = min(gains[name].value for name in few)
-    open_still = "Whether the config did this, one session cannot say: that needs a twin that kept its config."
+    kept = SessionStore().open(TWIN).results(1)
+    assert kept is not None
+    without = paired_change(*(table[table["config_cell"] == most] for table in (tables[0], kept)))
+    twin = f"Was it the config? Its twin, which kept its own and trained as many steps, came out at {without.points} on {raised}."
     return Prediction(
         f"You are the engineer. The next stage trains with {share(new[most].share)} of its boards on {raised} instead of "
         f"{share(old[most].share)}, and with fewer on {', '.join(map(cell_label, few))}. What will that change?",
@@ -179,10 +182,9 @@ def what_will_change() -> Prediction:
             f"{raised} gains, and so does a size that gets fewer boards.",
         ],
         [
-            f"{came}, and {also}. The intervals overlap: so few boards cannot show that {raised} gained more. {open_still}",
-            f"{came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. "
-            f"{open_still}",
-            f"{came}, and {also}. {open_still}",
+            f"{came}, and {also}. The intervals overlap: so few boards cannot show that {raised} gained more. {twin}",
+            f"{came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. {twin}",
+            f"{came}, and {also}. {twin}",
         ],
         markup.table(
             "What came",

@@ -28,6 +28,17 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "no plan where there is one.",
         "Conflict-Based Search": "An exact solver, CBS for short. Every agent plans alone; where two collide, the search branches, and "
         "each branch forbids the conflict to one of them. It always continues with the cheapest node that is open.",
+        "complete": "A planner that finds a plan wherever there is one.",
+        "NP-hard": "No method is known whose time stays below a power of the size on all boards; one would solve all of NP so fast.",
+        "space-time A∗": "A shortest path among agents that move: the search goes through cells and time steps.",
+        "PIBT": "Priority inheritance with backtracking: a planner that moves all agents one step at a time, the most urgent first.",
+        "LaCAM": "A complete planner: it searches over how the whole team stands, and lets PIBT propose the next step.",
+        "ECBS": "Conflict-Based Search that ends with a plan of at most w times the smallest cost, much earlier.",
+        "large neighbourhood search": "LNS for short: a few agents plan anew among all others, again and again, and what is not dearer is "
+        "kept.",
+        "anytime": "A planner that has a plan whenever it is stopped, and a better one the longer it ran.",
+        "lifelong": "Of MAPF where every agent that reaches its goal gets another one.",
+        "throughput": "The goals that a team reaches in a time step, where that never ends.",
         "constraint": "What Conflict-Based Search forbids an agent: to be on a cell, or to cross an edge, at a certain time step.",
     },
     "Environments": {

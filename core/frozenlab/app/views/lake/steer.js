@@ -1,5 +1,6 @@
 // Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
-// data: {base, board, plan, objective, optimum, ghost, height, sentences, colors}; sends plan = {base, plan}. plan: letters, one text an agent.
+// data: {base, board, plan, objective, optimum, ghost, height, stepwise, sentences, colors}; sends plan = {base, plan}. plan: letters, one text an agent.
+// stepwise: every step is chosen by hand; no way is found for who presses a cell that is not beside the agent.
 // While `base` stays the same the browser's own plan is the truth.
 
 const SHORTCUTS = { arrowup: "U", arrowdown: "D", arrowleft: "L", arrowright: "R", w: "W" };
@@ -162,12 +163,13 @@ class Steer {
     const letters = this.soFar();
     if (sameCell(this.placeOf(letters), cell)) return;
     if (letters && sameCell(this.placeOf(letters.slice(0, -1)), cell)) this.follow(letters.slice(0, -1), false);
-    else this.goTo(cell);
+    else this.goTo(cell, 2); // a fast stroke leaves a cell out
   }
 
-  // The shortest way to a cell, as if the agent were alone.
-  goTo(cell) {
+  // The shortest way to a cell, as if the agent were alone. Stepwise, none that is longer than `reach`.
+  goTo(cell, reach = 1) {
     const letters = this.soFar(), start = this.placeOf(letters);
+    if (this.data.stepwise && Math.abs(start[0] - cell[0]) + Math.abs(start[1] - cell[1]) > reach) return this.say("One step at a time: press a cell beside the agent.");
     const path = shortestPath(new Lake({ rows: this.lake.rows, agents: this.lake.agents.map(() => ({ start, goal: cell })) }), this.chosen, []);
     if (path) this.follow(letters + lettersOf(path).join(""), false);
     else this.say(this.lake.letter(cell) === "H" ? "There is a hole." : "No way leads there.");

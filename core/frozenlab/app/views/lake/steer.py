@@ -20,6 +20,11 @@ BY_HAND = (
     "chooses an agent, **Ctrl+Z** undoes."
 )
 """What the reader has to know, in Markdown."""
+STEP_BY_STEP = (
+    "Press an agent on the board and draw its path cell by cell, or use the arrow keys. **W** waits, a digit chooses an agent, **Ctrl+Z** "
+    "undoes."
+)
+"""The same where no way is found for the reader."""
 BUTTONS = text_of(__file__, "hand.html")
 STYLE = text_of(__file__, "steer.css")
 CODE = text_of(__file__, "steer.js")
@@ -44,6 +49,7 @@ def steer(
     ghost: Paths | None = None,
     start: Sequence[str] = (),
     height: int = 460,
+    stepwise: bool = False,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
@@ -53,10 +59,11 @@ def steer(
         ghost: an optimal plan, which the reader may lay over the board.
         start: the plan to begin with. The reader's own plan is kept as long as board and start stay the same.
         height: of the board at most, in CSS pixels, as for :func:`frozenlab.app.views.lake.player.board_player`.
+        stepwise: a press on a cell that is not beside the agent finds no way there.
     """
     _steer(
         key=key,
-        data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height),
+        data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height) | {"stepwise": stepwise},
         default={"plan": None},
         on_plan_change=lambda: None,
     )

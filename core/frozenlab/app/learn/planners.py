@@ -1,0 +1,385 @@
+"""The pictures of the chapters about planners: they plan here and now, and the numbers are theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from statistics import fmean
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from frozenlab.app import allowances
+from frozenlab.app.learn import boards
+from frozenlab.app.learn.exercises import HEIGHT, Choice
+from frozenlab.app.play.optimum import solution_of
+from frozenlab.app.play.searching import figures, improvement
+from frozenlab.app.ui import markup, theme
+from frozenlab.app.ui.figures import AFTER_COLOR, GRID_COLOR, Chart, band, common_layout
+from frozenlab.app.ui.once import once
+from frozenlab.app.views.lake import preparing
+from frozenlab.app.views.lake.player import board_player
+from frozenlab.app.views.lake.share import encode
+from frozenlab.app.views.lake.tracks import Track, followed
+from frozenlab.base import seeds
+from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import counted, listed
+from frozenlab.lake.board import FROZEN, Agent, Board, Cell
+from frozenlab.lake.execution import by_the_clock, in_order
+from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
+from frozenlab.lake.planners.lifelong import work
+from frozenlab.lake.rules import Path, Paths, judge_paths, walk
+from frozenlab.lake.solvers.priorities import plan_in_order
+
+FACTORS = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
+"""Of ECBS."""
+TEAMS = (2, 5, 10, 15, 20, 25, 30, 40, 50)
+"""Numbers of robots in the warehouse."""
+SHIFTS, STEPS, WATCHED = 6, 300, 60
+"""Shifts of each team, their steps, and those of the one that is shown."""
+SIDE = 8
+"""Of the board whose states are counted."""
+MOST_AGENTS = 12
+
+
+# --- time as the third axis -------------------------------------------------------------------------------------------
+
+
+def reservations() -> None:
+    """Where each cell of a row is taken, step by step, and the path that goes around that."""
+    board = boards.RESERVED
+    first, second = paths_in_time()
+    last = max(len(first), len(second)) - 1
+    row = board.agents[0].start[0]
+    head = "".join(f"<th scope='col'>step {step}</th>" for step in range(last + 1))
+    lines = "".join(
+        f"<tr><th scope='row'>({row}, {column})</th>{''.join(state_cell((row, column), step) for step in range(last + 1))}</tr>"
+        for column in range(board.width)
+    )
+    st.html(
+        f"<table class='fl-time'><caption class='fl-hidden'>The cells of a row over time</caption><tr><th></th>{head}</tr>{lines}</table>"
+    )
+    st.caption(
+        "The row of agent 0 over time: **1** where agent 1 has reserved the cell, **0** where agent 0 goes. To stay in a cell is to go one "
+        "step to the right in this table, which is a move like any other."
+    )
+    board_player(board, [Track("agent 0 plans around agent 1", (first, second))], key="learn-spacetime", height=240, autoplay=True)
+
+
+def state_cell(cell: Cell, step: int) -> str:
+    first, second = paths_in_time()
+    for name, path in (("0", first), ("1", second)):
+        if path[min(step, len(path) - 1)] == cell:
+            return f"<td class='is-{name}'>{name}</td>"
+    return "<td></td>"
+
+
+def paths_in_time() -> tuple[Path, Path]:
+    """The paths of agents 0 and 1, of whom 1 has planned first."""
+    planned = plan_in_order(boards.RESERVED, (1, 0))
+    return planned[0], planned[1]
+
+
+def earliest() -> Choice:
+    """When agent 0 arrives around the reservations of agent 1."""
+    path, _ = paths_in_time()
+    arrives, alone = len(path) - 1, boards.RESERVED.distances_to_goal(0)[boards.RESERVED.agents[0].start]
+    options = [alone, arrives, arrives + 1]
+    return Choice(
+        "Agent 1 has planned: it goes straight down. At which step can agent 0 be on its goal at the earliest?",
+        [f"At step {step}" for step in options],
+        right=1,
+        reasons=[
+            f"Alone it would need {alone} steps, but then both would be on one cell on the way.",
+            f"It lets agent 1 pass: {counted(arrives - alone, 'step')} later than alone. A detour would take longer by two steps.",
+            f"That is possible, but step {arrives} is, too: it has to wait once only.",
+        ],
+    )
+
+
+# --- how big it gets ----------------------------------------------------------------------------------------------------
+
+
+def sizes() -> None:
+    """States and joint moves of some agents."""
+    n = st.slider("Agents", 1, MOST_AGENTS, 3, key="learn-agents")
+    cells = SIDE * SIDE
+    rows = [(str(k), f"{cells**k:,}" if k < 5 else power(cells**k), f"{5**k:,}") for k in sorted({1, 2, n})]
+    head = [("agents", ""), (f"ways to stand on {SIDE}×{SIDE} cells", "if they may share cells"), ("moves in one step", "five for each")]
+    st.html(markup.table("How big it gets", head, rows, numbers=(head[1][0], head[2][0])))
+    st.caption("A solver that goes through all of that can plan for three or four agents. Those of the next chapters look at far less.")
+
+
+def power(number: int) -> str:
+    """``6.9 × 10¹⁰``"""
+    digits = len(str(number)) - 1
+    return f"{number / 10**digits:.1f} × 10" + str(digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def what_hard_means() -> Choice:
+    return Choice(
+        "To find a plan with the smallest makespan or sum of costs is NP-hard. What follows?",
+        [
+            "No planner finds the best plan for a hundred agents.",
+            "Unless P = NP, every planner that always finds the best plan is too slow on some boards.",
+            "Even to find any plan at all takes too long on some boards.",
+        ],
+        right=1,
+        reasons=[
+            "On many boards one does: NP-hard speaks of the worst boards, not of each.",
+            "NP-hard is about the worst case: there is no method known whose time stays below a power of the board's size on all boards.",
+            "Any plan, or that there is none, can be found in a time that is a power of the board's size (Kornhauser, Miller and Spirakis "
+            "1984), where every way can be gone in both directions. One-way ice makes that hard, too (Nebel 2020).",
+        ],
+    )
+
+
+# --- planners at work ---------------------------------------------------------------------------------------------------
+
+
+def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
+    """What a planner finds, as it comes; planned once for all learners."""
+
+    def plan() -> list[Found]:
+        found = [Found()]
+        found.append(planner.plan(board, seconds, 0, found.append))
+        return found
+
+    return once(plan, "learn plan", encode(board), planner, seconds)
+
+
+def let_them_plan(board: Board, planners: Sequence[tuple[str, Planner]], key: str, seconds: float) -> dict[str, list[Found]] | None:
+    """A button, and what the planners found once it was pressed."""
+    asked = f"learn-planned-{key}"
+    names = listed([name for name, _ in planners])
+    if st.button(
+        f"Let {'it' if len(planners) == 1 else 'them'} plan", key=f"learn-plan-{key}", type="primary", icon=":material/play_arrow:"
+    ):
+        st.session_state[asked] = True
+    if not st.session_state.get(asked):
+        st.caption(f"{names} plan for {counted(board.num_agents, 'agent')} on this board, with {seconds:g} s each at the most.")
+        board_player(board, [], key=f"learn-{key}-still", height=HEIGHT)
+        return None
+    preparing.wait_for("planners")
+    try:
+        for _ in planners:
+            allowances.spend(allowances.SOLVED)
+        with st.spinner("Planning", show_time=True):
+            return {name: planned(board, planner, seconds) for name, planner in planners}
+    except LabError as error:
+        st.error(markup.plain(str(error)))
+        return None
+
+
+def show_planned(board: Board, found: dict[str, list[Found]], key: str, *, plans: int = 2) -> None:
+    """What each found as a table, and the first plans in lockstep."""
+    head = [("planner", ""), ("first plan", "seconds"), ("sum of costs", ""), ("that is", "as far as it has proven"), ("makespan", "")]
+    rows = [[escape(name), *(escape(part) for part in figures(history)[:4])] for name, history in found.items()]
+    st.html(markup.table("What they found", head, rows, "fl-cards", ("first plan", "sum of costs", "makespan")))
+    tracks = []
+    for name, history in list(found.items())[:plans]:
+        if (plan := history[-1].plan) is not None:
+            paths, verdict = followed(board, plan, None)
+            tracks.append(Track(name, paths, verdict))
+    board_player(board, tracks, key=f"learn-{key}-plans", height=HEIGHT, autoplay=True)
+
+
+def pibt() -> None:
+    board = boards.TEAM_OF_40
+    found = let_them_plan(board, [("PIBT", PLANNERS["pibt"]), ("LNS", PLANNERS["lns"])], "pibt", 2.0)
+    if found:
+        show_planned(board, found, "pibt")
+
+
+def pibt_says() -> Choice:
+    last = planned(boards.TEAM_OF_40, PLANNERS["pibt"], 2.0)[-1]
+    return Choice(
+        f"PIBT plans these {boards.TEAM_OF_40.num_agents} agents in a moment: sum of costs {last.cost}. What do we know?",
+        [
+            f"No plan is cheaper than {last.cost}.",
+            f"There is a plan, it costs {last.cost}, and perhaps there are far cheaper ones.",
+            "A planner that always ends with a plan if there is one has been used.",
+        ],
+        right=1,
+        reasons=[
+            f"PIBT proves nothing about costs. All agents together need {last.lower_bound} if nobody is in the way, and no plan is cheaper "
+            "than that; between the two anything is possible.",
+            "It looks one step ahead only. What it finds is valid, and that is all that it promises.",
+            "PIBT is not complete: agents can block each other for good, and then it finds nothing although there is a plan.",
+        ],
+    )
+
+
+def lacam() -> None:
+    board = boards.NO_ORDER
+    found = let_them_plan(board, [("prioritized planning", PLANNERS["prioritized"]), ("LaCAM", PLANNERS["lacam"])], "lacam", 1.0)
+    if found:
+        show_planned(board, found, "lacam")
+
+
+def lacam_says() -> Choice:
+    return Choice(
+        "Why does LaCAM find a plan in the end wherever there is one, and PIBT does not?",
+        [
+            "It looks further ahead than one step.",
+            "It remembers how the team stood, and where PIBT's step leads nowhere new it forces another step, until all have been tried.",
+            "It plans for one agent after the other.",
+        ],
+        right=1,
+        reasons=[
+            "It does not: each step is made by PIBT, too.",
+            "A search over how the whole team stands, with constraints that are added one by one: at worst every joint move from "
+            "every way to stand is tried, so nothing is missed, and it ends also where there is no plan.",
+            "That is prioritized planning, which is not complete either.",
+        ],
+    )
+
+
+def bounded() -> None:
+    """ECBS with several factors: how much time buys how much."""
+    board = boards.TEAM_OF_24
+    found = let_them_plan(board, [(f"w = {factor:g}", ECBS(factor)) for factor in FACTORS], "bounds", 5.0)
+    if not found:
+        return
+    head = [("w", "the factor"), ("sum of costs", ""), ("proven: none below", ""), ("seconds", "until it ended")]
+    rows = [
+        [name.removeprefix("w = "), str(history[-1].cost), str(history[-1].lower_bound), f"{history[-1].seconds:.3f}"]
+        for name, history in found.items()
+    ]
+    st.html(markup.table("ECBS on one board", head, rows, numbers=tuple(name for name, _ in head)))
+    st.caption("The larger the factor, the earlier it ends, and the dearer its plan may be. With w = 1 it is Conflict-Based Search.")
+
+
+def bounded_says() -> Choice:
+    return Choice(
+        "ECBS with w = 1.2 ends with a plan of 240 and has proven that no plan costs less than 210. What is sure of the best plan?",
+        ["It costs 200, as 240 is 1.2 times that.", "It costs 210 to 240.", "It costs 240."],
+        right=1,
+        reasons=[
+            "1.2 is the most that ECBS allows itself, not what it makes: and no plan costs less than 210.",
+            "A plan of 240 is there, so the best one costs no more, and none costs less than 210. The promise, 1.2 times the best, "
+            "is kept.",
+            "It may, but a plan of 210 is not excluded.",
+        ],
+    )
+
+
+def neighbourhoods() -> None:
+    """LNS on a board that is too large for an optimum: its plan becomes cheaper as long as it runs."""
+    board = boards.TEAM_OF_40
+    found = let_them_plan(board, [("LNS", PLANNERS["lns"])], "lns", 4.0)
+    if found:
+        theme.chart(improvement({"lns": found["LNS"]}), key="learn-lns-chart")
+        show_planned(board, found, "lns")
+
+
+def neighbourhoods_say() -> Choice:
+    return Choice(
+        "A plan of LNS has not become cheaper for a minute. What does that say?",
+        [
+            "It is the best plan.",
+            "Nothing for sure: only a bound that reaches its cost would prove it the best.",
+            "There is no cheaper plan in which few agents change theirs.",
+        ],
+        right=1,
+        reasons=[
+            "LNS has no way to know: it tries some groups of agents, never all.",
+            "It keeps what is not dearer and never proves anything. If its cost equals a lower bound, then it is the best.",
+            "It has tried many such groups, but by chance and not all of them.",
+        ],
+    )
+
+
+# --- plans meet the world -----------------------------------------------------------------------------------------------
+
+
+def delays() -> None:
+    """A plan in which one agent is late, by the clock and in order."""
+    board = boards.DELAYED
+    paths = best_paths(board)
+    late = st.slider("Agent 0 is late by, steps", 0, 4, 1, key="learn-late")
+    tries = (("by the clock", by_the_clock(paths, 0, 0, late)), ("in order", in_order(paths, 0, 0, late)))
+    board_player(
+        board, [Track(name, held, judge_paths(board, held)) for name, held in tries], key="learn-delays", height=HEIGHT, autoplay=True
+    )
+
+
+def best_paths(board: Board) -> Paths:
+    """Of the exact solver's plan."""
+    plan = solution_of(encode(board), True).plan
+    assert plan is not None, "boards of the course can be solved"
+    return walk(board, plan)
+
+
+def who_waits() -> Choice:
+    board = boards.DELAYED
+    planned = max(map(len, best_paths(board))) - 1
+    ordered = max(map(len, in_order(best_paths(board), 0, 0, 2))) - 1
+    return Choice(
+        "Agent 0 starts two steps late, and all keep to the plan's order. What happens?",
+        ["They collide.", f"All arrive after {ordered} steps instead of {planned}.", "The plan has to be made anew."],
+        right=1,
+        reasons=[
+            "By the clock they would. In order, an agent enters a cell only when those before it have left.",
+            "Who comes second in a cell waits until the first has left it. A delay is passed on, and nobody meets.",
+            "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
+        ],
+    )
+
+
+def warehouse() -> None:
+    """How many goals a team reaches in a step, by its size, and a team at work."""
+    preparing.wait_for("planners")
+    with st.spinner("Working", show_time=True):
+        rates = throughputs()
+    theme.chart(once(lambda: throughput_chart(rates), "learn throughput"), "learn-throughput")
+    k = st.select_slider("Robots", list(rates), 20, key="learn-robots")
+    board = in_warehouse(k, 0)
+    shift = work(board, WATCHED, 0)
+    paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in shift.cells.T.tolist())
+    shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
+    board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
+    st.caption(f"In these {WATCHED} steps they reached {counted(int(shift.reached.sum()), 'goal')}. Squares: where each ends.")
+
+
+def in_warehouse(k: int, seed: int) -> Board:
+    """A team of so many robots, drawn from the seed."""
+    draws = seeds.rng(seed, "learn/warehouse", k)
+    rows = boards.WAREHOUSE
+    free = [(r, c) for r, row in enumerate(rows) for c, letter in enumerate(row) if letter == FROZEN]
+    starts, goals = (draws.permutation(len(free))[:k] for _ in range(2))
+    return Board(rows, tuple(Agent(free[a], free[b]) for a, b in zip(starts, goals, strict=True)))
+
+
+def throughputs() -> dict[int, list[float]]:
+    """Robots -> goals in a step, one for each of SHIFTS shifts. Counted once for all learners."""
+    return once(lambda: {k: [work(in_warehouse(k, seed), STEPS, seed).throughput for seed in range(SHIFTS)] for k in TEAMS}, "learn shifts")
+
+
+def throughput_chart(rates: dict[int, list[float]]) -> Chart:
+    """The mean over the shifts of each team, with a band from the lowest to the highest."""
+    figure = go.Figure([band(list(rates), [min(own) for own in rates.values()], [max(own) for own in rates.values()])])
+    means = [fmean(own) for own in rates.values()]
+    figure.add_scatter(x=list(rates), y=means, mode="lines+markers", line=dict(color=AFTER_COLOR), name="goals in a step")
+    common_layout(figure, 240, 30)
+    figure.update_layout(showlegend=False)
+    figure.update_xaxes(title="robots", gridcolor=GRID_COLOR)
+    figure.update_yaxes(title="goals in a step", gridcolor=GRID_COLOR, rangemode="tozero")
+    said = ", ".join(f"{k}: {mean:.2f}" for k, mean in zip(rates, means, strict=True))
+    return Chart(figure, f"Goals that the team reaches in a step, by the number of robots; {SHIFTS} shifts of {STEPS} steps each. {said}.")
+
+
+def more_robots() -> Choice:
+    rates = throughputs()
+    few, many = fmean(rates[20]), fmean(rates[40])
+    return Choice(
+        f"20 robots reach {few:.1f} goals in a step. How many do 40 reach in the same aisles?",
+        ["About twice as many.", "About as many.", "Less than half."],
+        right=1,
+        reasons=[
+            f"They would if nobody were in the way. Measured: {many:.1f}.",
+            f"Measured: {many:.1f}, the mean over {SHIFTS} shifts of {STEPS} steps. The aisles are one robot wide: where two meet head-on, "
+            "somebody has to back out, and what more robots could win they lose again.",
+            f"So bad it does not become. Measured: {many:.1f}.",
+        ],
+    )
