@@ -149,8 +149,8 @@ def read_about(path: Path) -> About:
 
 
 def alike(spec: Mapping[str, Any]) -> str:
-    """A digest of what is written in a spec but title and seed."""
-    rest = {name: value for name, value in spec.items() if name not in ("title", "seed")}
+    """A digest of what is written in a spec, as :meth:`SessionSpec.but` has it without title and seed."""
+    rest = {name: value for name, value in spec.items() if name not in ("schema_version", "title", "seed")}
     return md5(json.dumps(rest, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
 
 

@@ -106,6 +106,10 @@ class SessionSpec(Strict):
         """That train together."""
         return self.language.launcher.processes if self.language else 1
 
+    def but(self, *fields: str) -> str:
+        """What the spec says besides these fields: the same in specs that differ in nothing else, whatever version wrote them."""
+        return self.model_dump_json(exclude={"schema_version", *fields})
+
     def changed(self, **changes: Any) -> Self:
         """The spec with other values. An engineer may be given by its name: one of the same kind keeps the settings that it has.
 

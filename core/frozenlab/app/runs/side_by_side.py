@@ -153,7 +153,7 @@ def groups_of(found: Sequence[Session]) -> list[list[Session]]:
     """The runs, those that differ in nothing but seed and title together."""
     groups: dict[str, list[Session]] = {}
     for session in found:
-        groups.setdefault(session.spec.model_copy(update={"seed": 0, "title": ""}).model_dump_json(), []).append(session)
+        groups.setdefault(session.spec.but("title", "seed"), []).append(session)
     return list(groups.values())
 
 
