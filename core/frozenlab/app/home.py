@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.experiment import RECORDED
 from frozenlab.app.loop_picture import complete_stage, loop_picture
+from frozenlab.app.present.scenes import FILM
 from frozenlab.app.queue import queue_line
 from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
@@ -73,7 +74,7 @@ def doors(hero: Session | None) -> None:
         watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
     ):
         nav.button(
-            "Watch it", "present", query={"session": hero.id, "play": "film"} if hero else None,
+            "Watch it", "present", query={"session": hero.id, "play": FILM} if hero else None,
             key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P",
         )  # fmt: skip
         nav.button("Prepare a talk", "present", key="door-talk", icon=":material/co_present:")

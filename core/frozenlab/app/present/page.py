@@ -10,26 +10,30 @@ import streamlit as st
 from frozenlab.app.present.deck import deck, html_file, talk
 from frozenlab.app.present.scenes import (
     KEPT,
+    LIVE,
     NAMES,
+    QUESTION,
+    REHEARSE,
+    SHOWN,
     USUAL,
     Preparation,
     Scene,
     TalkError,
     chosen,
+    ends_of,
     judged_stages,
-    kept_scenes,
     live_scene,
     prepare,
     prepared,
     recorded,
     scenes_for,
-    twin_of,
 )
 from frozenlab.app.present.strip import film_strip
 from frozenlab.app.ui import live, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.markup import plain
+from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, turned_tasks
 from frozenlab.app.views.views import view_of
 from frozenlab.engineer.hosts import on_this_machine
@@ -39,8 +43,7 @@ from frozenlab.tasks.families import cell_label
 
 LEAD = "A story in scenes, one per screen: a board that fails, what the model read and wrote, and what came of it."
 PLAYS = "play"
-"""The entry of the address that opens the deck: ``1``, FILM, REHEARSE or LIVE."""
-FILM, REHEARSE, LIVE = "film", "rehearse", "live"
+"""The entry of the address that opens the deck, and says how."""
 CUTS = {
     2: ("opening", "tries", "failed", "wrote", "solved", "whole", "closing"),
     5: USUAL,
@@ -69,14 +72,13 @@ def page() -> None:
         return
     if session.state().live:
         st.button("Show it live", type="primary", icon=":material/podcasts:", key="present-live", on_click=begin, args=(LIVE,))
-    shown, says = told(session, found)
+    shown, scenes, says = told(session, found)
     if shown is None:
         st.info(plain(f"{says} There is no recorded session to fall back to."))
         return
     if says:
         st.warning(plain(says))
     preparation = prepared(shown, store)
-    scenes = scenes_for(shown, preparation)
     how = st.query_params.get(PLAYS, "")
     data = talk(
         shown, chosen(scenes, preparation.scenes), preparation.notes, says=says,
@@ -92,7 +94,7 @@ def page() -> None:
 def actions(session: Session, data: dict[str, Any]) -> None:
     """What can be done with the talk."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, args=("1",), help="Key: P")
+        st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, args=(SHOWN,), help="Key: P")
         st.button(
             "Rehearse", icon=":material/timer:", key="present-rehearse", on_click=begin, args=(REHEARSE,),
             help="The same, and the time of each scene is kept in this browser.",
@@ -137,17 +139,17 @@ def show_live(session: Session, found: list[Session]) -> None:
     deck(session, talk(session, [scene], {}, leave=leave(session)), key=f"live-deck-{session.address}")
 
 
-def told(session: Session, found: list[Session]) -> tuple[Session | None, str]:
-    """The session whose story is told, and what to say if it is another one: one that has no story, because it still trains, failed or
-    was stopped, gives way to the newest recorded one. None: there is none either."""
+def told(session: Session, found: list[Session]) -> tuple[Session | None, list[Scene], str]:
+    """The session whose story is told, its scenes, and what to say if it is another one: one that has no story, because it still trains,
+    failed or was stopped, gives way to the newest recorded one. None: there is none either."""
     try:
-        kept_scenes(session)
-        return session, ""
+        return session, scenes_for(session, prepared(session, sessions.store())), ""
     except TalkError as reason:
         other = recorded(found)
         if other is None:
-            return None, f"{reason}."
-        return other, f"{session.title} ({session.state().status}) has no story yet: this is the recorded session {other.id}."
+            return None, [], f"{reason}."
+        says = f"{session.title} ({session.state().status}) has no story yet: this is the recorded session {other.id}."
+        return other, scenes_for(other, prepared(other, sessions.store())), says
 
 
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
@@ -158,7 +160,7 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
         st.caption(allowed["help"])
     refusals.show_reason(ERROR)
     about(session, preparation, fixed=allowed["disabled"])
-    twin(session)
+    twin(session, next((scene["twin"] for scene in scenes if "twin" in scene), None))
     key = f"present-strip-{session.address}"
 
     def take() -> None:
@@ -186,7 +188,7 @@ def about(session: Session, preparation: Preparation, *, fixed: bool) -> None:
     title, of_stage, of_board = (f"present-{what}-{session.address}" for what in ("title", "stage", "board"))
     st.session_state.setdefault(title, preparation.title)
     titled.text_input(
-        "Title", key=title, max_chars=200, placeholder=scenes_for(session, Preparation())[0]["heading"], disabled=fixed,
+        "Title", key=title, max_chars=200, placeholder=QUESTION, disabled=fixed,
         on_change=lambda: keep(session, {"title": st.session_state[title]}),
     )  # fmt: skip
     stages = judged_stages(session)
@@ -196,7 +198,7 @@ def about(session: Session, preparation: Preparation, *, fixed: bool) -> None:
             "The change", stages, key=of_stage, format_func=lambda stage: f"proposed after {stage_name(stage).lower()}", disabled=fixed,
             on_change=lambda: keep(session, {"stage": st.session_state[of_stage]}),
         )  # fmt: skip
-    boards = boards_of(session)
+    boards = once(lambda: boards_of(session), "talk boards", session.revision())
     if len(boards) > 1:
         st.session_state.setdefault(of_board, preparation.board if preparation.board in boards else "")
         board.selectbox(
@@ -208,19 +210,17 @@ def about(session: Session, preparation: Preparation, *, fixed: bool) -> None:
 
 def boards_of(session: Session) -> dict[str, str]:
     """The boards that the session fails on before training and solves in the end: id -> what to call one."""
-    after = next((table for stage in reversed(range(session.spec.stages)) if (table := session.results(stage)) is not None), None)
-    before = session.results(None)
-    if before is None or after is None:
-        return {}
+    before, after = ends_of(session)
     cells = dict(zip(before["board_id"], before["config_cell"], strict=True))
     return {name: f"{cell_label(str(cells[name]))} · {name}" for name in turned_tasks(before, after)[:MOST_BOARDS]}
 
 
-def twin(session: Session) -> None:
-    """Whether there is a session that kept its config, which answers whether it was the redesign; else the way to one."""
-    other = twin_of(session)
-    if other is not None:
-        st.caption(f"Its twin that kept its config, for the scene *Was it the redesign?*: {plain(other.title)} · `{other.id}`")
+def twin(session: Session, name: str | None) -> None:
+    """The session of this id, which kept its config and answers whether it was the redesign; None: the way to one."""
+    if name is not None:
+        st.caption(
+            f"Its twin that kept its config, for the scene *Was it the redesign?*: {plain(sessions.store().open(name).title)} · `{name}`"
+        )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(

@@ -42,6 +42,9 @@ TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 QUESTION = "Can a model design what it learns from?"
 KEPT = "fixed"
 """The engineer that keeps the first config."""
+SHOWN, FILM, REHEARSE, LIVE = "1", "film", "rehearse", "live"
+"""How a talk is shown, in the address of its page: by hand, by itself until a key takes over, with the time of each scene kept, or the
+session as it trains."""
 LONGEST_NOTE = 4000
 
 
@@ -63,6 +66,11 @@ class Story(NamedTuple):
     @property
     def session(self) -> Session:
         return self.moment.session
+
+    @property
+    def gain(self) -> Interval | None:
+        """How much higher the valid rate is at the end than the twin's, on the same boards; None without a twin."""
+        return None if self.twin is None else paired_change(ends_of(self.twin)[1], ends_of(self.session)[1])
 
 
 class Part(NamedTuple):
@@ -316,24 +324,22 @@ def solved(story: Story) -> Scene | None:
 
 def whole_curve(story: Story) -> Scene:
     """The learning curve of the session, a mark where the config changed, beside the twin that kept its config if there is one."""
-    session, other = story.session, story.twin
-    first, last = ends_of(session)
-    was, now = overall(first), overall(last)
+    session, twin, gain = story.session, story.twin, story.gain
+    was, now = map(overall, ends_of(session))
     scene = learning(session) | {"kind": "curve", "marks": changes_of(session)}
     held_out = f"Points: {session.results_from}, with 95 % intervals."
-    if other is None:
+    if twin is None or gain is None:
         return scene | {
             "heading": "It goes on, with a new config after each stage",
             "answer": f"{was.percent} of the boards before, {now.percent} after {counted(session.spec.stages, 'stage')}.",
             "note": f"Dashed: the engineer changed the config. {held_out}",
             "say": "Each dashed line is a change of what it trains on. Would it have got as far without? This session alone cannot say.",
         }
-    kept = overall(ends_of(other)[1])
-    gain = paired_change(ends_of(other)[1], last)
     return scene | {
         "heading": "Was it the redesign?",
-        "other": learning(other)["checks"],
-        "answer": f"{now.percent} with it, {kept.percent} without: {gain.points}.",
+        "twin": twin.id,
+        "other": learning(twin)["checks"],
+        "answer": f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: {gain.points}.",
         "note": f"Grey: a twin that kept its first config, with the same seed and as many steps. Dashed: a new config. {held_out} "
         f"Difference on the same {gain.n} boards.",
         "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
@@ -351,14 +357,14 @@ def twin_of(session: Session) -> Session | None:
     """A session that has ended and differs from this one in nothing but that its config was kept; None if there is none here."""
     if session.spec.engineer.kind == KEPT:
         return None
+    own = session.spec.but("title", "engineer")
     for listed in SessionStore().listed():
         about = listed.glance.about
         if about is None or (about.engineer, about.seed, about.stages) != (KEPT, session.spec.seed, session.spec.stages):
             continue
         with suppress(LabError):
             other = SessionStore().open(listed.folder.name)
-            own = {name: getattr(session.spec, name) for name in ("engineer", "title", "schema_version")}
-            if other.spec.model_copy(update=own) == session.spec and other.results(session.spec.stages - 1) is not None:
+            if other.spec.but("title", "engineer") == own and other.results(session.spec.stages - 1) is not None:
                 return other
     return None
 
@@ -372,31 +378,37 @@ def verdict(gain: Interval) -> str:
 
 def closing(story: Story) -> Scene:
     """The answer to the question of the first scene, in a sentence, and a board to play."""
-    session = story.session
-    first, last = ends_of(session)
-    was, now, change = overall(first), overall(last), board_by_board(first, last)
-    failed, answer = failing(story), answer_of(session, story.twin)
-    return {
-        "kind": "numbers",
+    numbers = two_numbers(story.session)
+    failed, answer = failing(story), answer_of(story)
+    return numbers | {
         "heading": QUESTION,
         "answer": answer,
-        "before": was.percent,
-        "after": now.percent,
-        "what": f"of the boards are solved before, and after {counted(session.spec.stages, 'stage')} of training",
         "plays": {} if failed is None else story.view.address_of(failed.row),
-        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}. {change.sentence}",
+        "note": f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}",
         "say": f"{answer} Scan the code to play the board of the beginning yourself.",
     }
 
 
-def answer_of(session: Session, other: Session | None) -> str:
+def two_numbers(session: Session) -> Scene:
+    """The valid rate before training and at the end."""
+    was, now = map(overall, ends_of(session))
+    return {
+        "kind": "numbers",
+        "before": was.percent,
+        "after": now.percent,
+        "what": f"of the boards are solved before, and after {counted(session.spec.stages, 'stage')} of training",
+        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}.",
+    }
+
+
+def answer_of(story: Story) -> str:
     """The answer to the question, as far as this session and its twin give one."""
-    first, last = ends_of(session)
-    if other is None:
-        if overall(last).value <= overall(first).value:
+    gain = story.gain
+    if gain is None:
+        was, now = map(overall, ends_of(story.session))
+        if now.value <= was.value:
             return "It designed, and solves no more than before."
         return "It designed, and it learned. Whether it would have learned as much without, one session cannot say."
-    gain = paired_change(ends_of(other)[1], last)
     if not gain.clear:
         return f"It learns. That the redesign did it, this pair of sessions does not show: {gain.points}."
     return f"Here it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
@@ -406,17 +418,8 @@ def live_scene(session: Session) -> Scene:
     """A session that trains, on one screen: its newest plan and its curve; at the end its two numbers."""
     state, view = session.state(), view_of(session.spec.tasks)
     scene: Scene = {"name": "live", "seconds": 0, "say": "", "heading": session.title, "note": ""}
-    first, last = ends_of(session) if state.status == "done" else (None, None)
-    if first is not None and last is not None:
-        was, now = overall(first), overall(last)
-        return scene | {
-            "kind": "numbers",
-            "large": True,
-            "before": was.percent,
-            "after": now.percent,
-            "what": f"of the boards are solved before, and after {counted(session.spec.stages, 'stage')} of training",
-            "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}.",
-        }
+    if state.status == "done":
+        return scene | two_numbers(session) | {"large": True}
     sampled = (session.completions(stage) for stage in range(state.stage, -1, -1))
     newest = next((table.iloc[-1] for table in sampled if table is not None and len(table)), None)
     shown = [] if newest is None else [view.plain([Shown(newest, f"step {int(newest['training_step'])}")])]

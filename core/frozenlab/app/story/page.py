@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.app.bundles.exporting import export_button, imported_note
+from frozenlab.app.present.scenes import SHOWN
 from frozenlab.app.session import evidence
 from frozenlab.app.session.ledger import own_predictions, show_ledger
 from frozenlab.app.story.decide import what_if, your_turn
@@ -38,7 +39,7 @@ def page() -> None:
     if action.button(
         "Present", key="story-present", icon=":material/play_circle:", width="stretch", help="This story, scene by scene. Key: P"
     ):
-        st.switch_page(nav.path("present"), query_params={"session": session.address, "play": "1"})
+        st.switch_page(nav.path("present"), query_params={"session": session.address, "play": SHOWN})
     shortcuts({"p": "story-present"}, key="story-keys")
     show_session(session)
     sessions.unreadable(store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.app.bundles.exporting import imported_note
+from frozenlab.app.present.scenes import LIVE, SHOWN
 from frozenlab.app.queue import LOOK, waiting_view
 from frozenlab.app.train.form import begin_like, new_session_form
 from frozenlab.app.train.model import FROM_DESIGN, about_student
@@ -71,8 +72,9 @@ def take_design() -> None:
         state["form_source"] = FROM_DESIGN
 
 
-SHOWN = "Present", "1", "Its story, scene by scene."
-"""The button that shows a session that has ended, how the page Present is asked, and what it shows."""
+AS_IT_TRAINS = "Show it live", LIVE, "Its newest board and its curve on the whole screen."
+AT_THE_END = "Present", SHOWN, "Its story, scene by scene."
+"""The button that shows a session, how the page Present is asked, and what it shows."""
 
 
 def show_session(session: Session) -> None:
@@ -105,7 +107,7 @@ def controls(session: Session, state: State) -> bool:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
         sessions.again_button(session)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.address})
-        label, how, words = ("Show it live", "live", "Its newest board and its curve on the whole screen.") if state.live else SHOWN
+        label, how, words = AS_IT_TRAINS if state.live else AT_THE_END
         if st.button(label, key="train-present", icon=":material/play_circle:", help=f"{words} Key: P"):
             st.switch_page(nav.path("present"), query_params={"session": session.address, "play": how})
     shortcuts({"p": "train-present"}, key="train-keys")

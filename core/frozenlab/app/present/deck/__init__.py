@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from frozenlab.app.present.scenes import Scene
+from frozenlab.app.present.scenes import FILM, REHEARSE, Scene
 from frozenlab.app.ui.components import hash_of, text_of
 from frozenlab.app.ui.components.frame import SHORTCUTS
 from frozenlab.app.ui.nav import qr_picture
@@ -56,7 +56,7 @@ def talk(
     Args:
         play: the address of the page Play, for the QR code of a board; empty where phones do not reach it.
         minutes: how long it is to take.
-        how: ``film`` to play by itself until a key takes over, ``rehearse`` to keep the time of each scene.
+        how: FILM or REHEARSE, if it is not shown by hand.
         notes: scene name -> what the speaker wants to say.
         says: a line at the foot of every scene.
         leave: the address that Escape leads to; None where there is none.
@@ -70,8 +70,8 @@ def talk(
         "colors": {"light": asdict(LIGHT), "dark": asdict(DARK)},
         "leave": leave,
         "keys": SHORTCUTS["In a talk"],
-        "alone": how == "film",
-        "rehearses": how == "rehearse",
+        "alone": how == FILM,
+        "rehearses": how == REHEARSE,
         "minutes": minutes,
     }
 
