@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.replays.form import arms_table
 from frozenlab.app.train.preview import obstacles
-from frozenlab.app.ui import api_form, markup, nav, refusals, sessions
+from frozenlab.app.ui import api_form, form, markup, nav, sessions
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.base.docstrings import field_docs
 from frozenlab.base.errors import one_line
@@ -61,7 +61,6 @@ BASE = "study"
 """The preset that a study runs by default."""
 LIKE = "study-like"
 """Session-state entry: the :class:`StudySpec` that the form begins with, if any. Also what it calls that study among the kinds."""
-FILE_ERROR = "study_file_error"
 
 
 def begin_like(spec: StudySpec) -> None:
@@ -69,33 +68,17 @@ def begin_like(spec: StudySpec) -> None:
     st.session_state[LIKE], st.session_state["study-kind"] = spec, LIKE
 
 
-def open_file() -> None:
-    """A file as the beginning of the form."""
-
-    def read() -> None:
-        if (upload := st.session_state["study-file"]) is None:
-            return
-        try:
-            begin_like(StudySpec.model_validate_json(upload.getvalue()))
-        except ValueError as error:
-            st.session_state[FILE_ERROR] = f"{upload.name} is not the spec of a study: {one_line(error)}."
-
-    with st.popover("Open a study file", icon=":material/upload_file:", type="tertiary"):
-        st.file_uploader(
-            "A study's spec", type="json", key="study-file", on_change=read, max_upload_size=1,
-            help="study.json as this form saves it, or from a study's folder.",
-        )  # fmt: skip
-    refusals.show_reason(FILE_ERROR)
-
-
 @nav.dialog("Start a study", width="medium")
 def start_form() -> None:
     like: StudySpec | None = st.session_state.get(LIKE)
     words = ({LIKE: f"as in {like.title} · its {len(like.arms)} arms"} if like else {}) | KIND_WORDS
     kind = st.selectbox("What is compared", list(words), format_func=words.__getitem__, key="study-kind", **KEPT)
-    open_file()
+    form.open_file(
+        "Open a study file", StudySpec, begin_like, "the spec of a study", "study.json as this form saves it, or from a study's folder.",
+        key="study-file", type="tertiary",
+    )  # fmt: skip
     like = like if kind == LIKE else None
-    form = f"{kind}-{like.title}" if like else kind
+    own = f"{kind}-{like.title}" if like else kind
     given: dict[str, Any] = {}
     if kind in VARIED_SECTIONS:
         sections = st.multiselect(
@@ -139,19 +122,19 @@ def start_form() -> None:
         return
     few, many = st.columns(2)
     seeds = few.number_input(
-        "Seeds", 1, 50, len(like.seeds) if like else SEEDS[kind], key=f"study-seeds-{form}", **KEPT,
+        "Seeds", 1, 50, len(like.seeds) if like else SEEDS[kind], key=f"study-seeds-{own}", **KEPT,
         help="Sessions of each arm. With few, only large effects can be seen.",
     )  # fmt: skip
     first = 0
     if like:
         first = many.number_input(
-            "First seed", 0, 2**31 - 51, like.seeds[0], key=f"study-first-{form}", **KEPT,
+            "First seed", 0, 2**31 - 51, like.seeds[0], key=f"study-first-{own}", **KEPT,
             help="Other seeds repeat that study with other boards and other chance.",
         )  # fmt: skip
     jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", **KEPT, help="One per processor core."))
     matters = few.number_input(
         "Smallest effect that matters, points", 0.1, 50.0, 100 * (like.smallest_effect if like else usual_margin(kind)), 0.5,
-        format="%.1f", key=f"study-matters-{form}", **KEPT,
+        format="%.1f", key=f"study-matters-{own}", **KEPT,
         help="An effect can be shown to be smaller than this, which is a finding too.",
     )  # fmt: skip
     prediction = many.text_input(

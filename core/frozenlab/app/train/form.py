@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from frozenlab.app.train.model import CONFIG_KEY, FROM_PRESET, KEY, LAB_MODEL, OTHER, pick_config, pick_model
 from frozenlab.app.train.preview import LIKE, chosen_name, chosen_preset, preview
-from frozenlab.app.ui import api_form, markup, refusals
+from frozenlab.app.ui import api_form, form, markup
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields
 from frozenlab.base.cells import Config
@@ -37,7 +37,6 @@ WRITERS: dict[str, Vllm | None] = {VLLM_HERE: Vllm(), VLLM_SERVER: Vllm(mode="se
 CHOICES = {"device": "Device", "dtype": "Number format"}
 """Settings of a language model that depend on the machine, and are one of a few words."""
 
-SPEC_ERROR = "form_spec_error"
 """Session-state entry: why a file could not be opened as a spec."""
 LOOP = ("stages", "seed")
 SUITE = ("boards_per_cell",)
@@ -81,25 +80,6 @@ def begin_like(spec: SessionSpec) -> None:
     if isinstance(engineer, ApiEngineer):
         api_form.fill(engineer)
     fill_form()
-
-
-def open_spec() -> None:
-    with st.popover("Open a spec file", icon=":material/upload_file:"):
-        st.file_uploader(
-            "A session's spec", type="json", key="form_spec_file", on_change=read_spec, max_upload_size=1,
-            help="spec.json as this page saves it, or session.json from a session's folder.",
-        )  # fmt: skip
-    refusals.show_reason(SPEC_ERROR)
-
-
-def read_spec() -> None:
-    """Fills the form with the spec that was uploaded, or keeps the reason why it is none."""
-    if (upload := st.session_state["form_spec_file"]) is None:
-        return
-    try:
-        begin_like(SessionSpec.model_validate_json(upload.getvalue()))
-    except ValueError as error:
-        st.session_state[SPEC_ERROR] = f"{upload.name} is not the spec of a session: {one_line(error)}."
 
 
 def new_session_form(found: list[Session]) -> None:
@@ -234,7 +214,10 @@ def preset_and_method() -> None:
         on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
     )  # fmt: skip
     with file:
-        open_spec()
+        form.open_file(
+            "Open a spec file", SessionSpec, begin_like, "the spec of a session",
+            "spec.json as this page saves it, or session.json from a session's folder.", key="form_spec_file",
+        )  # fmt: skip
     st.selectbox(
         "How it trains", methods(), key="form_method", **KEPT, on_change=fill_form,
         format_func=titled,

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import streamlit as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app.ui import refusals
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.base.docstrings import field_docs
+from frozenlab.base.errors import one_line
 
+Model = TypeVar("Model", bound=BaseModel)
 FINE = 1e-3
 """Steps below this are shown in scientific notation."""
+
+
+def open_file(button: str, model: type[Model], take: Callable[[Model], object], what: str, hint: str, *, key: str, **look: Any) -> None:
+    """A button for a JSON file of a model, which ``take`` gets; or why it is none: ``x.json is not the spec of a session: ...``.
+
+    Args:
+        what: what such a file holds, as ``the spec of a session``.
+        look: of Streamlit's popover.
+    """
+    error = f"{key}-error"
+
+    def read() -> None:
+        if (upload := st.session_state[key]) is None:
+            return
+        try:
+            take(model.model_validate_json(upload.getvalue()))
+        except ValueError as wrong:
+            st.session_state[error] = f"{upload.name} is not {what}: {one_line(wrong)}."
+
+    with st.popover(button, icon=":material/upload_file:", **look):
+        st.file_uploader(what[0].upper() + what[1:], type="json", key=key, on_change=read, max_upload_size=1, help=hint)
+    refusals.show_reason(error)
 
 
 def fields(
