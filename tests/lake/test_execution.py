@@ -34,4 +34,4 @@ def test_by_the_clock_two_meet() -> None:
     paths = walk(board, ("WRR", "DD"))
     assert judge_paths(board, paths).fault is None
     assert judge_paths(board, by_the_clock(paths, 1, 1)).fault == "vertex_conflict"
-    assert in_order(paths, 1, 1)[0] == ((1, 0), (1, 0), (1, 0), (1, 1), (1, 2)) or judge_paths(board, in_order(paths, 1, 1)).fault is None
+    assert judge_paths(board, in_order(paths, 1, 1)).fault is None and max(map(len, in_order(paths, 1, 1))) == 5

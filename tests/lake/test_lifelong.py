@@ -9,7 +9,7 @@ import pytest
 
 from frozenlab.app.learn import boards
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.planners.lifelong import distances_between_all, work
+from frozenlab.lake.planners.lifelong import work
 
 
 def team(k: int, seed: int = 0) -> Board:
@@ -34,10 +34,6 @@ def test_every_step_is_legal_and_a_seed_gives_the_same_shift(k: int) -> None:
     assert (work(board, 120, 3).cells == shift.cells).all() and not (work(board, 120, 4).cells == shift.cells).all()
 
 
-def test_distances_are_those_of_the_board() -> None:
-    board = team(3)
-    for i in range(3):
-        left = board.distances_to_goal(i)
-        assert len(left) == 96
-    away = distances_between_all(np.array([[1, -1, -1, -1], [0, 2, -1, -1], [1, -1, -1, -1]]))
-    assert away.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+def test_a_board_in_two_parts_is_refused() -> None:
+    with pytest.raises(ValueError, match="every cell"):
+        work(Board(("FFHFF",), (Agent((0, 0), (0, 1)),)), 5, 0)

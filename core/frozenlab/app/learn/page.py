@@ -94,6 +94,8 @@ def choose_chapter(lesson: Lesson) -> str:
 def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     """The idea, then the exercise at the left; the picture, which answers much of it, opens at the right after the first try."""
     st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
+    if chapter in PARTS["Planners"]:
+        preparing.wait_for("planners")
     wide = chapter.name == "search"
     exercise, picture = (st.container(), st.container()) if wide else st.columns([1, 1], gap="large")
     with exercise:

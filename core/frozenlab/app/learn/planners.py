@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from statistics import fmean
 
@@ -17,7 +17,6 @@ from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.figures import AFTER_COLOR, GRID_COLOR, Chart, band, common_layout
 from frozenlab.app.ui.once import once
-from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track, followed
@@ -138,9 +137,10 @@ def what_hard_means() -> Choice:
 
 
 def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
-    """What a planner finds, as it comes; planned once for all learners."""
+    """What a planner finds, as it comes; planned once for all learners. Raises LimitError where a visitor has had enough planned."""
 
     def plan() -> list[Found]:
+        allowances.spend(allowances.SOLVED)
         found = [Found()]
         found.append(planner.plan(board, seconds, 0, found.append))
         return found
@@ -148,47 +148,44 @@ def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
     return once(plan, "learn plan", encode(board), planner, seconds)
 
 
-def let_them_plan(board: Board, planners: Sequence[tuple[str, Planner]], key: str, seconds: float) -> dict[str, list[Found]] | None:
-    """A button, and what the planners found once it was pressed."""
+def let_them_plan(board: Board, planners: Mapping[str, Planner], key: str, seconds: float) -> dict[str, list[Found]]:
+    """A button, and what the planners found once it was pressed; nothing before."""
     asked = f"learn-planned-{key}"
-    names = listed([name for name, _ in planners])
     if st.button(
         f"Let {'it' if len(planners) == 1 else 'them'} plan", key=f"learn-plan-{key}", type="primary", icon=":material/play_arrow:"
     ):
         st.session_state[asked] = True
     if not st.session_state.get(asked):
-        st.caption(f"{names} plan for {counted(board.num_agents, 'agent')} on this board, with {seconds:g} s each at the most.")
+        st.caption(f"{listed(planners)} plan for {counted(board.num_agents, 'agent')} on this board, with {seconds:g} s each at the most.")
         board_player(board, [], key=f"learn-{key}-still", height=HEIGHT)
-        return None
-    preparing.wait_for("planners")
+        return {}
     try:
-        for _ in planners:
-            allowances.spend(allowances.SOLVED)
         with st.spinner("Planning", show_time=True):
-            return {name: planned(board, planner, seconds) for name, planner in planners}
+            return {name: planned(board, planner, seconds) for name, planner in planners.items()}
     except LabError as error:
         st.error(markup.plain(str(error)))
-        return None
+        return {}
 
 
-def show_planned(board: Board, found: dict[str, list[Found]], key: str, *, plans: int = 2) -> None:
-    """What each found as a table, and the first plans in lockstep."""
+def side_by_side(board: Board, names: Sequence[str], key: str, seconds: float) -> dict[str, list[Found]]:
+    """What planners of the lab find once they are asked, as a table, and their plans in lockstep. Returns it, too."""
+    found = let_them_plan(board, {PLANNERS[name].title: PLANNERS[name] for name in names}, key, seconds)
+    if not found:
+        return {}
     head = [("planner", ""), ("first plan", "seconds"), ("sum of costs", ""), ("that is", "as far as it has proven"), ("makespan", "")]
     rows = [[escape(name), *(escape(part) for part in figures(history)[:4])] for name, history in found.items()]
     st.html(markup.table("What they found", head, rows, "fl-cards", ("first plan", "sum of costs", "makespan")))
     tracks = []
-    for name, history in list(found.items())[:plans]:
+    for name, history in found.items():
         if (plan := history[-1].plan) is not None:
             paths, verdict = followed(board, plan, None)
             tracks.append(Track(name, paths, verdict))
     board_player(board, tracks, key=f"learn-{key}-plans", height=HEIGHT, autoplay=True)
+    return found
 
 
 def pibt() -> None:
-    board = boards.TEAM_OF_40
-    found = let_them_plan(board, [("PIBT", PLANNERS["pibt"]), ("LNS", PLANNERS["lns"])], "pibt", 2.0)
-    if found:
-        show_planned(board, found, "pibt")
+    side_by_side(boards.TEAM_OF_40, ("pibt", "lns"), "pibt", 2.0)
 
 
 def pibt_says() -> Choice:
@@ -211,10 +208,7 @@ def pibt_says() -> Choice:
 
 
 def lacam() -> None:
-    board = boards.NO_ORDER
-    found = let_them_plan(board, [("prioritized planning", PLANNERS["prioritized"]), ("LaCAM", PLANNERS["lacam"])], "lacam", 1.0)
-    if found:
-        show_planned(board, found, "lacam")
+    side_by_side(boards.NO_ORDER, ("prioritized", "lacam"), "lacam", 1.0)
 
 
 def lacam_says() -> Choice:
@@ -237,8 +231,7 @@ def lacam_says() -> Choice:
 
 def bounded() -> None:
     """ECBS with several factors: how much time buys how much."""
-    board = boards.TEAM_OF_24
-    found = let_them_plan(board, [(f"w = {factor:g}", ECBS(factor)) for factor in FACTORS], "bounds", 5.0)
+    found = let_them_plan(boards.TEAM_OF_24, {f"w = {factor:g}": ECBS(factor) for factor in FACTORS}, "bounds", 5.0)
     if not found:
         return
     head = [("w", "the factor"), ("sum of costs", ""), ("proven: none below", ""), ("seconds", "until it ended")]
@@ -266,11 +259,10 @@ def bounded_says() -> Choice:
 
 def neighbourhoods() -> None:
     """LNS on a board that is too large for an optimum: its plan becomes cheaper as long as it runs."""
-    board = boards.TEAM_OF_40
-    found = let_them_plan(board, [("LNS", PLANNERS["lns"])], "lns", 4.0)
-    if found:
-        theme.chart(improvement({"lns": found["LNS"]}), key="learn-lns-chart")
-        show_planned(board, found, "lns")
+    chart = st.container()
+    if found := side_by_side(boards.TEAM_OF_40, ("lns",), "lns", 4.0):
+        with chart:
+            theme.chart(improvement({"lns": found[PLANNERS["lns"].title]}), key="learn-lns-chart")
 
 
 def neighbourhoods_say() -> Choice:
@@ -329,7 +321,6 @@ def who_waits() -> Choice:
 
 def warehouse() -> None:
     """How many goals a team reaches in a step, by its size, and a team at work."""
-    preparing.wait_for("planners")
     with st.spinner("Working", show_time=True):
         rates = throughputs()
     theme.chart(once(lambda: throughput_chart(rates), "learn throughput"), "learn-throughput")
