@@ -175,7 +175,7 @@ def test_looking_is_allowed(lab: Lab) -> None:
 
 def test_an_answer_is_handed_in(lab: Lab) -> None:
     records.hand_in("7b", "Ada", "wait", True, lab.store)
-    assert len(records.results("7b", lab.store)) == 1
+    assert len(records.standings("7b", lab.store)) == 1
 
 
 def test_a_contest_is_entered_and_its_worker_queued(lab: Lab, started: list[Path]) -> None:

@@ -186,9 +186,11 @@ def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, p
     at_rest(page)
     answer(page, Steering("", boards.CROSSING), right=True)
     expect(verdict(page, right=True)).to_be_visible()
-    page.get_by_text("For teachers").click()
-    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_role("link", name="Train", exact=True)).to_have_count(0)
+    page.goto(f"{shared_app.url}/classroom?lesson=mapf")
+    expect(page.get_by_role("link", name="Train", exact=True).first).to_be_attached()
+    expect(page.get_by_role("cell", name="✓ 1")).to_be_visible()
     table = downloaded(page, page.get_by_role("button", name="CSV", exact=True))
-    assert table.path().read_text(encoding="utf-8-sig") == "learner,Board 1\nAda,✓ 1 try\n"
-    sheet = downloaded(page, page.get_by_role("button", name="Sheet to print"))
-    assert "Conflict-Based Search" in sheet.path().read_text(encoding="utf-8")
+    assert table.path().read_text(encoding="utf-8-sig").splitlines()[1] == "Ada,,,,,,,✓ 1 try"
+    answers = downloaded(page, page.get_by_role("button", name="Answers"))
+    assert "To hear" in answers.path().read_text(encoding="utf-8")

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from html import unescape
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.learn import boards, page, records
+from frozenlab.app.learn import boards, classroom, records
+from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import CHAPTERS
 from frozenlab.app.ui import nav
 from frozenlab.app.views.lake.share import encode
@@ -125,9 +125,31 @@ def test_a_class_needs_names_and_its_answers_are_kept(sessions_folder: Path) -> 
     assert "Write your name at the top" in app.warning[0].value
     app.text_input(key="learn-name").set_value("Ada").run()
     steered(app)
-    assert records.results("mapf", SessionStore()).loc["Ada", "meeting"] == "✓ 1 try"
-    table = open_page("learn", **{"class": "mapf"}).dataframe[0].value
-    assert table.loc["Ada", "2. Two on one cell"] == "✓ 1 try", "a teacher reads titles"
+    assert str(records.standings("mapf", SessionStore())["Ada"]["meeting"]) == "✓ 1 try"
+
+
+def test_the_teacher_plans_a_lesson_and_sees_who_has_solved_what_and_what_went_wrong(sessions_folder: Path) -> None:
+    for learner, plan in (("Ada", None), ("Bo", WRONG)):
+        app = open_page("learn", chapter="meeting", **{"class": "mapf"})
+        app.text_input(key="learn-name").set_value(learner).run()
+        steered(app, plan)
+    app = open_page("classroom", lesson="mapf")
+    said = words(app)
+    assert "2. Two on one cell" in said and "✓ 1" in said and "1 · two agents on one cell" in said
+    assert "Does the team take longer" in said and "1 exercise solved" in said
+    app.multiselect(key="class-chapters").set_value(["pibt", "one"]).run()
+    link = app.code[0].value
+    assert "class=mapf" in link and "chapters=pibt.one" in link
+    assert open_page("learn", chapters="pibt.one", **{"class": "mapf"}).pills(key="learn-chapters").options == [
+        "1. Fast, and not optimal", "2. One agent",
+    ]  # fmt: skip
+
+
+def test_a_class_sees_the_pages_of_pupils_only(sessions_folder: Path) -> None:
+    def to_teachers(**query: str) -> bool:
+        return any("For teachers" in link.proto.label for link in open_page("learn", **query).get("page_link"))
+
+    assert to_teachers() and not to_teachers(**{"class": "mapf"})
 
 
 def test_a_link_with_broken_boards_opens_the_course_and_says_so() -> None:
@@ -148,11 +170,8 @@ def test_a_learners_name_runs_nothing_in_the_teachers_spreadsheet(sessions_folde
     for name in ('=HYPERLINK("http://x.example","me")', "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "Zoë"):
         records.hand_in("mapf", name, "swapping", True, SessionStore())
     monkeypatch.setattr("streamlit.download_button", lambda label, data, *_, **__: saved.append(data))
-    shown: list[pd.DataFrame] = []
-    monkeypatch.setattr("streamlit.dataframe", lambda table, **_: shown.append(table))  # it saves itself as CSV, too
-    page.class_results("mapf")
-    assert [name[0] for name in shown[0].index] == ["'", "'", "'", "'", "'", "Z"]
+    classroom.results(Lesson("mapf"))
     (head, *rows) = csv.reader(saved[0]().decode("utf-8-sig").splitlines())
     assert head[0] == "learner" and "Zoë" in [row[0] for row in rows]
-    assert [row[0][0] for row in rows] == ["'", "'", "'", "'", "'", "Z"] and {row[1] for row in rows} == {"✓ 1 try"}
+    assert [row[0][0] for row in rows] == ["'", "'", "'", "'", "'", "Z"] and {row[3] for row in rows} == {"✓ 1 try"}
     assert saved[0]().startswith(BOM_UTF8), "or Excel shows other letters"

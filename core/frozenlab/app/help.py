@@ -63,3 +63,4 @@ def a_lesson() -> None:
         link, words = st.columns([0.6, 5], vertical_alignment="center")
         link.page_link(nav.path(target), label=f"{place}. {nav.PAGES[target][0]}")
         words.markdown(task)
+    st.page_link(nav.path("classroom"), label="For teachers: a plan with minutes and questions, and what your class has solved")

@@ -1,24 +1,25 @@
 """The course says nothing of its boards that is not proven, and its exercises mark by the rules and the solver."""
 
+import math
 import re
 from collections.abc import Sequence
 from html import unescape
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 from frozenlab.app.learn import boards, exercises, pictures, planners, records, sheet
-from frozenlab.app.learn.address import MOST_BOARDS, Lesson, codes_in
-from frozenlab.app.learn.chapters import CHAPTERS
-from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering
+from frozenlab.app.learn.address import MOST_BOARDS, Lesson, boards_in
+from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, TRACKS, Track, shared_out
+from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering, shortest_alone
 from frozenlab.app.learn.records import LessonError
 from frozenlab.app.views.lake.search import WORTH_WATCHING
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import plain_track
 from frozenlab.base.numbers import paired_change
-from frozenlab.lake.board import Board, BoardError, Cell
+from frozenlab.lake.board import Agent, Board, BoardError, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS
 from frozenlab.lake.rules import Path as CellPath
@@ -274,14 +275,14 @@ def test_a_plan_that_is_not_the_best_is_told_what_is_possible() -> None:
 
 def test_the_results_of_a_class_count_tries(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    for learner, chapter, right in (("Ada", "one", False), ("Ada", "one", True), ("Ada", "one", True), ("  Bo  b ", "one", False)):
-        records.hand_in("mapf", learner, chapter, right, store)
-    table = records.results("mapf", store)
-    assert table.loc["Ada", "one"] == "✓ 2 tries" and table.loc["Bo b", "one"] == "1 try, not yet"
+    for learner, right in (("Ada", False), ("Ada", True), ("Ada", False), ("  Bo  b ", False)):
+        records.hand_in("mapf", learner, "one", right, store, "meet on a cell")
+    found = records.standings("mapf", store)
+    assert str(found["Ada"]["one"]) == "✓ 2 tries" and str(found["Bo b"]["one"]) == "1 try, not yet: meet on a cell"
     with records.file_of("mapf", store).open("a") as file:
         file.write('{"learner": 3}\n{"half')
-    assert len(records.results("mapf", store)) == 2, "what is damaged is left out"
-    assert records.results("other", store).empty
+    assert len(records.standings("mapf", store)) == 2, "what is damaged is left out"
+    assert not records.standings("other", store)
 
 
 @pytest.mark.parametrize(("name", "learner"), [("../up", "Ada"), ("", "Ada"), ("a" * 41, "Ada"), ("mapf", ""), ("mapf", "x" * 41)])
@@ -300,11 +301,11 @@ def test_a_full_file_of_a_class_takes_no_more(tmp_path: Path, monkeypatch: pytes
 
 def test_a_teachers_boards_are_codes_or_links() -> None:
     code = encode(boards.CROSSING)
-    assert codes_in(f"{code}\n\n http://lab.example/play?presenter=true&board={code} ") == [code, code]
+    assert boards_in(f"{code}\n\n http://lab.example/play?presenter=true&board={code} ") == (boards.CROSSING, boards.CROSSING)
     with pytest.raises(BoardError, match="'nonsense!' holds no board"):
-        codes_in("nonsense!")
+        boards_in("nonsense!")
     with pytest.raises(BoardError, match="too many"):
-        codes_in("\n".join([code] * (MOST_BOARDS + 1)))
+        boards_in("\n".join([code] * (MOST_BOARDS + 1)))
 
 
 def test_the_sheet_has_every_chapter_and_its_board() -> None:
@@ -313,6 +314,34 @@ def test_the_sheet_has_every_chapter_and_its_board() -> None:
     on_boards = sum(isinstance(chapter.exercise(), OnBoard) for chapter in CHAPTERS)
     assert text.count("<svg") == on_boards + 1 + 2, "that of the recorded answer, and the teacher's"
     assert "Class: mapf" in text and "Your teacher&#x27;s board 2" in text and "Class" not in sheet.page(Lesson())
+
+
+def test_the_answers_are_right_by_the_marks_of_their_exercises() -> None:
+    text = unescape(sheet.answers(Lesson("mapf", (boards.CROWD,))))
+    for chapter in CHAPTERS:
+        exercise = chapter.exercise()
+        assert chapter.ask in text and chapter.hear in text
+        if isinstance(exercise, Steering):
+            assert exercise.mark(exercise.best()).right and all(letters in text for letters in exercise.best())
+        if isinstance(exercise, Choice):
+            assert exercise.mark(exercise.right).right and exercise.reasons[exercise.right].replace("*", "") in text
+    assert "in the order 0-1-2 or 1-0-2" in text
+
+
+def test_what_the_teacher_hears_is_true() -> None:
+    solution = solve(boards.SAME_CELL)
+    assert solution.makespan == 4 == len(shortest_alone(boards.SAME_CELL, 0)), "the team takes no longer because one waits"
+    square = Board(("FF", "FF"), tuple(Agent(at, to) for at, to in pairwise([(0, 0), (0, 1), (1, 1), (1, 0), (0, 0)])))
+    assert judge(square, ("R", "D", "L", "U")).fault is None, "four agents may go round"
+    assert math.factorial(5) == 120 and math.factorial(10) == 3_628_800
+    assert f"{math.perm(64, 10):.0e}" == "5e+17" and math.perm(64, 10) // (10**9 * 3600 * 24 * 365) == 17
+
+
+@pytest.mark.parametrize("track", TRACKS.values())
+def test_a_plan_takes_its_minutes(track: Track) -> None:
+    chapters = [BY_NAME[name] for name in track.chapters]
+    assert sum(shared_out(track.minutes, chapters)) == track.minutes
+    assert len({chapter.ask for chapter in CHAPTERS}) == len(CHAPTERS)
 
 
 def test_all_that_an_answer_needs_is_on_paper() -> None:

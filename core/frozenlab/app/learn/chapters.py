@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from frozenlab.app.learn import boards, pictures, planners
 from frozenlab.app.learn.exercises import Exercise, Ordering, Searching, Steering
@@ -20,6 +22,11 @@ class Chapter:
     recap: str
     """What to remember, in one sentence of Markdown."""
     minutes: int = 3
+    """To read and to solve; a lesson shares out its time in this proportion."""
+    ask: str = ""
+    """A question to put to a class."""
+    hear: str = ""
+    """What an answer to it has to say."""
 
 
 CHAPTERS = (
@@ -32,6 +39,8 @@ CHAPTERS = (
         pictures.distances,
         lambda: Steering("Bring the agent to its goal in as few steps as possible.", boards.LONG_WAY),
         "The steps that are left from each cell lead the way: always to a smaller number.",
+        ask="Why does the agent never have to try a path and turn back?",
+        hear="The numbers lead around all holes: beside each cell there is one with a smaller number, until the goal.",
     ),
     Chapter(
         "meeting",
@@ -42,6 +51,8 @@ CHAPTERS = (
         pictures.meeting,
         lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.SAME_CELL),
         "No two agents on one cell at the same step; an agent on its goal counts, too.",
+        ask="Does the team take longer because the two would meet?",
+        hear="Not here: agent 1 waits a step, and all are done after 4 steps, which is what agent 0 needs alone.",
     ),
     Chapter(
         "swapping",
@@ -51,6 +62,8 @@ CHAPTERS = (
         pictures.swapping,
         lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.NARROW),
         "Agents cannot swap cells, but one may follow another.",
+        ask="Four agents stand on a square of four cells, and each goes on to the next. Is that allowed?",
+        hear="Yes. Each enters a cell that is left in the same step, and no two swap. With two agents on two cells it would be a swap.",
     ),
     Chapter(
         "waiting",
@@ -63,6 +76,8 @@ CHAPTERS = (
             "This board must wait. Solve it in the fewest steps; the optimum counts the steps until all have arrived.", boards.CROWD
         ),
         "A wait costs one step, a detour two at the least: so waiting can be best.",
+        ask="Why is a detour longer by two steps at least, and never by one?",
+        hear="Colour the cells like a chessboard: each move changes the colour. So all ways between two cells are even, or all are odd.",
     ),
     Chapter(
         "aims",
@@ -78,6 +93,8 @@ CHAPTERS = (
         ),
         "*Optimal* needs an object: the makespan, or the sum of costs.",
         minutes=4,
+        ask="Who counts the makespan, who the sum of costs: a fire brigade, or a taxi company?",
+        hear="The fire brigade can begin when the last car is there: the makespan. The company pays for each car's time: the sum of costs.",
     ),
     Chapter(
         "spacetime",
@@ -89,6 +106,8 @@ CHAPTERS = (
         planners.reservations,
         planners.earliest,
         "Among agents that move, a state is a cell and a step.",
+        ask="Why may an agent not simply stay on its goal once it is there?",
+        hear="Another agent may have reserved that cell for later. A goal counts only when nobody comes through it any more.",
     ),
     Chapter(
         "priorities",
@@ -102,6 +121,8 @@ CHAPTERS = (
             "Two of the six orders work on this board, whichever shortest paths the agents take. Find one.", boards.SOME_ORDERS
         ),
         "Prioritized planning is quick, and may find no plan although there is one.",
+        ask="In how many orders can five agents plan? And ten?",
+        hear="In 120, and in 3,628,800. So a planner tries some of them, and gives up after a while.",
     ),
     Chapter(
         "size",
@@ -114,6 +135,8 @@ CHAPTERS = (
         planners.sizes,
         planners.what_hard_means,
         "The best plan is NP-hard to find; any plan is not.",
+        ask="In how many ways can ten agents stand on 64 cells?",
+        hear="64 · 63 · … · 55, which is about 5 · 10^17. To look at a billion of them in a second would take 17 years.",
     ),
     Chapter(
         "search",
@@ -129,6 +152,8 @@ CHAPTERS = (
         ),
         "Conflict-Based Search is optimal, and complete if there is a plan: the cheapest open node that has no conflict is the best plan.",
         minutes=6,
+        ask="Why must the search not stop at the first plan without a conflict?",
+        hear="A node that is still open may cost less, and a cheaper plan may lie below it.",
     ),
     Chapter(
         "pibt",
@@ -140,6 +165,8 @@ CHAPTERS = (
         planners.pibt,
         planners.pibt_says,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
+        ask="What does PIBT not look at, and what does that cost?",
+        hear="All that comes after the next step. So agents go ways that they have to come back, and may block each other for good.",
     ),
     Chapter(
         "lacam",
@@ -152,6 +179,8 @@ CHAPTERS = (
         planners.lacam,
         planners.lacam_says,
         "LaCAM: a search over how the team stands, with constraints added lazily; complete, not optimal.",
+        ask="PIBT is not complete, and LaCAM is. What has been added?",
+        hear="It knows how the team has stood. Where PIBT comes back to that, it is made to try another step, until all are tried.",
     ),
     Chapter(
         "bounds",
@@ -163,6 +192,8 @@ CHAPTERS = (
         planners.bounded,
         planners.bounded_says,
         "ECBS: at most w times the best, much earlier.",
+        ask="The planner had w = 1.2, and its plan costs 60. What do we know of the best plan?",
+        hear="It costs 50 at the least, 60 / 1.2, and 60 at the most.",
     ),
     Chapter(
         "neighbourhoods",
@@ -173,6 +204,8 @@ CHAPTERS = (
         planners.neighbourhoods,
         planners.neighbourhoods_say,
         "LNS: an anytime planner; it improves, and proves nothing.",
+        ask="The plan has not become better for a minute. Is it the best one?",
+        hear="Nobody knows. This planner proves nothing; only a lower bound could tell.",
     ),
     Chapter(
         "delays",
@@ -184,6 +217,8 @@ CHAPTERS = (
         planners.delays,
         planners.who_waits,
         "A plan that is followed in order, not by the clock, stays safe.",
+        ask="Whom does a delay make late?",
+        hear="Those who pass a cell after the agent that is late, and those after them, if they would come too early otherwise.",
     ),
     Chapter(
         "warehouse",
@@ -195,6 +230,8 @@ CHAPTERS = (
         planners.warehouse,
         planners.more_robots,
         "Lifelong MAPF counts throughput, and beyond some number more robots reach no more.",
+        ask="Twice as many robots: twice as many goals?",
+        hear="Nearly, as long as there is room. Later they stand in each other's way, and more robots reach no more.",
     ),
     Chapter(
         "model",
@@ -206,6 +243,8 @@ CHAPTERS = (
         pictures.model,
         pictures.what_is_wrong,
         "A model writes a plan word by word; nothing checks it meanwhile.",
+        ask="Who checks the plan while the model writes it?",
+        hear="Nobody. The rules judge it when it is written.",
     ),
     Chapter(
         "engineer",
@@ -218,7 +257,35 @@ CHAPTERS = (
         pictures.what_will_change,
         "An engineer predicts, and the next stage is measured.",
         minutes=4,
+        ask="Most plans fail on one kind of board. Should the model train on it?",
+        hear="If some of its plans succeed there. Where none does, no plan earns a reward, and there is nothing to learn from.",
     ),
 )
+BY_NAME = {chapter.name: chapter for chapter in CHAPTERS}
 PARTS = {"The problem": CHAPTERS[:6], "Planners": CHAPTERS[6:15], "The model": CHAPTERS[15:]}
 """The chapters by their part of the course."""
+
+
+class Track(NamedTuple):
+    """A lesson that is ready to be held."""
+
+    minutes: int
+    chapters: tuple[str, ...]
+
+
+TRACKS = {
+    "School": Track(45, ("one", "meeting", "swapping", "waiting", "spacetime", "pibt")),
+    "University 1": Track(90, tuple(chapter.name for chapter in CHAPTERS[:9])),
+    "University 2": Track(90, tuple(chapter.name for chapter in CHAPTERS[9:])),
+}
+"""One lesson for schools, and two double lessons for universities."""
+
+
+def shared_out(minutes: int, chapters: Sequence[Chapter]) -> list[int]:
+    """Whole minutes for each chapter, in proportion to its own, at least one each; they add up to ``minutes`` if there is one for each.
+
+    >>> shared_out(20, CHAPTERS[:6])
+    [3, 3, 3, 4, 4, 3]
+    """
+    ends = [minutes * done / sum(chapter.minutes for chapter in chapters) for done in accumulate(chapter.minutes for chapter in chapters)]
+    return [max(1, round(end) - round(begin)) for begin, end in pairwise([0.0, *ends])]

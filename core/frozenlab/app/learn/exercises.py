@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import streamlit as st
@@ -37,6 +38,8 @@ class Mark:
 
     right: bool
     reason: str
+    fault: str = ""
+    """What was wrong, in some words, for the teacher's table."""
     heading: str = ""
     """What stands before the reason, where right and wrong are not the question."""
     table: str = ""
@@ -56,6 +59,10 @@ class Exercise(ABC):
     @abstractmethod
     def mark(self, answer: Any) -> Mark:
         """What the judge says of an answer."""
+
+    @abstractmethod
+    def answer(self) -> str:
+        """A right answer, in words, for the teacher."""
 
     def hints(self) -> Sequence[str]:
         """What helps on, one step after the other; empty: nothing."""
@@ -95,7 +102,8 @@ class Steering(OnBoard):
         solution = solution_of(encode(self.board), True)
         verdict = judge(self.board, answer, solution.makespan)
         if verdict.fault is not None:
-            return Mark(False, f"{fault_sentence(verdict)} The rule: {OUTCOMES[verdict.fault].rule}")
+            outcome = OUTCOMES[verdict.fault]
+            return Mark(False, f"{fault_sentence(verdict)} The rule: {outcome.rule}", outcome.label)
         if self.objective == "makespan":
             reached, best = verdict.makespan, solution.makespan
             figures = f"All agents are on their goals after {reached} steps"
@@ -105,7 +113,13 @@ class Steering(OnBoard):
         if best is None:
             return Mark(True, f"{figures}. The best one is not known for this board.")
         proven = "nothing less is possible" if reached == best else f"{best} is possible"
-        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.")
+        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.", "valid, not the best")
+
+    def answer(self) -> str:
+        best = self.best()
+        verdict = judge(self.board, best)
+        cost = verdict.makespan if self.objective == "makespan" else verdict.sum_of_costs
+        return f"{listed(f'agent {i} {letters}' for i, letters in enumerate(best))}: a {COSTS[self.objective]} of {cost}, the smallest."
 
     def best(self) -> Plan:
         """The exact solver's plan."""
@@ -156,7 +170,10 @@ class Choice(Question):
     """Why each option is right or wrong."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(answer == self.right, self.reasons[answer])
+        return Mark(answer == self.right, self.reasons[answer], f"answered: {self.options[answer]}")
+
+    def answer(self) -> str:
+        return f"{self.options[self.right].rstrip('.')}. {self.reasons[self.right]}"
 
 
 @dataclass(frozen=True)
@@ -169,7 +186,10 @@ class Prediction(Question):
     """The same in figures, as finished HTML."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", "What came.", self.table)
+        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What came.", table=self.table)
+
+    def answer(self) -> str:
+        return f"It was open. {self.came[0]}"
 
 
 @dataclass(frozen=True)
@@ -191,7 +211,12 @@ class Ordering(OnBoard):
         planned = plan_in_order(self.board, answer)
         if len(planned) == self.board.num_agents:
             return Mark(True, "Every agent found a path around those before it.")
-        return Mark(False, f"Agent {answer[len(planned)]} finds no path around {names(answer[: len(planned)])}.")
+        return Mark(False, f"Agent {answer[len(planned)]} finds no path around {names(answer[: len(planned)])}.", "an agent finds no path")
+
+    def answer(self) -> str:
+        agents = range(self.board.num_agents)
+        orders = [order for order in permutations(agents) if len(plan_in_order(self.board, order)) == len(agents)]
+        return f"Agents in the order {' or '.join('-'.join(map(str, order)) for order in orders)}."
 
     def hints(self) -> Sequence[str]:
         return (
@@ -237,7 +262,12 @@ class Searching(OnBoard):
             answer.cost == best,
             f"Your tree of {answer.nodes} nodes ends {slips} in a plan with a {COSTS[self.objective]} of {answer.cost}; "
             f"the exact solver says that {best} is the best.",
+            "the search was not finished",
         )
+
+    def answer(self) -> str:
+        best = solution_of(encode(self.board), True).sum_of_costs
+        return f"Always the cheapest open node, until it has no conflict: a {COSTS[self.objective]} of {best}."
 
 
 def shortest_alone(board: Board, agent: int) -> str:

@@ -8,19 +8,16 @@ from typing import Any
 
 import streamlit as st
 
-from frozenlab.app.learn import address, records, sheet
-from frozenlab.app.learn.address import MOST_BOARDS, OWN, Lesson
-from frozenlab.app.learn.chapters import CHAPTERS, PARTS, Chapter
+from frozenlab.app.learn import address, records
+from frozenlab.app.learn.address import OWN, TEACHERS, Lesson
+from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, PARTS, Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Steering, show_mark
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
-from frozenlab.app.views.lake.share import encode
 from frozenlab.base.errors import LabError
-from frozenlab.base.files import as_csv, no_formula
-from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.lake.board import BoardError
 from frozenlab.session.store import SessionStore
 
@@ -45,8 +42,11 @@ def page() -> None:
     if name == OWN:
         own_boards(lesson, learner)
     else:
-        show(next(chapter for chapter in CHAPTERS if chapter.name == name), lesson, learner)
-    for_teachers(lesson)
+        show(BY_NAME[name], lesson, learner)
+    if not lesson.class_name:
+        st.page_link(
+            nav.path("classroom"), label="For teachers: plan a lesson, and see what your class has solved", icon=":material/school:"
+        )
 
 
 def who(lesson: Lesson) -> str:
@@ -60,11 +60,13 @@ def who(lesson: Lesson) -> str:
 
 def choose_chapter(lesson: Lesson) -> str:
     """The name of the chapter; it is part of the address."""
-    titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(CHAPTERS, start=1)}
+    titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(lesson.chapters, start=1)}
     parts = {part: [chapter.name for chapter in chapters] for part, chapters in PARTS.items()}
+    if lesson.chapters != CHAPTERS:
+        parts = {"Your lesson": list(titles)}
     if lesson.boards:
-        titles[OWN] = "Your teacher's boards"
-        parts[titles[OWN]] = [OWN]
+        parts[TEACHERS] = [OWN]
+        titles[OWN] = TEACHERS
     done = address.done()
     asked = st.query_params.get(address.CHAPTER)
     name = asked if asked in titles else next(iter(titles))
@@ -107,7 +109,7 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
         st.subheader("Look", anchor=False)
         if looks(chapter.name):
             chapter.picture()
-    onwards(chapter)
+    onwards(chapter, lesson)
 
 
 def looks(name: str) -> bool:
@@ -127,13 +129,14 @@ def with_emphasis(html: str) -> str:
     return re.sub(r"\*(.+?)\*", r"<em>\1</em>", html)
 
 
-def onwards(chapter: Chapter) -> None:
+def onwards(chapter: Chapter, lesson: Lesson) -> None:
     """To the chapter before and the next one."""
-    at = CHAPTERS.index(chapter)
+    at = lesson.chapters.index(chapter)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         for label, other in (("← {}", at - 1), ("{} →", at + 1)):
-            if 0 <= other < len(CHAPTERS):
-                st.button(label.format(CHAPTERS[other].title), key=f"learn-to-{other}", on_click=go_to, args=(CHAPTERS[other].name,))
+            if 0 <= other < len(lesson.chapters):
+                there = lesson.chapters[other]
+                st.button(label.format(there.title), key=f"learn-to-{other}", on_click=go_to, args=(there.name,))
             elif other < 0:
                 st.space("small")
             else:
@@ -182,7 +185,7 @@ def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> None:
         st.warning("Write your name at the top, so that your teacher sees what you have solved.")
         return
     try:
-        records.hand_in(lesson.class_name, learner, name, mark.right, SessionStore())
+        records.hand_in(lesson.class_name, learner, name, mark.right, SessionStore(), mark.fault)
     except LabError as error:
         st.warning(plain(f"This was not noted: {error}."))
 
@@ -197,66 +200,3 @@ def own_boards(lesson: Lesson, learner: str) -> None:
     place, _ = st.columns([1.6, 1])
     with place:
         take(Steering(TEAM_TASK, board), f"{OWN}-{number}", lesson, learner)
-
-
-def for_teachers(lesson: Lesson) -> None:
-    """A link for a class with boards of the teacher's choice, the results of the class, and a sheet to print."""
-    with st.expander("For teachers: a link for your class, its results, and a sheet to print", icon=":material/school:"):
-        made, results = st.columns(2, gap="large")
-        with made:
-            name = class_link(lesson)
-        with results:
-            class_results(name)
-        st.download_button(
-            "Sheet to print (HTML)", lambda: sheet.page(lesson), "frozenlab-course.html", "text/html", on_click="ignore",
-            icon=":material/print:",
-            help="The chapters and your boards as pictures, and room to draw and write. Print it from the browser.",
-        )  # fmt: skip
-
-
-def class_link(lesson: Lesson) -> str:
-    """A link that opens the course for a class, whose name is returned; empty while that is none."""
-    st.markdown("**A link for a class**")
-    name = st.text_input("Name of the class", lesson.class_name, max_chars=40, key="learn-class", placeholder="mapf-2026")
-    text = st.text_area(
-        "Boards of your choice", "\n".join(map(encode, lesson.boards)), key="learn-boards",
-        placeholder="Links to boards of the page Play, one per line",
-    )  # fmt: skip
-    try:
-        if name:
-            records.file_of(name, SessionStore())
-        codes = address.codes_in(text)
-    except LabError as error:
-        st.error(plain(f"{error}."))
-        return ""
-    if name or codes:
-        link = address.link(name, codes)
-        nav.show_address(link)
-        here = (
-            "**This link opens on this machine only**: open the lab to your class first (docs/files.md). " if on_this_machine(link) else ""
-        )
-        st.caption(f"{here}Your class must reach this server. Results are kept in one file on it; there are no accounts.")
-    return name
-
-
-def class_results(class_name: str) -> None:
-    """Who has solved what."""
-    st.markdown("**Results of the class**")
-    if not class_name:
-        st.caption("Name your class. Its submissions appear here.")
-        return
-    st.button("Look again", key="learn-look", icon=":material/refresh:")
-    try:
-        table = records.results(class_name, SessionStore())
-    except LabError as error:
-        st.error(plain(f"{error}."))
-        return
-    if table.empty:
-        st.caption("No submissions yet.")
-        return
-    titles = {chapter.name: f"{place}. {chapter.title}" for place, chapter in enumerate(CHAPTERS, start=1)}
-    titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
-    table = table[[name for name in titles if name in table]].rename(columns=titles, index=no_formula)  # the table saves itself as CSV, too
-    st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
-    # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
-    st.download_button("CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{class_name}.csv", "text/csv", on_click="ignore")

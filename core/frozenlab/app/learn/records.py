@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from frozenlab.app import allowances
 from frozenlab.base import look_only
@@ -33,8 +31,8 @@ def file_of(class_name: str, store: SessionStore) -> Path:
     return store.root / LESSONS / f"{class_name}.jsonl"
 
 
-def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: SessionStore) -> None:
-    """Notes one answer. Raises LessonError for names that cannot be used, and if the file is full."""
+def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: SessionStore, fault: str = "") -> None:
+    """Notes one answer, and what was wrong with it. Raises LessonError for names that cannot be used, and if the file is full."""
     path, name = file_of(class_name, store), " ".join(learner.split())
     if not name or len(name) > LONGEST_NAME:
         raise LessonError(f"a learner's name has 1 to {LONGEST_NAME} letters")
@@ -45,20 +43,34 @@ def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: Ses
     allowances.spend(allowances.HANDED_IN)
     with look_only.handing_in():
         path.parent.mkdir(parents=True, exist_ok=True)
-        append_line(path, {"time": time.time(), "learner": name, "chapter": chapter, "right": right})
+        append_line(path, {"time": time.time(), "learner": name, "chapter": chapter, "right": right, "fault": "" if right else fault})
 
 
-def results(class_name: str, store: SessionStore) -> pd.DataFrame:
-    """A row for each learner, a column for each chapter: ``right, after n tries``, or the tries so far. Raises as :func:`file_of`."""
+class Standing(NamedTuple):
+    """What a learner has done in a chapter."""
+
+    tries: int
+    """Until it was right, or so far."""
+    solved: bool
+    fault: str = ""
+    """What was wrong with the newest answer; empty once it is solved."""
+
+    def __str__(self) -> str:
+        counted = f"{self.tries} {'try' if self.tries == 1 else 'tries'}"
+        return f"✓ {counted}" if self.solved else f"{counted}, not yet{f': {self.fault}' if self.fault else ''}"
+
+
+def standings(class_name: str, store: SessionStore) -> dict[str, dict[str, Standing]]:
+    """Learner -> chapter -> standing, in the order in which they came. Raises as :func:`file_of`."""
     path = file_of(class_name, store)
     lines = read_lines(path)[0] if path.exists() else []
-    handed = pd.DataFrame([line for line in lines if whole(line)], columns=["learner", "chapter", "right"])
-    rows: dict[str, dict[str, str]] = {}
-    for (learner, chapter), answers in handed.groupby(["learner", "chapter"], sort=False)["right"]:
-        tries = list(answers).index(True) + 1 if answers.any() else len(answers)
-        counted = f"{tries} {'try' if tries == 1 else 'tries'}"
-        rows.setdefault(str(learner), {})[str(chapter)] = f"✓ {counted}" if answers.any() else f"{counted}, not yet"
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("learner")
+    found: dict[str, dict[str, Standing]] = {}
+    for line in filter(whole, lines):
+        chapters = found.setdefault(line["learner"], {})
+        so_far = chapters.get(line["chapter"], Standing(0, False))
+        if not so_far.solved:
+            chapters[line["chapter"]] = Standing(so_far.tries + 1, line["right"], str(line.get("fault", "")))
+    return found
 
 
 def whole(line: dict[str, Any]) -> bool:

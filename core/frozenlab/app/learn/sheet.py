@@ -7,7 +7,7 @@ from html import escape
 
 from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
-from frozenlab.app.learn.chapters import CHAPTERS, Chapter
+from frozenlab.app.learn.chapters import Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, OnBoard, Question, Searching, Steering
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.theme import LIGHT
@@ -30,7 +30,7 @@ WIDEST = 320
 
 def page(lesson: Lesson) -> str:
     """One HTML page that needs nothing else: the course, and the boards of a lesson."""
-    chapters = "".join(chapter_part(number, chapter) for number, chapter in enumerate(CHAPTERS, start=1))
+    chapters = "".join(chapter_part(number, chapter) for number, chapter in enumerate(lesson.chapters, start=1))
     own = "".join(own_part(number, board) for number, board in enumerate(lesson.boards, start=1))
     of_class = f" &emsp; Class: {escape(lesson.class_name)}" if lesson.class_name else ""
     return as_html(
@@ -41,6 +41,24 @@ def page(lesson: Lesson) -> str:
         "2 and column 3; both count from 0. Write a plan as one letter a step for each agent: U, D, L, R, or W for a wait.</small></p>"
         f"{chapters}{own}",
     )
+
+
+def answers(lesson: Lesson) -> str:
+    """One HTML page for the teacher: an answer to each exercise, and the question to put to the class with what an answer has to say."""
+    chapters = "".join(
+        section(f"{number}. {chapter.title}", "", chapter.exercise().task, told(chapter))
+        for number, chapter in enumerate(lesson.chapters, start=1)
+    )
+    own = "".join(
+        section(f"Your board {number}", "", TEAM_TASK, f"<p>{escape(Steering(TEAM_TASK, board).answer())}</p>")
+        for number, board in enumerate(lesson.boards, start=1)
+    )
+    return as_html("MAPF, answers", STYLE, f"<h1>Answers, for the teacher</h1>{chapters}{own}")
+
+
+def told(chapter: Chapter) -> str:
+    asked = f"<i>To ask:</i> {escape(chapter.ask)} <i>To hear:</i> {escape(chapter.hear)}"
+    return f"<p>{plain_text(chapter.exercise().answer())}</p><p>{asked}</p>"
 
 
 def chapter_part(number: int, chapter: Chapter) -> str:

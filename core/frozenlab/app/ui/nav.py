@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from itertools import chain
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import segno
 import streamlit as st
@@ -33,6 +33,7 @@ PAGES = {
     "runs": ("Runs", "All sessions on this machine: find, name and compare them, and read their stories"),
     "studies": ("Studies", "What makes a good engineer? Ablations, what the engineers wrote, diagnosis, headroom, replays"),
     "benchmark": ("Benchmark", "How good is a checkpoint, compared with others and with the paper?"),
+    "classroom": ("Class", "A lesson for a class: its plan, its address, and what each pupil has solved"),
     "contest": ("Contest", "Beat the engineer: whose choice of practice teaches a model more?"),
     "story": ("Story", "What did the model change, and was it right?"),
     "present": ("Present", "A session as a talk, scene by scene over the whole screen"),
@@ -45,10 +46,14 @@ PAGES = {
 """File name in ``pages/`` -> title and the words shown on hover. Those of the menu come first, in its order."""
 TABS = {"studies": "Compare", **{name: PAGES[name][0] for name in ("wrote", "diagnosis", "headroom", "replay")}}
 """Pages that are tabs of Studies -> the name of the tab."""
-LEADS_TO = {"home": ("help",), "learn": ("contest",), "runs": ("story", "present"), "studies": tuple(TABS)[1:]}
+LEADS_TO = {"home": ("help",), "learn": ("contest", "classroom"), "runs": ("story", "present"), "studies": tuple(TABS)[1:]}
 """Page of the menu -> those that are reached from it, and not listed beside it."""
 MENU = [name for name in PAGES if name not in chain.from_iterable(LEADS_TO.values())]
 """The pages that the menu lists."""
+CLASS, PUPIL = "class", "_pupil"
+"""The entry of an address that a teacher gives to a class, and of the session of those who have come by it."""
+FOR_PUPILS = ("learn", "play")
+"""The pages that the menu lists for them."""
 OF_JOBS = {
     "session": "story",
     "study": "studies",
@@ -76,20 +81,23 @@ def path(name: str) -> str:
     return f"pages/{name}.py"
 
 
-def address(**parts: str) -> str:
-    """The address of this page with nothing but ``parts`` after it, for people to share; from ``?`` on where it is not known."""
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(parts)}"
+def address(page: str = "", **parts: str) -> str:
+    """The address of ``page``, by default this one, with nothing but ``parts`` after it, for people to share; from ``?`` on where it is not
+    known."""
+    here = (st.context.url or "").split("?")[0]
+    return f"{urljoin(here, page) if here else ''}?{urlencode(parts)}"
 
 
-def show_address(address: str) -> None:
-    """An address to copy, and as a QR code for phones before a screen: dark on white in every theme, which cameras read best."""
+def show_address(address: str, side: float = QR_SIDE) -> None:
+    """An address to copy, and as a QR code of ``side`` rem at most for phones before a screen: dark on white in every theme, which cameras
+    read best."""
     st.code(address, language=None, wrap_lines=True)
     try:
         picture = qr_picture(address)
     except segno.DataOverflowError:
         st.caption("The address is too long for a QR code.")
         return
-    st.html(f'<img src="{picture}" alt="QR code of the address" style="width:{QR_SIDE}rem;display:block">')
+    st.html(f'<img src="{picture}" alt="QR code of the address" style="width:min({side}rem,100%);display:block">')
 
 
 def qr_picture(address: str) -> str:
@@ -149,7 +157,8 @@ def draw_anew() -> None:
 
 def as_page(name: str) -> StreamlitPage:
     title, hint = PAGES[name]
-    return st.Page(path(name), title=title, help=hint, default=name == "home", visibility="visible" if name in MENU else "hidden")
+    menu = FOR_PUPILS if st.session_state.get(PUPIL) else MENU
+    return st.Page(path(name), title=title, help=hint, default=name == "home", visibility="visible" if name in menu else "hidden")
 
 
 def tabs() -> None:
@@ -162,6 +171,8 @@ def tabs() -> None:
 def build() -> StreamlitPage:
     """Declare the navigation and return the page of the address."""
     st.session_state["_nav"] = True
+    if CLASS in st.query_params:
+        st.session_state[PUPIL] = True
     st.session_state.pop(DIALOG, None)  # a run of the whole page closes it
     page = st.navigation([as_page(name) for name in PAGES], position="top")
     for name, inside in LEADS_TO.items():

@@ -1,0 +1,188 @@
+"""Class: a lesson is planned, its address is shown, and what each pupil has solved comes in by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from itertools import chain
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.app.learn import address, records, sheet
+from frozenlab.app.learn.address import MOST_BOARDS, OWN, Lesson
+from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, TRACKS, shared_out
+from frozenlab.app.learn.records import Standing
+from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.markup import plain
+from frozenlab.app.views.lake import preparing
+from frozenlab.base.errors import LabError
+from frozenlab.base.files import as_csv, no_formula
+from frozenlab.base.numbers import counted
+from frozenlab.engineer.hosts import on_this_machine
+from frozenlab.lake.board import Board
+from frozenlab.session.store import SessionStore
+
+NAME = "lesson"
+"""The part of this page's address with the name of the class, which is not the one that pupils come by."""
+PLAN, CHOSEN, MINUTES = "class-plan", "class-chapters", "class-minutes"
+"""Session-state entries: the plan that the teacher began with, its chapters now, and how long it takes."""
+FIRST, LOOK = "School", 3.0
+"""The plan that the page begins with, and seconds between two looks at the file of the class."""
+QR = 24.0
+"""Side of the QR code in rem: half of a projector's height."""
+
+
+def page() -> None:
+    """The plan beside the address; below them the table of the class."""
+    theme.question(
+        "A lesson for your class", "Choose what you teach, show the address, and see here what your pupils have solved and what went wrong."
+    )
+    markup.styles()
+    st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
+    preparing.wait_for("solver", "costs")
+    choices, shown = st.columns([1.35, 1], gap="large")
+    with choices:
+        lesson = planned()
+        plan(lesson)
+    with shown:
+        way_in(lesson)
+    if lesson.class_name:
+        st.fragment(results, run_every=LOOK)(lesson)
+    on_paper(lesson)
+
+
+def planned() -> Lesson:
+    """The lesson as the teacher has it: a name, chapters in their order, and boards."""
+    state = st.session_state
+    state.setdefault(PLAN, FIRST)
+    if CHOSEN not in state:
+        begin(FIRST)
+    name, ready, minutes = st.columns([1.1, 1.6, 0.8], vertical_alignment="bottom")
+    given = name.text_input("Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026")
+    ready.segmented_control("Begin with", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
+    minutes.number_input("Minutes", 10, 300, step=5, key=MINUTES, persist_state="session")
+    titles = {chapter.name: chapter.title for chapter in CHAPTERS}
+    chosen = st.multiselect(
+        "Chapters, in your order", list(titles), key=CHOSEN, format_func=titles.__getitem__, persist_state="session",
+        help="Take chapters out and add others; they are taught in the order in which they stand here.",
+    )  # fmt: skip
+    with st.expander("Boards of your own"):
+        text = st.text_area(
+            "Links to boards of the page Play, one per line",
+            key="class-boards",
+            persist_state="session",
+        )
+    boards: tuple[Board, ...] = ()
+    try:
+        if given:
+            records.file_of(given, SessionStore())
+    except LabError as error:
+        st.error(plain(f"{error}."))
+        given = ""
+    try:
+        boards = address.boards_in(text)
+    except LabError as error:
+        st.error(plain(f"{error}."))
+    nav.put(NAME, given or None)
+    return Lesson(given, boards, tuple(BY_NAME[one] for one in chosen) or CHAPTERS)
+
+
+def begin(track: str) -> None:
+    """Take over the chapters and the minutes of a plan that is ready."""
+    st.session_state[CHOSEN], st.session_state[MINUTES] = list(TRACKS[track].chapters), TRACKS[track].minutes
+
+
+def plan(lesson: Lesson) -> None:
+    """Chapter by chapter: from which minute on, and what to ask."""
+    rows, begins = [], 0
+    shares = shared_out(st.session_state[MINUTES], lesson.chapters)
+    for number, (chapter, minutes) in enumerate(zip(lesson.chapters, shares, strict=True), start=1):
+        asked = f"{escape(chapter.ask)}<br><small>{escape(chapter.hear)}</small>"
+        rows.append((f"{number}. {escape(chapter.title)}", str(begins), str(minutes), asked))
+        begins += minutes
+    head = [
+        ("chapter", ""),
+        ("from", "Minute of the lesson"),
+        ("min", "Minutes"),
+        ("ask the class", "And below it, what an answer has to say"),
+    ]
+    st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("from", "min")))
+
+
+def way_in(lesson: Lesson) -> None:
+    """The address of the lesson, large enough for the last row."""
+    if not lesson.class_name:
+        st.info("Name your class. Then its address stands here, as a QR code too.", icon=":material/qr_code_2:")
+        return
+    link = address.link(lesson)
+    nav.show_address(link, QR)
+    if on_this_machine(link):
+        st.warning(
+            "This address opens on this machine only. For your class start a second server, on which pupils can change nothing: "
+            "`frozenlab app --look-only --host 0.0.0.0 --port 8502`, and open this page there."
+        )
+    st.link_button("See it as your pupils do", link, icon=":material/open_in_new:")
+
+
+def results(lesson: Lesson) -> None:
+    """Pupils and chapters: what is solved after how many tries, and what went wrong with the newest answer."""
+    st.subheader("Who has solved what", anchor=False)
+    found = records.standings(lesson.class_name, SessionStore())
+    if not found:
+        st.caption("No answers yet. They appear here by themselves.")
+        return
+    columns = titles_of(lesson, found)
+    solved = sum(one.solved for chapters in found.values() for one in chapters.values())
+    faults = Counter(one.fault for chapters in found.values() for one in chapters.values() if one.fault and not one.solved)
+    said = f" What is wrong most often now: {plain(faults.most_common(1)[0][0])}." if faults else ""
+    st.caption(f"{counted(len(found), 'pupil')}, {counted(solved, 'exercise')} solved.{said}")
+    st.html(heat_map(found, columns))
+    rows = [[str(done[name]) if name in done else None for name in columns] for done in found.values()]
+    table = pd.DataFrame(rows, [no_formula(learner) for learner in found], list(columns.values())).rename_axis("learner")
+    # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
+    st.download_button(
+        "CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{lesson.class_name}.csv", "text/csv", on_click="ignore",
+        key="class-csv", icon=":material/download:",
+    )  # fmt: skip
+
+
+def titles_of(lesson: Lesson, found: dict[str, dict[str, Standing]]) -> dict[str, str]:
+    """The columns of the table: the chapters and boards of the lesson, then all others that somebody has tried."""
+    titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(lesson.chapters, start=1)}
+    titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
+    tried = dict.fromkeys(chain.from_iterable(found.values()))
+    asked = [*(chapter.name for chapter in lesson.chapters), *(f"{OWN}-{number}" for number in range(1, len(lesson.boards) + 1))]
+    return {name: titles.get(name) or BY_NAME[name].title for name in dict.fromkeys([*asked, *tried]) if name in titles or name in BY_NAME}
+
+
+def heat_map(found: dict[str, dict[str, Standing]], columns: dict[str, str]) -> str:
+    """A table as finished HTML, with a look for each standing; the last row counts who has solved a chapter."""
+    rows = [[escape(learner), *(square(done.get(name)) for name in columns)] for learner, done in found.items()]
+    counts = [f"<b>{sum(name in done and done[name].solved for done in found.values())}</b> of {len(found)}" for name in columns]
+    head = [("pupil", ""), *((title, "") for title in columns.values())]
+    return markup.table("Pupils and what they have solved", head, [*rows, ["solved by", *counts]], kind="fl-heat")
+
+
+def square(standing: Standing | None) -> str:
+    if standing is None:
+        return ""
+    if standing.solved:
+        return f'<span class="{"is-first" if standing.tries == 1 else "is-solved"}" title="{standing}">✓ {standing.tries}</span>'
+    return f'<span class="is-open" title="{escape(str(standing))}">{standing.tries} · {escape(standing.fault or "not yet")}</span>'
+
+
+def on_paper(lesson: Lesson) -> None:
+    """What is printed: the exercises, and for the teacher their answers."""
+    with st.container(horizontal=True):
+        st.download_button(
+            "Sheet to print (HTML)", lambda: sheet.page(lesson), "frozenlab-course.html", "text/html", on_click="ignore",
+            icon=":material/print:",
+            help="The chapters and your boards as pictures, and room to draw and write. Print it from the browser.",
+        )  # fmt: skip
+        st.download_button(
+            "Answers (HTML)", lambda: sheet.answers(lesson), "frozenlab-answers.html", "text/html", on_click="ignore",
+            icon=":material/key:",
+            help="An answer to each exercise, and what to ask the class.",
+        )  # fmt: skip
