@@ -73,6 +73,10 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
         expect(page.get_by_text("What came.", exact=True)).to_be_visible()
         return
     expect(verdict(page, right=False)).to_be_visible()
+    for number in range(1, len(exercise.hints()) + 1):
+        page.get_by_role("button", name=f"Hint {number} of").click()
+        expect(page.get_by_text(f"Hint {number}.", exact=True)).to_be_visible()
+    at_rest(page)
     answer(page, exercise, right=True)
     expect(verdict(page, right=True)).to_be_visible()
     page.wait_for_url(lambda url: f"done={chapter.name}" in url)

@@ -116,7 +116,7 @@ class Planner(ABC):
         """The plans of a board whose agents can all reach their goals alone, each with what is known then; until the clock is up."""
 
     def plan(self, board: Board, budget_seconds: float = 10.0, seed: int = 0, report: Callable[[Found], object] | None = None) -> Found:
-        """The best plan within the budget. It mostly ends at once; measured at worst 0.5 s later, by ECBS with 400 agents 3 s.
+        """The best plan within the budget. It mostly ends at once; measured at worst 0.4 s later, with 1,000 agents.
 
         Args:
             report: gets each better plan, and each higher lower bound; an error that it raises ends the search.

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 VISITS = 1 << 21
 """About so many cells are visited in one call while distances are measured: some 20 ms."""
+AT_ONCE = 4
+"""Agents planned for the first node in one call, at most: the more there are already, the longer takes the next."""
 MEMORY = 1 << 28
 """Bytes of the nodes that a search keeps."""
 
@@ -58,11 +60,11 @@ def search(crowd: Crowd, factor: float, effort: Callable[[bool], int]) -> Iterat
     nodes = min(ecbs.LAST_NODE, max(1_000, MEMORY // (4 * k + 100)))
     tree = ecbs.new_tree(k, m, crowd.goals, nodes, 4 * k * horizon + min(2 * nodes * horizon, MEMORY // 2))
     traffic, finder = new_traffic(m, int(bases.sum()) + k * DELAYS), new_finder(m, horizon, ecbs.DEEPEST)
-    planned = 0
+    planned, steps = 0, 0
     while 0 <= planned < k:
-        if not (steps := effort(True)):
+        if not (steps := effort(steps <= AT_ONCE)):
             return
-        planned = ecbs.begin_ecbs(planned, steps, factor, crowd, tree, traffic, finder)
+        planned = ecbs.begin_ecbs(planned, min(steps, AT_ONCE), factor, crowd, tree, traffic, finder)
     status = ecbs.GOING_ON
     while status in (ecbs.GOING_ON, ecbs.IMPROVED) and (steps := effort(status == ecbs.GOING_ON)):
         status = ecbs.go_on_ecbs(steps, factor, crowd, tree, traffic, finder)

@@ -251,7 +251,7 @@ def _costs_of_crowd(one: Boards) -> tuple[int, Plan] | None:
     nodes = min(CROWD_NODES, CROWD_EFFORT // (agents * cells))
     if nodes < LEAST_NODES:
         return None
-    efforts, best = iter((agents, nodes, 1)), None
+    efforts, best = iter([many.AT_ONCE] * -(-agents // many.AT_ONCE) + [nodes, 1]), None
     *_, (crowd, _) = many.crowd_in(one.exits[0], one.starts[0], one.goals[0], one.width)
     for state in many.search(crowd, 1.0, lambda _: next(efforts, 0)):
         if state.cells is not None:
