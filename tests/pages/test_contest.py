@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.contests.kinds import guess_key, tokens_key
 from frozenlab.app.contests.page import recipes_by_id
+from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.base.files import write_text
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.contests.scores import by_cell
@@ -18,7 +20,7 @@ from frozenlab.experiments.contests.task import ContestTask, Entry, opponents
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.session.store import SessionStore
 from tests.contests.builders import CONFIG, measured_contest, trained
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import components, open_page, words
 from tests.pages.conftest import note_starts
 from tests.planted import planted
 
@@ -58,18 +60,50 @@ def test_a_student_of_ones_own_is_offered_only_if_a_choice_can_help_it(sessions_
     assert [*recipes_by_id()][len(opponents()) :] == ["mine"]
 
 
-def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest) -> None:
+def with_tokens(contest: Contest, guess: str = "4", **tokens: int) -> AppTest:
+    """The page after a guess, with these tokens on the kinds of task."""
     app = open_page("contest", contest=contest.id)
+    app.session_state[guess_key(contest)] = guess
+    app.session_state[tokens_key(contest)] = {name.removeprefix("on_"): n for name, n in tokens.items()}
+    return app.run()
+
+
+def enter(app: AppTest, name: str = "Ada") -> AppTest:
+    app.text_input(key="contest-name").set_value(name)
+    return app.button(key="contest-enter").click().run()
+
+
+def test_a_guess_comes_before_the_rates(contest: Contest) -> None:
+    app = open_page("contest", contest=contest.id)
+    assert "Which kind of task was it taught wrong?" in words(app) and "Your name" not in [field.label for field in app.text_input]
+    [asked] = components(app, "kinds")
+    assert asked["asks"] and [kind["title"] for kind in asked["kinds"]] == ["3×3", "4×4", "5×5"]
+    assert all(kind["svg"].startswith("<svg") and kind["fault"] for kind in asked["kinds"])
+    [laying] = components(with_tokens(contest, guess="5"), "kinds")
+    assert not laying["asks"] and laying["guess"] == "5" and laying["tokens"] == 10
+    table = contest.base.validation(None)  # type: ignore[union-attr]
+    assert table is not None
+    rates = {cell: rate.percent for cell, rate in overall_by_cell(table).items()}
+    assert {kind["cell"]: kind["percent"] for kind in laying["kinds"]} == rates
+
+
+def test_all_tokens_are_laid_before_a_config_is_entered(contest: Contest) -> None:
+    app = with_tokens(contest, on_4=6, on_5=3)
+    assert app.button(key="contest-enter").disabled
+    assert len(contest.entries) == 1
+
+
+def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest) -> None:
+    app = with_tokens(contest, guess="5", on_3=1, on_4=8, on_5=1)
     assert "engineer chose" not in words(app) and "Scoreboard" not in words(app)
-    app.slider(key=f"contest-share-{contest.id}-4").set_value(10)
-    app.text_input(key="contest-name").set_value("Ada")
+    assert "No round has been trained on this machine yet" in words(app)
     app.text_input(key=f"contest-why-{contest.id}").set_value("Most fail on *4*.")
-    app.button(key="contest-enter").click().run()
+    enter(app)
     entries = Contest.open(contest.id, SessionStore()).entries
     assert [entry.kind for entry in entries] == ["oracle", "person", "engineer"]
-    assert entries[1].why == "Most fail on *4*."
+    assert entries[1].why == "Most fail on *4*." and entries[1].guess == "5"
     shares = {name: cell.share for name, cell in entries[1].config.cells.items()}  # type: ignore[union-attr]
-    assert shares == pytest.approx({"3": 2 / 14, "4": 10 / 14, "5": 2 / 14})
+    assert shares == pytest.approx({"3": 0.1, "4": 0.8, "5": 0.1})
     assert "In the queue: Ada, the engineer." in words(app)
     assert app.query_params["entry"] == "2", "the page that is opened again still shows the race"
     again = open_page("contest", contest=contest.id, entry="2")
@@ -80,21 +114,23 @@ def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest
 
 
 def test_the_score_says_who_won_and_whether_chance_could_explain_it(contest: Contest) -> None:
-    app = open_page("contest", contest=contest.id)
-    app.text_input(key="contest-name").set_value("Ada")
-    app.button(key="contest-enter").click().run()
+    app = enter(with_tokens(contest, guess="5", on_4=10))
     trained(contest, 2, solved=0.9)
+    said = read(app.run())
+    rates = {number: by_cell(contest, number)["4"] for number in (None, 2)}
+    gained = f"4×4: {percent(rates[None])}→{percent(rates[2])}"
+    assert gained in said and "training on Ada's choice" in said and "the engineer won" not in said.lower()
+    assert "You guessed 5×5, but it was 4×4." in said
     trained(contest, 3, solved=0.2)
     said = read(app.run())
-    rates = {number: by_cell(contest, number)["4"] for number in (None, 2, 3)}
-    gained = f"4×4: {percent(rates[None])} → {percent(rates[2])} after Ada's choice"
-    assert gained in said and f"After the engineer's choice: {percent(rates[3])}." in said
+    assert f"4×4 after the engineer's choice: {percent(by_cell(contest, 3)['4'])}." in said
     assert "Ada beat the engineer" in said and "more than chance explains" in said
     assert said.index(gained) < said.index("Ada beat the engineer"), "what was learnt comes before the duel"
     assert "the oracle, who knows the planted weakness, still trains" in said
     trained(contest, 1, solved=0.9)
-    said = words(app.run())
-    assert "What was possible" in said and "level with the best: chance could explain it" in said
+    said = read(app.run())
+    assert "level with the best: chance could explain it" in said
+    assert said.index("Ada beat the engineer") < said.index("the oracle knew the planted weakness") < said.index("level with the best")
 
 
 def test_a_screen_that_only_watches_has_no_form(contest: Contest) -> None:
@@ -109,15 +145,38 @@ def test_a_screen_that_only_watches_headlines_the_class(contest: Contest) -> Non
     for number, solved in ((2, 0.9), (3, 0.5), (4, 0.2)):
         trained(contest, number, solved)
     first, last = (by_cell(contest, number)["4"] for number in (2, 4))
-    said = read(open_page("contest", contest=contest.id, watch="1"))
-    assert f"→ {percent((first + last) / 2)} on average after 2 choices" in said
-    assert f"Most after Ada's: {percent(first)}. n = 20 tasks each." in said and "beat the engineer by" not in said
+    app = open_page("contest", contest=contest.id, watch="1")
+    said = read(app)
+    assert f"→{percent((first + last) / 2)}" in said and "on average after 2 choices" in said
+    assert f"Most after Ada's: {percent(first)}. n = 20 tasks each" in said and "beat the engineer by" not in said
+    assert "4×4" not in said, "others still guess"
+    [race] = components(app, "rows")
+    assert [(row["name"], row["value"]) for row in race["rows"]] == [
+        ("Ada", percent(first)), ("Bo", percent(last)), ("Cem", ""), ("Di", ""), ("the engineer", "?"),
+    ]  # fmt: skip
+    assert race["rows"][-1]["at"] is None, "what the engineer gained is told at the end"
     done = Contest.open(contest.id, SessionStore())
     for number, took in ((2, 60.0), (3, 60.0), (4, 200.0)):
         side = done.side(number)
         assert side is not None
         write_text(side.dir / "state.json", side.state().model_copy(update={"started": 1.0, "finished": 1.0 + took}).model_dump_json())
-    assert "In the queue: Cem, Di. The last begins in about 1 min." in words(open_page("contest", contest=contest.id, watch="1"))
+    contest.enter(Entry(name="Eva", config=CONFIG))
+    assert "In the queue: Cem, Di, Eva. The last begins in about 1 min." in words(open_page("contest", contest=contest.id, watch="1"))
+    assert contest.begins() == {5: 0.0, 6: 0.0, 7: 60.0, 0: 60.0}
+    waits = words(with_tokens(contest, on_4=10))
+    assert "takes about 1 min here, judging by 3 rounds so far. 3 wait before you: yours begins in about 1 min." in waits
+
+
+def test_the_engineer_is_shown_to_the_class_once_all_others_have_their_scores(contest: Contest) -> None:
+    contest.enter(Entry(name="Ada", config=CONFIG))
+    for number, solved in ((2, 0.5), (3, 0.9)):
+        trained(contest, number, solved)
+    app = open_page("contest", contest=contest.id, watch="1")
+    [race] = components(app, "rows")
+    assert [row["name"] for row in race["rows"]] == ["the engineer", "Ada"] and race["rows"][0]["value"] == percent(
+        by_cell(contest, 3)["4"]
+    )
+    assert "4×4: " in read(app) and "Scoreboard" in words(app)
 
 
 def test_an_entry_in_training_is_seen_by_others_who_have_entered_nothing(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:

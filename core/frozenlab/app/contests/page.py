@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from statistics import median
 
+import pandas as pd
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.contests.form import ENTRY, RACE, VIEW, mine, task_name, write_config
-from frozenlab.app.contests.race import queue, race
+from frozenlab.app.contests.form import ENTRY, RACE, VIEW, guess_of, own_entries, write_config
+from frozenlab.app.contests.kinds import guess_cards, task_name
+from frozenlab.app.contests.race import class_race, queue, race
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.deleting import delete_button, undo_line
@@ -19,18 +23,26 @@ from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.base.errors import LabError
-from frozenlab.experiments.contests.store import Contest
+from frozenlab.base.numbers import duration
+from frozenlab.engineer.schema import Context
+from frozenlab.experiments.contests.store import TRAINED_AT_ONCE, Contest
 from frozenlab.experiments.contests.task import ContestError, can_gain, opponents, task_against
-from frozenlab.experiments.contests.worker import TRAINED_AT_ONCE
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
+from frozenlab.session.session import Session
 
 ERROR = experiment.error_of("contest")
 PICKED = "contest-opponent"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+OF_STUDENT = "It is a small language model that was taught wrong answers to one kind of task."
+LEAD = (
+    "A small language model was taught wrong answers to one kind of task. Find out which, choose what it practises next, and see whether "
+    "it learns more from your choice than from that of the engineer, the model that usually decides."
+)
 COURSE = (
-    "**1. Look.** You see how often it succeeds at each kind of task, and tasks that it failed. The engineer sees the same.",
-    "**2. Choose.** You share out what it practises next, and the engineer does so too, without knowing your choice.",
+    "**1. Guess.** You see a task of each kind that it failed. Which kind was it taught wrong? Then you see how often it fails at each.",
+    "**2. Choose.** You lay ten tokens on what it practises next. The engineer decides too, from the same evidence, and without knowing "
+    "your choice.",
     "**3. Compare.** Two copies train side by side, and are scored on the same tasks, which neither has practised.",
 )
 """What happens in a contest."""
@@ -38,8 +50,8 @@ SHOWN = 6
 """Contests to go back to."""
 LOOK = 5.0
 """Seconds between looks at what a contest waits for outside its own folder: its student, and a free queue."""
-AGAIN, BEFORE = "Try another config", "Before training"
-"""Views of a contest that one has entered, beside the race."""
+AGAIN = "Try another config"
+"""The view of a contest that one has entered, beside the race."""
 ASKED, WATCH = "contest", "watch"
 """Parts of the address: the contest, and whether this screen only watches (a projector)."""
 
@@ -47,19 +59,21 @@ ASKED, WATCH = "contest", "watch"
 def page() -> None:
     """A contest, or the choice of an opponent for a new one."""
     markup.styles()
-    theme.question(
-        "Beat the engineer",
-        "A student is a small language model. Look at what it fails at, choose what it practises next, and see whether it learns more from "
-        "your choice than from the choice of the model that usually decides this, the engineer.",
-    )
-    refusals.show_reason(ERROR)
-    undo_line("contest", ERROR, partial(nav.put, ASKED))
     asked = st.query_params.get(ASKED)
     try:
         contest = Contest.open(asked, sessions.store()) if asked is not None else None
     except ContestError:
-        st.warning("There is no such contest on this machine. Begin one here.")
         contest = None
+    head, action = st.columns([3, 1], vertical_alignment="bottom")
+    with head:
+        theme.question("Beat the engineer")
+    if contest is not None:
+        action.button("Another student", key="contest-other", width="stretch", on_click=leave)
+    theme.under_question(LEAD if contest is None else f"Your student: {contest.title}. {OF_STUDENT if contest.spec.weak else ''}")
+    refusals.show_reason(ERROR)
+    undo_line("contest", ERROR, partial(nav.put, ASKED))
+    if contest is None and asked is not None:
+        st.warning("There is no such contest on this machine. Begin one here.")
     if contest is None:
         choose_opponent()
     else:
@@ -69,27 +83,30 @@ def page() -> None:
 def choose_opponent() -> None:
     """The form of a new contest, and the newest contests."""
     known = recipes_by_id()
-    ready = {student.id for student in Student.all(sessions.store()) if student.ready}
+    made = [student for student in Student.all(sessions.store()) if student.ready]
+    ready = {student.id for student in made}
     titles = {name: title_of(number) for number, name in enumerate(known)}
+    st.space("xxsmall")
     with st.container(border=True):
         chosen = st.radio(
             "Your student", list(known), key=PICKED, horizontal=True, format_func=titles.__getitem__,
             help="Each student is a copy of the lab model that was taught wrong answers to one kind of task. Its name does not say which.",
         )  # fmt: skip
         if chosen in ready:
-            st.caption("It is ready. Measuring it takes half a minute.")
+            st.caption("It is ready, and is measured first.")
         else:
-            st.caption("It is made first, in the background: one to three minutes on two cores, once.")
+            st.caption(f"It is made first, once, in the background.{lasts(made, 'Making one took')}")
         st.button("Meet it", type="primary", key="contest-begin", on_click=begin, args=(chosen, known, titles), **refusals.changes())
     for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
         place.markdown(words)
     found = Contest.all(sessions.store())[:SHOWN]
     if found:
         st.subheader("Contests on this machine", anchor=False)
+    places = st.container(gap=None)
     for contest in found:
         people = sum(entry.kind == "person" for entry in contest.entries)
         words = f"{contest.title} · {people} {'entry' if people == 1 else 'entries'} · {sessions.ago(contest.state().started or 0)}"
-        st.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=(ASKED, contest.id), type="tertiary")
+        places.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=(ASKED, contest.id), type="tertiary")
 
 
 def recipes_by_id() -> dict[str, Recipe]:
@@ -112,32 +129,34 @@ def begin(chosen: str, known: dict[str, Recipe], titles: dict[str, str]) -> None
 
 
 def show_contest(contest: Contest) -> None:
-    head, action = st.columns([3, 1], vertical_alignment="bottom")
-    head.subheader(f"Your student: {markup.plain(contest.title)}", anchor=False)
-    action.button("Another student", key="contest-other", width="stretch", on_click=leave)
     if not contest.is_open:
         st.fragment(preparing)(contest.id)
         may_delete(contest)
         return
     watching = WATCH in st.query_params
-    committed = watching or bool(own_entries(contest))
-    views = (RACE,) if watching else (RACE, AGAIN, BEFORE)
-    shown = None
-    if committed:
+    own = own_entries(contest)
+    if watching:
+        left, right = st.columns([3.4, 1], gap="large")
+        with left:
+            st.fragment(follow)(contest.id, (), contest.finished, live=True)
+        with right:
+            nav.show_address(nav.address(**{ASKED: contest.id}))
+            st.button("Take part on this screen", key="contest-play", on_click=nav.put, args=(WATCH, None), type="tertiary")
+        return
+    if own:
         st.session_state.setdefault(VIEW, RACE)
-        shown = st.segmented_control("View", views, key=VIEW, required=True, label_visibility="collapsed")
-    if shown == RACE:
-        live = contest.state().live or bool(contest.waiting())
-        st.fragment(follow)(contest.id, tuple(own_entries(contest)), contest.finished, live or watching)
-    elif not committed and any(entry.kind == "person" for entry in contest.entries):
-        st.fragment(others)(contest.id)
-    if shown in (None, BEFORE):
-        what_it_does(contest)
-    if shown in (None, AGAIN):
-        write_config(contest, again=committed)
-    for_a_class(contest, watching, committed)
-    if not watching:
-        may_delete(contest)
+        st.space("xxsmall")
+        shown = st.segmented_control("View", (RACE, AGAIN), key=VIEW, required=True, label_visibility="collapsed")
+        if shown == RACE:
+            st.fragment(follow)(contest.id, tuple(own), contest.finished, live=contest.state().live or bool(contest.waiting()))
+        else:
+            choose(contest, again=True)
+    else:
+        choose(contest)
+        if any(entry.kind == "person" for entry in contest.entries):
+            st.fragment(others)(contest.id)
+    for_a_class(contest)
+    may_delete(contest)
 
 
 def may_delete(contest: Contest) -> None:
@@ -151,7 +170,10 @@ def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> Non
     if live:
         keep_current(contest, every=LOOK)
     keep_going(contest)
-    race(contest, own)
+    if own:
+        race(contest, own)
+    else:
+        class_race(contest)
     if contest.finished != drawn:
         nav.draw_anew()
 
@@ -180,10 +202,11 @@ def preparing(contest_id: str) -> None:
         return
     if making:
         done = student.state().progress if student is not None else 0.0
-        st.progress(done, text="Making the student: a copy of the lab model practises, some of it wrongly. One to three minutes, once.")
+        text = "Making the student, once: a copy of the lab model practises, some of it wrongly."
+        st.progress(done, text=text + lasts([one for one in Student.all(contest.store) if one.ready], "Another took"))
     else:
         done = contest.base.state().phase_done if contest.base is not None else 0.0
-        st.progress(min(max(done, 0.0), 1.0), text="Measuring the student on held-out boards. Half a minute.")
+        st.progress(min(max(done, 0.0), 1.0), text="Measuring the student on tasks outside its training.")
 
 
 def keep_going(contest: Contest) -> None:
@@ -194,12 +217,11 @@ def keep_going(contest: Contest) -> None:
         st.info(f"The queue waits: {markup.plain(str(error))}.", icon=":material/hourglass_empty:")
 
 
-def own_entries(contest: Contest) -> list[int]:
-    """The entries that were made in this browser tab, and the one that the address names."""
-    named = st.query_params.get(ENTRY, "")
-    known = {entry.number for entry in contest.entries if entry.kind == "person"}
-    own: list[int] = st.session_state.get(mine(contest), [])
-    return sorted({*own, *(number for number in known if str(number) == named)} & known)
+def lasts(made: Sequence[Student], words: str) -> str:
+    """How long students took that were made on this machine; empty without any."""
+    states = [student.state() for student in made]
+    took = [state.finished - state.started for state in states if state.finished and state.started]
+    return f" {words} about {duration(median(took))} on this machine." if took else ""
 
 
 def leave() -> None:
@@ -207,22 +229,30 @@ def leave() -> None:
         st.query_params.pop(part, None)
 
 
-def what_it_does(contest: Contest) -> None:
-    """The evidence of the student before training, on its validation boards."""
+def choose(contest: Contest, again: bool = False) -> None:
+    """First a guess, from tasks that the student failed; then the rates, the tokens, and the evidence for those who want more."""
     base = contest.base
     table = None if base is None else base.validation(None)
     context = None if base is None else base.context(None)
     if base is None or table is None or context is None:
         return
+    if contest.spec.weak and not again and guess_of(contest) is None:
+        st.subheader("Which kind of task was it taught wrong?", anchor=False)
+        guess_cards(contest, table)
+        st.caption(
+            "Every card shows a task that it failed. On a board, each agent goes from its disc to the square of its colour, past holes; "
+            "no two may meet, and the ring marks where the plan fails. In Countdown a target is to be reached from the numbers before it. "
+            "Choose a card, then you see how often it fails at each kind."
+        )
+        return
+    write_config(contest, table, again)
+    with st.expander("The evidence, as the engineer reads it", icon=":material/menu_book:"):
+        read_evidence(contest, base, table, context)
+    evidence.open_boards(base, None, context)
+
+
+def read_evidence(contest: Contest, base: Session, table: pd.DataFrame, context: Context) -> None:
     rates = overall_by_cell(table)
-    theme.facts(
-        [(rates[cell].percent, task_name(cell), f"95 % interval {rates[cell].percents}, n = {rates[cell].n}") for cell in in_order(rates)]
-    )
-    st.caption(
-        "How many of its answers are right before training, by kind of task: 2 agents on 9×9 are boards of 9×9 cells on which it plans for "
-        "two agents at once. In Countdown it has to reach a number by calculating with those it is given. "
-        f"{len(table)} tasks outside the training."
-    )
     left, right = st.columns([1.2, 1], gap="large")
     failed = table[~table["valid"]]
     with left:
@@ -237,29 +267,23 @@ def what_it_does(contest: Contest) -> None:
             view_of(base.spec.tasks).show(Shown(row, "before training"), None, key="contest-failed-board", height=300)
     with right:
         st.markdown(
-            "**The evidence**, the same that the engineer reads. Each line begins with its name: F for failures, S for tasks so far, B "
-            "for tries in training, then the kind of task, such as 2@doors6 for 2 agents on 6×6 doors. Click a name to see the tasks "
-            "behind the line."
+            "Each line begins with its name: F for failures, S for tasks so far, B for tries in training, then the kind of task, such as "
+            "2@doors6 for 2 agents on 6×6 doors. Click a name to see the tasks behind the line."
         )
         lines = markup.evidence_sections(context, ())
         with st.container(height=360, border=False):
             cited("".join(lines.values()), key="contest-evidence", on_pick=evidence.follow)
-    with st.expander("The rates with their intervals"):
-        theme.chart(rates_by_cell(None, Series("before training", table)), "contest-base-rates")
-    evidence.open_boards(base, None, context)
+    theme.chart(rates_by_cell(None, Series("before training", table)), "contest-base-rates")
 
 
-def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
+def for_a_class(contest: Contest) -> None:
     with st.expander("Play with a class", icon=":material/groups:"):
         st.markdown(
             f"Everybody who reaches this server can enter by this address. Entries queue, {TRAINED_AT_ONCE} train at a time, and there is "
             "one scoreboard."
         )
         nav.show_address(nav.address(**{ASKED: contest.id}))
-        if watching:
-            st.button("Take part on this screen", key="contest-play", on_click=nav.put, args=(WATCH, None))
-        elif not committed:
-            st.button(
-                "Only watch on this screen", key="contest-watch", icon=":material/tv:", on_click=nav.put, args=(WATCH, "1"),
-                help="For a projector: it shows the training and the scoreboard, and no form. It shows what the engineer wrote.",
-            )  # fmt: skip
+        st.button(
+            "Only watch on this screen", key="contest-watch", icon=":material/tv:", on_click=nav.put, args=(WATCH, "1"),
+            help="For a projector: the class as a race of bars. What the engineer gained is hidden until all others have their scores.",
+        )  # fmt: skip

@@ -1,27 +1,27 @@
-"""Two sides at work, side by side; then the score, and the scoreboard of all entries."""
+"""The score and two sides at work, side by side; and a whole class as a race of bars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from statistics import median
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from frozenlab.app.contests.form import task_name
+from frozenlab.app.contests.kinds import task_name, titled
 from frozenlab.app.ui import markup, sessions, theme
-from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, Chart, common_layout, percent_axis
+from frozenlab.app.ui.components import NODES, component
+from frozenlab.app.ui.figures import AFTER_COLOR, REWARD_COLOR, Chart, common_layout, overall_by_cell, percent_axis
 from frozenlab.app.ui.glossary import note
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.base.files import as_csv
-from frozenlab.base.numbers import percent, share, signed
-from frozenlab.experiments.contests.scores import Score, between, by_cell, label_of, scores, table_of
+from frozenlab.base.numbers import duration, percent, share, signed
+from frozenlab.experiments.contests.scores import Score, answers, between, by_cell, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import Entry
-from frozenlab.experiments.contests.worker import TRAINED_AT_ONCE
 from frozenlab.session.state import PHASE_WORDS
 
 SMOOTH = 5
@@ -32,23 +32,23 @@ AA_NOISE = (
 )
 
 
+_bars = component(__file__, "bars", '<ol class="bars"></ol>', code=NODES)
+
+
 def race(contest: Contest, own: Sequence[int]) -> None:
-    """The newest own entry against the engineer's; the scores first, once both have theirs. A screen that only watches shows the class."""
+    """The newest own entry against the engineer's: first what it gained, then the duel and what was possible, once there are scores."""
     entries = contest.entries
-    people = [one for one in reversed(entries) if one.kind == "person"]
-    person = next((one for one in people if one.number in own), next(iter(people), None))
-    engineer = next((one for one in entries if one.kind == "engineer"), None)
-    if person is None or engineer is None:
-        st.info("No entries yet.")
-        return
-    pair = (person, engineer)
+    person = next(one for one in reversed(entries) if one.number in own)
+    engineer = next(one for one in entries if one.kind == "engineer")
     standing = {one.number: contest.standing(one.number) for one in entries}
-    done = [one for one in ([person] if own else people) if standing[one.number] == "done"]
-    if done and standing[engineer.number] == "done":
-        gain(contest, done, engineer)
-        if own:
+    if standing[person.number] == "done":
+        gain(contest, [person])
+        guessed(contest, person)
+        if standing[engineer.number] == "done":
             verdict(contest, person, engineer)
-        scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.kind == "oracle"))
+            possible(contest)
+            scoreboard(contest)
+    pair = (person, engineer)
     st.subheader("Side by side", anchor=False)
     theme.chart(curves(contest, pair), "contest-curves")
     st.caption("Each side trains on tasks of its own choice, so these curves are no score: hard tasks begin low.")
@@ -58,24 +58,97 @@ def race(contest: Contest, own: Sequence[int]) -> None:
     queue(contest)
 
 
-def gain(contest: Contest, people: Sequence[Entry], engineer: Entry) -> None:
-    """What became of the weak kind of task: by one's own choice, or by those of a class."""
+def class_race(contest: Contest) -> None:
+    """All of a class, for a projector: nothing tells the weak kind or what the engineer gained before all others have their scores."""
+    entries = [one for one in contest.entries if one.kind != "oracle"]
+    people = [one for one in entries if one.kind == "person"]
+    if not people:
+        st.info("No entries yet.")
+        return
+    standing = {one.number: contest.standing(one.number) for one in entries}
+    over = all(standing[one.number] in ("done", "failed") for one in people)
+    done = [one for one in people if standing[one.number] == "done"]
+    if done:
+        gain(contest, done, named=over)
+    table = answers(contest, None)
+    assert table is not None, "a contest that is open has been measured"
+    before = overall_by_cell(table)[weak_kind(contest)]
+    rows = sorted((bar(contest, one, hidden=one.kind == "engineer" and not over) for one in entries), key=in_the_race)
+    _bars(key="contest-bars", data={"before": before.value, "label": "The class, the best on top", "rows": rows}, height="content")
+    st.caption(
+        f"A bar is the share of right answers at the kind that it was taught wrong, {before.n} tasks each. The dashed line is "
+        f"{before.percent}, before training. A thin bar still trains."
+    )
+    queue(contest)
+    if over and all(one == "done" for one in standing.values()):
+        possible(contest)
+        scoreboard(contest)
+
+
+def bar(contest: Contest, one: Entry, hidden: bool) -> dict[str, Any]:
+    """An entry as ``bars.js`` draws it."""
+    standing, side = contest.standing(one.number), contest.side(one.number)
+    row: dict[str, Any] = {
+        "id": one.number,
+        "name": label_of(one, contest.entries),
+        "kind": one.kind,
+        "done": False,
+        "value": "",
+        "note": "",
+    }
+    if hidden:
+        return row | {"at": None, "value": "?", "note": "shown at the end"}
+    if standing == "done":
+        table = answers(contest, one.number)
+        assert table is not None, "an entry that is done has a score"
+        rate = overall_by_cell(table)[weak_kind(contest)]
+        return row | {"at": rate.value, "done": True, "value": rate.percent, "note": rate.percents}
+    if standing == "failed":
+        return row | {"at": 0.0, "note": "could not be trained"}
+    at = side.state().progress if side is not None and standing == "trains" else 0.0
+    wait = "" if standing == "trains" else begins(contest, one)
+    return row | {"at": min(max(at, 0.0), 1.0), "note": f"trains, {percent(at)}" if standing == "trains" else f"waits{wait}"}
+
+
+def in_the_race(row: dict[str, Any]) -> tuple[bool, bool, float, int]:
+    """Those with a score first, the best on top, then the others as far as they are; who is hidden comes last."""
+    return row["at"] is None, not row["done"], -(row["at"] or 0.0), row["id"]
+
+
+def weak_kind(contest: Contest) -> str:
+    """The planted weakness; in old contests, which had none, what it fails most."""
     before = by_cell(contest, None)
-    cell = contest.spec.weak[0] if contest.spec.weak else min(before, key=before.__getitem__)
+    return contest.spec.weak[0] if contest.spec.weak else min(before, key=before.__getitem__)
+
+
+def gain(contest: Contest, people: Sequence[Entry], named: bool = True) -> None:
+    """What became of the weak kind of task: by one's own choice, or by those of a class. The headline."""
+    cell = weak_kind(contest)
+    before = by_cell(contest, None)[cell]
     after = {label_of(one, contest.entries): by_cell(contest, one.number)[cell] for one in people}
     best = max(after, key=after.__getitem__)
     gained = between(contest, people[0].number, None, cell)
     assert gained is not None, "all of them have their scores"
     if len(people) == 1:
-        whose, note = f"after {best}'s choice", f"{gained.points}, n = {gained.n} tasks."
+        note = f"before and after training on {best}'s choice: {gained.points}, n = {gained.n} tasks that no side trained on."
     else:
-        whose, note = f"on average after {len(people)} choices", f"Most after {best}'s: {percent(after[best])}. n = {gained.n} tasks each."
-    rate = percent(by_cell(contest, engineer.number)[cell])
+        note = f"before and after training, on average after {len(people)} choices. Most after {best}'s: {percent(after[best])}. "
+        note += f"n = {gained.n} tasks each, which no side trained on."
+    kind = task_name(cell) if named else "the kind of task that it was taught wrong"
     st.html(
-        f'<p class="fl-answer"><b>{escape(task_name(cell))}: {percent(before[cell])} → {percent(sum(after.values()) / len(after))}</b> '
-        f'{escape(whose)}</p><p class="fl-note">Solved tasks of its weak kind, before and after training. {escape(note)} After the '
-        f"engineer's choice: {rate}.</p>"
+        f'<p class="fl-big">{escape(titled(cell)[0]) + ": " if named else ""}<span style="white-space:nowrap">{percent(before)}'
+        f'<span class="arrow">→</span><span class="to">{percent(sum(after.values()) / len(after))}</span></span></p>'
+        f'<p class="fl-note">Right answers at {escape(kind)}, {escape(note)}</p>'
     )
+
+
+def guessed(contest: Contest, person: Entry) -> None:
+    """What the person had thought that the student was taught wrong."""
+    if person.guess is None or not contest.spec.weak:
+        return
+    right = person.guess in contest.spec.weak
+    truth = "which is right" if right else f"but it was {task_name(weak_kind(contest))}"
+    st.html(f'<p class="fl-note">You guessed <b>{escape(task_name(person.guess))}</b>, {escape(truth)}.</p>')
 
 
 def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
@@ -83,6 +156,8 @@ def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
     found = between(contest, person.number, engineer.number)
     if found is None:
         return
+    cell = weak_kind(contest)
+    kind, rate = escape(titled(cell)[0]), percent(by_cell(contest, engineer.number)[cell])
     name = markup.plain(label_of(person, contest.entries))
     note = "That is more than chance explains on these boards." if found.clear else "Chance could explain the difference."
     if not found.clear:
@@ -92,8 +167,24 @@ def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
     else:
         words = f"<b>The engineer won</b>: {escape(name)} is behind by {(-found).points}."
     st.html(
-        f'<p class="fl-answer">{words}</p><p class="fl-note">{note} Points are per cent of valid plans on the same {found.n} boards, '
-        f"which no side trained on; 95 % intervals. {AA_NOISE}</p>"
+        f'<p class="fl-answer">{words}</p><p class="fl-note">{note} Points are per cent of right answers to the same {found.n} tasks of '
+        f"all kinds, which no side trained on; 95 % intervals. {kind} after the engineer's choice: {rate}. {AA_NOISE}</p>"
+    )
+
+
+def possible(contest: Contest) -> None:
+    """What one who knows the planted weakness gained."""
+    oracle = next((score for score in scores(contest) if score.entry.kind == "oracle"), None)
+    if oracle is None:
+        if any(entry.kind == "oracle" and contest.standing(entry.number) != "failed" for entry in contest.entries):
+            st.html('<p class="fl-note"><b>What was possible:</b> the oracle, who knows the planted weakness, still trains.</p>')
+        return
+    cell, n = weak_kind(contest), oracle.gain.n
+    rate = percent(by_cell(contest, oracle.entry.number)[cell])
+    st.html(
+        '<p class="fl-note"><b>What was possible:</b> the oracle knew the planted weakness and gave it nearly all of the practice. '
+        f"{escape(titled(cell)[0])}: {rate}; all kinds: {oracle.gain.points}, n = {n}. It is no upper bound: what helps the weak kind of "
+        "task may cost the others.</p>"
     )
 
 
@@ -102,7 +193,7 @@ def side_view(contest: Contest, one: Entry) -> None:
     side, name = contest.side(one.number), label_of(one, contest.entries)
     st.markdown(f"**{markup.plain(name)}**" + (f": {markup.plain(one.why)}" if one.why else ""))
     if side is None:
-        st.progress(0.0, text="waits for its turn")
+        st.progress(0.0, text="waits for its turn" + begins(contest, one, ", which comes"))
         return
     state = side.state()
     if state.status == "failed":
@@ -158,27 +249,19 @@ def curves(contest: Contest, pair: Sequence[Entry]) -> Chart:
     return Chart(figure, "Valid plans while training, each side on its own tasks: " + ("; ".join(words) or "nothing yet") + ".")
 
 
-def scoreboard(contest: Contest, hide_oracle: bool) -> None:
+def scoreboard(contest: Contest) -> None:
     """All entries by points, and the gain of each on each kind of task."""
     st.subheader("Scoreboard", anchor=False)
-    found = [score for score in scores(contest) if not (score.entry.kind == "oracle" and hide_oracle)]
+    found = scores(contest)
     before = by_cell(contest, None)
     cells = in_order(before)
     head = [
-        ("", ""), ("gain", "Points of valid plans on the same boards, after training less before"), ("against the best", ""),
-        *((task_name(name), "Points gained on these boards alone") for name in cells), ("why", ""),
+        ("", ""), ("gain", "Points of right answers to the same tasks, after training less before"), ("against the best", ""),
+        *((task_name(name), "Points gained on these tasks alone") for name in cells), ("why", ""),
     ]  # fmt: skip
     rows = [score_row(score, by_cell(contest, score.entry.number), before) for score in found]
     st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(task_name, cells))))
-    oracle = next((score for score in found if score.entry.kind == "oracle"), None)
-    if oracle is not None:
-        note(
-            "What was possible: the oracle knew the planted weakness, gave it nearly all of the practice, and gained "
-            f"{oracle.gain.points}. It is no upper bound: what helps the weak kind of task may cost the others."
-        )
-    elif contest.spec.weak:
-        note("What was possible: the oracle, who knows the planted weakness, still trains.")
-    note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same boards.")
+    note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same tasks.")
     st.download_button(
         "Scoreboard as CSV", lambda: as_csv(table_of(contest)).encode("utf-8-sig"), f"{contest.id}.csv", "text/csv", key="contest-csv",
         icon=":material/download:", on_click="ignore",
@@ -192,20 +275,18 @@ def score_row(score: Score, after: dict[str, float], before: dict[str, float]) -
 
 
 def queue(contest: Contest) -> None:
-    """Who trains and who waits, in the order of their turns, for a class; and about when, once an entry has been trained."""
+    """Who trains and who waits, in the order of their turns, and about when the last begins."""
     entries = [one for one in contest.entries if one.kind != "oracle"]
     training = [label_of(one, entries) for one in entries if contest.standing(one.number) == "trains"]
     waiting = [label_of(one, entries) for one in contest.waiting() if one.kind != "oracle"]
     if training:
         st.caption(f"In training: {', '.join(map(markup.plain, training))}.")
     if waiting:
-        lasts = typical_duration(contest)
-        last = -(-len(waiting) // TRAINED_AT_ONCE)
-        when = f" The last begins in about {sessions.duration(last * lasts)}." if lasts else ""
-        st.caption(f"In the queue: {', '.join(map(markup.plain, waiting))}.{when}")
+        last = contest.waiting()[len(waiting) - 1]
+        st.caption(f"In the queue: {', '.join(map(markup.plain, waiting))}.{begins(contest, last, ' The last begins')}")
 
 
-def typical_duration(contest: Contest) -> float | None:
-    """The median seconds that the entries so far have trained and been measured; None before the first."""
-    states = [side.state() for one in contest.entries if (side := contest.side(one.number))]
-    return median(took) if (took := [one.finished - one.started for one in states if one.finished and one.started]) else None
+def begins(contest: Contest, one: Entry, words: str = ", begins") -> str:
+    """About when the training of an entry that waits begins; empty while no round has shown how long it takes."""
+    seconds = contest.begins().get(one.number)
+    return "" if seconds is None else f"{words} in about {duration(seconds)}" + ("." if words[0] == " " else "")

@@ -60,6 +60,10 @@ class CountdownView(View):
         for answer, place in zip(shown, st.columns(len(shown)), strict=True):
             place.html(answer_card(answer.row, answer.label))
 
+    def still(self, row: pd.Series) -> dict[str, Any]:
+        given, steps = ", ".join(map(str, json.loads(row["numbers"]))), [written(step) for step in chain_of(row)]
+        return {"lines": [f"{given} → {int(row['target'])}", *(steps or [row["completion"] or ""])]}
+
     def show(self, shown: Shown, before: Series | None, *, key: str, **options: Any) -> None:
         """An answer next to the earlier one, with the shortest ways on demand."""
         super().show(shown, before, key=key, **options)

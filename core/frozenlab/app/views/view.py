@@ -125,6 +125,11 @@ class View:
             ]
         }
 
+    def still(self, row: pd.Series) -> dict[str, Any]:
+        """An answer as a small picture: ``{"svg": text}``, or ``{"lines": [text]}``, first the task."""
+        about = ", ".join(str(row[name]) for name in self.family.columns if name not in BOOKKEEPING)
+        return {"lines": [about, row["completion"] or ""]}
+
     def address_of(self, row: pd.Series) -> dict[str, str]:
         """What Play's address says of the task of a row; nothing where Play has no such tasks."""
         return {}

@@ -42,6 +42,9 @@ class MixedView(View):
     def play(self, shown: Sequence[Shown], **options: Any) -> None:
         self.views[shown[0].row["family"]].play(shown, **options)
 
+    def still(self, row: pd.Series) -> dict[str, Any]:
+        return self.views[row["family"]].still(row)
+
     def show(self, shown: Shown, before: Series | None, **options: Any) -> None:
         self.views[shown.row["family"]].show(shown, before, **options)
 

@@ -81,7 +81,7 @@ def table_of(contest: Contest) -> pd.DataFrame:
         record = side.proposal(None) if side else None
         row: dict[str, object] = {
             "entry": entry.number, "name": score.label, "kind": entry.kind, "gain": gain.value, "gain_low": gain.low,
-            "gain_high": gain.high, "n": gain.n, "place": score.place, "why": entry.why,
+            "gain_high": gain.high, "n": gain.n, "place": score.place, "why": entry.why, "guess": entry.guess,
         }  # fmt: skip
         if record is not None:
             row |= {f"share_{name}": cell.share for name, cell in record.config_after.cells.items()}

@@ -10,7 +10,10 @@ contests/<id>/
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
+from heapq import heapreplace
+from statistics import median
 from typing import Literal
 
 from frozenlab.base import look_only
@@ -21,7 +24,7 @@ from frozenlab.experiments.students.recipe import StudentError
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.presets import best_for
 from frozenlab.jobs.folders import read_task
-from frozenlab.jobs.imported import refuse_imported
+from frozenlab.jobs.imported import imported, refuse_imported
 from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
 from frozenlab.jobs.state import Status
 from frozenlab.models.folders import STUDENT
@@ -29,6 +32,8 @@ from frozenlab.session.session import Session, SessionError
 from frozenlab.session.store import SessionStore
 
 BASE = "base"
+TRAINED_AT_ONCE = 2
+"""Sides that train at the same time, so that two can be watched side by side: a side takes half of the cores."""
 MOST_ENTRIES, MOST_OF_ONE = 300, 12
 """Entries of a contest, and those among them of one visitor."""
 Standing = Literal["waits", "trains", "done", "failed"]
@@ -117,6 +122,41 @@ class Contest(Experiment[ContestTask]):
         """The entries that wait, in the order of their turns: the oracle comes last."""
         found = [entry for entry in self.entries if self.standing(entry.number) == "waits"]
         return sorted(found, key=lambda entry: (entry.kind == "oracle", entry.number))
+
+    @property
+    def rounds(self) -> list[float]:
+        """Seconds that entries have trained and been measured, those that train by their own pace: of this contest, or before its first
+        those of other contests on this machine about such a stage."""
+
+        def took(contest: Contest) -> list[float]:
+            states = [side.state() for entry in contest.entries if (side := contest.side(entry.number))]
+            ended = [state.finished - state.started for state in states if state.status == "done" and state.finished and state.started]
+            now = time.time()
+            return ended or [now - one.started + one.seconds_left for one in states if one.live and one.started and one.seconds_left]
+
+        def stage(contest: Contest) -> tuple[object, ...]:
+            spec = contest.spec.session
+            return spec.training, spec.suite, spec.test
+
+        alike = (one for one in Contest.all(self.store) if one.id != self.id and imported(one.dir) is None and stage(one) == stage(self))
+        return took(self) or [seconds for contest in alike for seconds in took(contest)]
+
+    def begins(self) -> dict[int, float]:
+        """Number -> the seconds until the training of an entry that waits begins, and for 0 until that of one that came now would;
+        empty while no round has shown how long it takes."""
+        if not (rounds := self.rounds):
+            return {}
+        lasts, found = median(rounds), {}
+        left = [
+            side.state().seconds_left or lasts
+            for entry in self.entries
+            if self.standing(entry.number) == "trains" and (side := self.side(entry.number))
+        ]
+        free = sorted([*left, *[0.0] * TRAINED_AT_ONCE][:TRAINED_AT_ONCE])
+        for number in [*(entry.number for entry in self.waiting() if entry.kind != "oracle"), 0]:
+            found[number] = free[0]
+            heapreplace(free, free[0] + lasts)
+        return found
 
     @property
     def unfinished(self) -> bool:

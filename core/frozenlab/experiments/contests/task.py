@@ -50,6 +50,8 @@ class Entry(Strict):
     config: AnyConfig | None = None
     """None: the engineer writes it when its turn comes."""
     why: Annotated[str, Field(max_length=300)] = ""
+    guess: CellName | None = None
+    """The kind of task that a person thought the student was taught wrong, before they saw any rates; None: they were not asked."""
     number: Annotated[int, Field(exclude=True)] = 0
     """Its place in the queue, from 1: the name of its file."""
     by: Annotated[str, Field(max_length=64)] = ""

@@ -13,7 +13,7 @@ from frozenlab.base.errors import Stopped
 from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.engineer.sections import describe
-from frozenlab.experiments.contests.store import BASE, Contest, side_id
+from frozenlab.experiments.contests.store import BASE, TRAINED_AT_ONCE, Contest, side_id
 from frozenlab.experiments.contests.task import ContestError, Entry
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.job import Job
@@ -25,8 +25,6 @@ from frozenlab.session.forks import sibling
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import GIVEN_FILE, Session
 
-TRAINED_AT_ONCE = 2
-"""Sides that train at the same time, so that two can be watched side by side: a side takes half of the cores."""
 TRIES = 2
 """Starts of a side by one worker, before it counts as failed."""
 POLL = 0.3

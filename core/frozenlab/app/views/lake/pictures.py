@@ -68,8 +68,11 @@ def board_gallery(
     return selected
 
 
-def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colors: Palette | None = None) -> str:
-    """A still picture of the board, and of ``paths`` as lines, as SVG text. ``size`` is its longer side in pixels."""
+def board_svg(
+    board: Board, paths: Paths | None = None, *, size: int = 120, colors: Palette | None = None, fault: Cell | None = None
+) -> str:
+    """A still picture of the board, of ``paths`` as lines and of a ring around ``fault``, as SVG text. ``size`` is its longer side in
+    pixels."""
     ink = colors or palette()
     h, w = board.height, board.width
     scale = size / max(h, w)
@@ -105,6 +108,8 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
         (r, c) = agent.start
         parts.append(f'<circle cx="{c + 0.5}" cy="{r + 0.5}" r=".32" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>')
         parts.append(_svg_number(agent.start, i, ink_on(color)))
+    if fault is not None:
+        parts.append(f'<circle cx="{fault[1] + 0.5}" cy="{fault[0] + 0.5}" r=".44" fill="none" stroke="{ink.accent}" stroke-width=".12"/>')
     return "".join(parts) + "</svg>"
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.figures import Series, size_label
 from frozenlab.app.views.lake import drawing, player, share
+from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.lake.player import board_player, played
 from frozenlab.app.views.lake.preparing import optimal_paths
 from frozenlab.app.views.lake.tracks import Track, recorded, showcase
@@ -90,6 +91,12 @@ class LakeView(View):
     def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
         return played(board, [recorded(*answer) for answer in shown])
+
+    def still(self, row: pd.Series) -> dict[str, Any]:
+        track = recorded(row, "")
+        fault = None if track.verdict is None or track.verdict.valid else track.verdict
+        paths = track.paths and tuple(path[: (fault.step or 0) + 1] if fault else path for path in track.paths)
+        return {"svg": board_svg(track.board, paths, size=160, fault=fault.cell if fault else None)}
 
     def address_of(self, row: pd.Series) -> dict[str, str]:
         return {"board": share.encode(Board.from_dict(json.loads(row["board"])))}
