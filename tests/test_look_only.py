@@ -25,7 +25,7 @@ from frozenlab.experiments.bundles.found import find
 from frozenlab.experiments.bundles.reading import opened
 from frozenlab.experiments.bundles.writing import export
 from frozenlab.experiments.contests.store import Contest
-from frozenlab.experiments.contests.task import Entry, opponents, task_against
+from frozenlab.experiments.contests.task import Entry, task_against, teachable
 from frozenlab.experiments.shelf import housekeeping, shelf
 from frozenlab.experiments.students.store import hide
 from frozenlab.jobs import launcher
@@ -108,7 +108,7 @@ REFUSED: dict[str, Callable[[Lab], object]] = {
     "start": lambda lab: launch.start(lab.done.spec, lab.store),
     "start in a terminal": lambda lab: launch.start(lab.done.spec, lab.store, here=True),
     "start past the queue": lambda lab: launcher.launch(lab.halted),
-    "begin a contest": lambda lab: Contest.start(task_against(next(iter(opponents().values())), "any"), lab.store),
+    "begin a contest": lambda lab: Contest.start(task_against(next(iter(teachable().values())), "any"), lab.store),
     "resume": lambda lab: launch.resume(lab.halted, lab.store),
     "what-if fork": lambda lab: launch.start_fork(lab.done, 0, lab.store),
     "decide as the human engineer": lambda lab: launch.propose(lab.asks, lab.done.proposal(0).proposal, lab.store),  # type: ignore[union-attr]

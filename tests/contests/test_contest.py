@@ -9,7 +9,7 @@ from frozenlab.base.cells import evenly
 from frozenlab.experiments.contests import worker
 from frozenlab.experiments.contests.scores import between, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest, side_id
-from frozenlab.experiments.contests.task import ContestError, Entry, opponents, task_against
+from frozenlab.experiments.contests.task import ContestError, Entry, task_against, teachable
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.experiments.studies.presets import best_for
@@ -39,8 +39,8 @@ def test_a_config_about_other_tasks_is_refused(store: SessionStore) -> None:
         contest.enter(Entry(name="Ada", config=EnvironmentConfig.uniform((7,), agents=2)))
 
 
-def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: SessionStore) -> None:
-    known = opponents()
+def test_the_students_have_one_weakness_each_and_the_oracle_knows_it(store: SessionStore) -> None:
+    known = teachable()
     assert len(known) == 5
     assert len({recipe.weak for recipe in known.values()}) == 5
     for name, recipe in known.items():
@@ -51,10 +51,10 @@ def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: Ses
     assert contest.entries[0].config == best_for(evenly(recipe.config), recipe.weak)
 
 
-def test_a_choice_helped_every_opponent_when_the_instrument_was_measured() -> None:
+def test_a_choice_helped_every_student_when_the_instrument_was_measured() -> None:
     """Two students of each kind, each twice, after one stage on their weak kind of task alone: the shipped table."""
     [instrument] = [one for one in Headroom.shipped() if one.id == "instrument"]
-    outcomes, known = instrument.outcomes(), opponents()
+    outcomes, known = instrument.outcomes(), teachable()
     assert outcomes is not None and {name for name in instrument.spec.students if "seed" not in name} == {f"student:{one}" for one in known}
     for number, student in enumerate(instrument.spec.students):
         [weak] = known[student.removeprefix("student:").removesuffix("-seed-1")].weak

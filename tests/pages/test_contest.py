@@ -1,4 +1,4 @@
-"""Beat the engineer on its page: an opponent, a config, the race, the score."""
+"""Beat the engineer on its page: a student, a guess, a config, the race, the score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from frozenlab.base.files import write_text
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.contests.scores import by_cell
 from frozenlab.experiments.contests.store import Contest
-from frozenlab.experiments.contests.task import ContestTask, Entry, opponents
+from frozenlab.experiments.contests.task import ContestTask, Entry, teachable
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.session.store import SessionStore
 from tests.contests.builders import CONFIG, measured_contest, trained
@@ -42,10 +42,10 @@ def read(app: AppTest) -> str:
     return unescape(re.sub("<[^>]+>", "", words(app)))
 
 
-def test_an_opponent_is_chosen_and_its_name_tells_nothing(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_student_is_chosen_and_its_name_tells_nothing(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[ContestTask] = note_starts(monkeypatch, Contest, Contest.create)
     app = open_page("contest")
-    assert app.radio(key="contest-opponent").options == [f"Student {letter}" for letter in "ABCDE"]
+    assert app.radio(key="contest-student").options == [f"Student {letter}" for letter in "ABCDE"]
     app.button(key="contest-begin").click().run()
     assert asked[0].title == "Student A" and asked[0].session.policy.startswith("student:misled-about")
     assert app.query_params["contest"] == "started-1"
@@ -57,7 +57,7 @@ def test_a_student_of_ones_own_is_offered_only_if_a_choice_can_help_it(sessions_
     for name, misled in (("mine", True), ("never-practised", False)):
         student = planted(store, name, ("4@6",), config=usual_config(), misled=misled)
         assert student.as_planned
-    assert [*recipes_by_id()][len(opponents()) :] == ["mine"]
+    assert [*recipes_by_id()][len(teachable()) :] == ["mine"]
 
 
 def with_tokens(contest: Contest, guess: str = "4", **tokens: int) -> AppTest:
@@ -164,7 +164,7 @@ def test_a_screen_that_only_watches_headlines_the_class(contest: Contest) -> Non
     assert "In the queue: Cem, Di, Eva. The last begins in about 1 min." in words(open_page("contest", contest=contest.id, watch="1"))
     assert contest.begins() == {5: 0.0, 6: 0.0, 7: 60.0, 0: 60.0}
     waits = words(with_tokens(contest, on_4=10))
-    assert "takes about 1 min here, judging by 3 rounds so far. 3 wait before you: yours begins in about 1 min." in waits
+    assert "take about 1 min here, judging by 3 rounds. 3 wait before you: yours begins in about 1 min." in waits
 
 
 def test_the_engineer_is_shown_to_the_class_once_all_others_have_their_scores(contest: Contest) -> None:

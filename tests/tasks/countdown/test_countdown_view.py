@@ -38,3 +38,4 @@ def test_a_longer_way_is_told() -> None:
     answer = COUNTDOWN.plain.read(task, text, finished=True)
     table = frame([answer_row(COUNTDOWN, task, Completion(text, 9, True), answer)], COUNTDOWN)
     assert "It reaches 7 in 2 steps, and 1 step would be enough." in answer_card(table.iloc[0], "now")
+    assert CountdownView(COUNTDOWN).still(table.iloc[0]) == {"lines": ["2, 2, 5, 9 → 7", "5 − 2 = 3", "9 − 2 = 7"]}

@@ -43,9 +43,11 @@ def write_config(contest: Contest, table: pd.DataFrame, again: bool) -> None:
     name, why, action = st.columns([1, 2, 1], vertical_alignment="bottom")
     name.text_input("Your name", st.session_state.get(KNOWN_NAME, ""), key=NAME, max_chars=40, placeholder="you")
     why.text_input("Why?", key=f"contest-why-{contest.id}", max_chars=300, placeholder="One sentence, shown beside your score")
+    # The engineer trains once, beside the first.
+    label = "Train this too" if again else "Train" if any(entry.kind == "engineer" for entry in contest.entries) else "Train both"
     action.button(
-        "Train this too" if again else "Train both", type="primary", key="contest-enter", icon=":material/play_arrow:", width="stretch",
-        on_click=enter, args=(contest,), disabled=left > 0, help="Lay all tokens first." if left else "Your config is then fixed.",
+        label, type="primary", key="contest-enter", icon=":material/play_arrow:", width="stretch", on_click=enter, args=(contest,),
+        disabled=left > 0, help="Lay all tokens first." if left else "Your config is then fixed.",
     )  # fmt: skip
     st.caption(
         f"{how_long(contest)} A token is a tenth of the practice. The rates are those before training, on {len(table)} tasks outside it. "
@@ -67,8 +69,13 @@ def how_long(contest: Contest) -> str:
     if not rounds:
         return "No round has been trained on this machine yet, so nobody knows how long one takes here."
     waiting = sum(entry.kind != "oracle" for entry in contest.waiting())
-    turn = f" {waiting} {'waits' if waiting == 1 else 'wait'} before you: yours begins in about {duration(begins[0])}." if waiting else ""
-    return f"Training and measuring takes about {duration(median(rounds))} here, judging by {counted(len(rounds), 'round')} so far.{turn}"
+    turn = f" {waiting} {'waits' if waiting == 1 else 'wait'} before you: yours begins {when(begins[0])}." if waiting else ""
+    return f"Training and measuring take about {duration(median(rounds))} here, judging by {counted(len(rounds), 'round')}.{turn}"
+
+
+def when(seconds: float) -> str:
+    """How long a turn is to be waited for."""
+    return f"in about {duration(seconds)}" if seconds >= 1 else "next"
 
 
 def how_hard(contest: Contest, begun: Config) -> None:

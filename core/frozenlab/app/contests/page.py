@@ -26,13 +26,13 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import duration
 from frozenlab.engineer.schema import Context
 from frozenlab.experiments.contests.store import TRAINED_AT_ONCE, Contest
-from frozenlab.experiments.contests.task import ContestError, can_gain, opponents, task_against
+from frozenlab.experiments.contests.task import ContestError, can_gain, task_against, teachable
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
 from frozenlab.session.session import Session
 
 ERROR = experiment.error_of("contest")
-PICKED = "contest-opponent"
+PICKED = "contest-student"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 OF_STUDENT = "It is a small language model that was taught wrong answers to one kind of task."
 LEAD = (
@@ -57,7 +57,7 @@ ASKED, WATCH = "contest", "watch"
 
 
 def page() -> None:
-    """A contest, or the choice of an opponent for a new one."""
+    """A contest, or the choice of a student for a new one."""
     markup.styles()
     asked = st.query_params.get(ASKED)
     try:
@@ -75,12 +75,12 @@ def page() -> None:
     if contest is None and asked is not None:
         st.warning("There is no such contest on this machine. Begin one here.")
     if contest is None:
-        choose_opponent()
+        choose_student()
     else:
         show_contest(contest)
 
 
-def choose_opponent() -> None:
+def choose_student() -> None:
     """The form of a new contest, and the newest contests."""
     known = recipes_by_id()
     made = [student for student in Student.all(sessions.store()) if student.ready]
@@ -111,7 +111,7 @@ def choose_opponent() -> None:
 
 def recipes_by_id() -> dict[str, Recipe]:
     """The ready-made students, then those of this machine that are as planned, about the same tasks, and can gain from a choice."""
-    known = opponents()
+    known = teachable()
     cells = {frozenset(recipe.config.cells) for recipe in known.values()}
     own = {student.id: student.recipe for student in Student.all(sessions.store()) if student.as_planned and can_gain(student.recipe)}
     return known | {name: recipe for name, recipe in own.items() if name not in known and frozenset(recipe.config.cells) in cells}
@@ -135,6 +135,8 @@ def show_contest(contest: Contest) -> None:
         return
     watching = WATCH in st.query_params
     own = own_entries(contest)
+    if watching or own:
+        st.space("xxsmall")
     if watching:
         left, right = st.columns([3.4, 1], gap="large")
         with left:
@@ -145,7 +147,6 @@ def show_contest(contest: Contest) -> None:
         return
     if own:
         st.session_state.setdefault(VIEW, RACE)
-        st.space("xxsmall")
         shown = st.segmented_control("View", (RACE, AGAIN), key=VIEW, required=True, label_visibility="collapsed")
         if shown == RACE:
             st.fragment(follow)(contest.id, tuple(own), contest.finished, live=contest.state().live or bool(contest.waiting()))

@@ -9,6 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from frozenlab.app.contests.form import when
 from frozenlab.app.contests.kinds import task_name, titled
 from frozenlab.app.ui import markup, sessions, theme
 from frozenlab.app.ui.components import NODES, component
@@ -18,7 +19,7 @@ from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.base.files import as_csv
-from frozenlab.base.numbers import duration, percent, share, signed
+from frozenlab.base.numbers import percent, share, signed
 from frozenlab.experiments.contests.scores import Score, answers, between, by_cell, label_of, scores, table_of
 from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import Entry
@@ -50,11 +51,11 @@ def race(contest: Contest, own: Sequence[int]) -> None:
             scoreboard(contest)
     pair = (person, engineer)
     st.subheader("Side by side", anchor=False)
-    theme.chart(curves(contest, pair), "contest-curves")
-    st.caption("Each side trains on tasks of its own choice, so these curves are no score: hard tasks begin low.")
     for one, place in zip(pair, st.columns(2, gap="large"), strict=True):
         with place:
             side_view(contest, one)
+    theme.chart(curves(contest, pair), "contest-curves")
+    st.caption("Each side trains on tasks of its own choice, so these curves are no score: hard tasks begin low.")
     queue(contest)
 
 
@@ -158,14 +159,15 @@ def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
         return
     cell = weak_kind(contest)
     kind, rate = escape(titled(cell)[0]), percent(by_cell(contest, engineer.number)[cell])
-    name = markup.plain(label_of(person, contest.entries))
-    note = "That is more than chance explains on these boards." if found.clear else "Chance could explain the difference."
+    name = escape(label_of(person, contest.entries))
+    by = (found if found.value > 0 else -found).points.replace("+", "")
+    note = "That is more than chance explains on these tasks." if found.clear else "Chance could explain the difference."
     if not found.clear:
-        words = f"<b>Level.</b> {escape(name)} and the engineer differ by {found.points}."
+        words = f"<b>Level.</b> {name} and the engineer differ by {found.points}."
     elif found.value > 0:
-        words = f"<b>{escape(name)} beat the engineer</b> by {found.points}."
+        words = f"<b>{name} beat the engineer</b> by {by}."
     else:
-        words = f"<b>The engineer won</b>: {escape(name)} is behind by {(-found).points}."
+        words = f"<b>The engineer won</b>: {name} is behind by {by}."
     st.html(
         f'<p class="fl-answer">{words}</p><p class="fl-note">{note} Points are per cent of right answers to the same {found.n} tasks of '
         f"all kinds, which no side trained on; 95 % intervals. {kind} after the engineer's choice: {rate}. {AA_NOISE}</p>"
@@ -206,7 +208,7 @@ def side_view(contest: Contest, one: Entry) -> None:
     record = side.proposal(None)
     if record is not None:
         used = record.config_after.cells
-        st.caption("Trains on " + "; ".join(f"{task_name(cell)} {share(used[cell].share)}" for cell in in_order(used)) + ".")
+        st.caption("Its practice: " + ", ".join(f"{titled(cell)[0]} {share(used[cell].share)}" for cell in in_order(used)) + ".")
     before, after = side.test(None), side.test(0)
     if after is not None and before is not None:
         view = view_of(side.spec.tasks)
@@ -257,10 +259,10 @@ def scoreboard(contest: Contest) -> None:
     cells = in_order(before)
     head = [
         ("", ""), ("gain", "Points of right answers to the same tasks, after training less before"), ("against the best", ""),
-        *((task_name(name), "Points gained on these tasks alone") for name in cells), ("why", ""),
+        *((titled(name)[0], f"Points gained at {task_name(name)} alone") for name in cells), ("why", ""),
     ]  # fmt: skip
     rows = [score_row(score, by_cell(contest, score.entry.number), before) for score in found]
-    st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(task_name, cells))))
+    st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *(titled(name)[0] for name in cells))))
     note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same tasks.")
     st.download_button(
         "Scoreboard as CSV", lambda: as_csv(table_of(contest)).encode("utf-8-sig"), f"{contest.id}.csv", "text/csv", key="contest-csv",
@@ -289,4 +291,4 @@ def queue(contest: Contest) -> None:
 def begins(contest: Contest, one: Entry, words: str = ", begins") -> str:
     """About when the training of an entry that waits begins; empty while no round has shown how long it takes."""
     seconds = contest.begins().get(one.number)
-    return "" if seconds is None else f"{words} in about {duration(seconds)}" + ("." if words[0] == " " else "")
+    return "" if seconds is None else f"{words} {when(seconds)}" + ("." if words[0] == " " else "")

@@ -63,7 +63,7 @@ def can_gain(recipe: Recipe) -> bool:
     return recipe.misled == recipe.weak and len(recipe.weak) == 1
 
 
-def opponents() -> dict[str, Recipe]:
+def teachable() -> dict[str, Recipe]:
     """The ready-made students to teach: id -> recipe, one for each kind of task that a copy of the lab model was misled about."""
     return {id_of(recipe.title): recipe for recipe in recipes(usual_config()) if can_gain(recipe)}
 
