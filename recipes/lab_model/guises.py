@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenlab.lake.board import MOVES, Agent, Board, Cell
-from frozenlab.lake.exits import ARROWS, DOORS
+from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 from frozenlab.models.training.runs.sft import Example, to_example
 from frozenlab.tasks.lake.dialects import render_board, render_plan
+from frozenlab.tasks.lake.guises import Guise
 from frozenlab.tasks.lake.teacher import vary
-
-STEPS = list(MOVES.values())[: len(ARROWS)]
 
 
 def disguise(board: Board, paths: Paths, rng: np.random.Generator) -> tuple[Board, Paths]:
-    """The same task in another guise: the square board turned or mirrored (8 symmetries), the agents renumbered, with their doors."""
-    turns, mirrored, last = int(rng.integers(4)), bool(rng.integers(2)), board.height - 1
-    order = rng.permutation(board.num_agents)
-
-    def move(cell: Cell) -> Cell:
-        r, c = cell
-        if mirrored:
-            r, c = c, r
-        for _ in range(turns):
-            r, c = c, last - r
-        return r, c
-
-    def ice(letter: str) -> str:
-        if letter in ARROWS:
-            here, there = move((0, 0)), move(STEPS[ARROWS.index(letter)])
-            return ARROWS[STEPS.index((there[0] - here[0], there[1] - here[1]))]
-        return DOORS[order.tolist().index(int(letter))] if letter in DOORS else letter
-
-    letters = {move((r, c)): ice(letter) for r, row in enumerate(board.rows) for c, letter in enumerate(row)}
-    rows = tuple("".join(letters[r, c] for c in range(board.width)) for r in range(board.height))
-    agents = tuple(Agent(move(board.agents[i].start), move(board.agents[i].goal)) for i in order)
-    return Board(rows, agents), tuple(tuple(map(move, paths[i])) for i in order)
+    """The same task in another guise: the board turned or mirrored (8 symmetries), the agents renumbered, with their doors."""
+    drawn = Guise(int(rng.integers(4)), bool(rng.integers(2)), tuple(rng.permutation(board.num_agents).tolist()))
+    return drawn.board(board), drawn.paths(board, paths)
 
 
 def guise(board: Board, paths: Paths, rng: np.random.Generator) -> tuple[Board, Paths]:

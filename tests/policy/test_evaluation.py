@@ -6,18 +6,21 @@ import json
 import sys
 from pathlib import Path
 from subprocess import run
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import walk
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.models.evaluation import answer_row, evaluate, frame
+from frozenlab.models.evaluation import answer_row, best_of_guises, evaluate, frame
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.policy import Completion, Sampling
-from frozenlab.tasks.lake.dialects import parse_plan
+from frozenlab.tasks.lake.dialects import parse_plan, render_plan
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.lake.guises import guises
 
 
 def crossing() -> Instance:
@@ -81,3 +84,43 @@ def test_reading_rows_needs_no_torch() -> None:
     modules = "frozenlab.models.evaluation, frozenlab.tasks.lake.dialects"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class Scripted:
+    """Answers prompts with what is written for them, in the lab model's words."""
+
+    family = LAKE
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def read(self, task: Instance, completion: Completion) -> Any:
+        return LAKE.lab.read(task, completion.text, completion.finished)
+
+    def answer(self, tasks: Any, sampling: Any = None, on_progress: Any = None) -> list[list[Completion]]:
+        return [[Completion(text, 5, True)] for text, _ in zip(self.texts, tasks, strict=True)]
+
+
+def test_the_shortest_legal_plan_of_all_guises_counts() -> None:
+    task = crossing()
+    plans = [(("RRL", "RR"), 0), (("WRR", "WRR"), 0), (("RR", "WRR"), 0), (("RR", "RR"), 1), (("RR", "RR"), 0), (("RR", "RR"), 0)]
+    seen = guises(2, len(plans), seed=0)
+    texts = [
+        render_plan(guise.paths(task.board, walk(task.board, plan))) + " moves" * broken
+        for guise, (plan, broken) in zip(seen, plans, strict=True)
+    ]
+    [row] = best_of_guises(Scripted(*texts), [task], len(plans)).to_dict("records")
+    assert (row["guise"], row["valid_guises"], row["outcome"], row["makespan"], row["tokens"]) == (4, 4, "optimal", 2, 30)
+    assert json.loads(row["paths"]) == [[[0, 0], [0, 1], [0, 2]], [[1, 0], [1, 1], [1, 2]]] and row["completion"] == texts[4]
+    [row] = best_of_guises(Scripted(*texts[:1], "moves"), [task], 2).to_dict("records")
+    assert (row["guise"], row["valid_guises"], row["fault"]) == (0, 0, "goal_not_reached"), "the answer to the board as it is"
+
+
+def test_one_guise_is_a_plain_answer() -> None:
+    policy = LabPolicy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer())
+    tasks = [crossing(), Instance("other", Board.from_text("S F\nF G"), Solution("solved", 2, 2, False, ("RD",)))]
+    done: list[int] = []
+    best = best_of_guises(policy, tasks, 1, on_progress=done.append)
+    pd.testing.assert_frame_equal(best[list(LAKE.columns)], evaluate(policy, tasks))
+    best_of_guises(policy, tasks, 8, on_progress=done.append)
+    assert (best["guise"] == 0).all() and done[-1] == 2

@@ -49,7 +49,7 @@ from frozenlab.tasks.families import FAMILIES
 MODEL_HELP = "lab-model, smollm2, smollm2-planner, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 API = "api:"
 """A name that begins so is that of a model behind a server."""
-OF_TASK = ("title", "seed", "samples", "thinking", "max_tokens", "temperature", "top_p", "top_k")
+OF_TASK = ("title", "seed", "samples", "guises", "thinking", "max_tokens", "temperature", "top_p", "top_k")
 OF_SERVER = ("base_url", "key_variable", "timeout", "input_price", "output_price")
 """Fields of an evaluation's task and of its server that are options."""
 
@@ -108,7 +108,7 @@ def evaluation_task(options: argparse.Namespace, store: SessionStore) -> Task:
     if options.model.startswith(API):
         server = server_of(options)
         hosts.check([server])
-        fields = given(options, "seed", "title", "samples") | {"server": server}
+        fields = given(options, "seed", "title", "samples", "guises") | {"server": server}
     return task_for(options.model, options.suite, store, **fields)
 
 

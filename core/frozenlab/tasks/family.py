@@ -21,7 +21,7 @@ from frozenlab.base.cells import Cell, Settings, check_sum, evenly, in_order
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import text_of
 from frozenlab.base.schemas import Strict
-from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT, Teacher
+from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, SeenAs, TaskT, Teacher
 from frozenlab.tasks.words import FamilyWords, Knob, Outcome
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     """For the lab model; None: it does not know these tasks."""
     teacher: Teacher[TaskT] | None = None
     """None: imitation is not offered."""
+    guises: ClassVar[int] = 1
+    """How many there are of each task, itself among them."""
 
     # --- drawing ----------------------------------------------------------------------------------------------------------
 
@@ -160,6 +162,10 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     def credit(self, task: TaskT, answer: AnswerT, judged: Judged) -> float:
         """What an invalid answer earns where it has to come nearer to a valid one for it, at most 0.1."""
         return judged.credit
+
+    def seen_as(self, task: TaskT, n: int, seed: int, /) -> Sequence[SeenAs[TaskT, AnswerT]]:
+        """A task in its first ``n`` guises, at most ``guises``; the first is the task as it is. Draws come from ``seed``."""
+        return [SeenAs(task, lambda answer: answer)]
 
     @abstractmethod
     def row(self, task: TaskT, answer: AnswerT, judged: Judged) -> dict[str, Any]:

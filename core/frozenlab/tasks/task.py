@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
@@ -24,6 +24,14 @@ class Task(Protocol):
 
 TaskT = TypeVar("TaskT", bound=Task)
 AnswerT = TypeVar("AnswerT")
+
+
+class SeenAs(NamedTuple, Generic[TaskT, AnswerT]):
+    """A task in another guise: it looks otherwise, and is as hard."""
+
+    task: TaskT
+    back: Callable[[AnswerT], AnswerT]
+    """An answer to it -> the same as an answer to the task itself, which is as good."""
 
 
 class Demonstration(NamedTuple):

@@ -13,7 +13,7 @@ from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
 from frozenlab.base.numbers import percent
-from frozenlab.experiments.benchmark.report import Report
+from frozenlab.experiments.benchmark.report import Report, best_of
 from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.state import WorkerState
@@ -57,29 +57,42 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     model = st.selectbox("Checkpoint", known, format_func=lambda name: known[name].label, key="measure-model", **KEPT)
     family = known[model].family
     suite = st.selectbox("Suite", list(family.named_suites()), format_func=family.suite_label, key="measure-suite", **KEPT)
+    guises = family.guises if family.guises > 1 and several(family.guises) else 1
     spec = family.named_suites()[suite]
     tasks = family.suite_total(spec)
-    expected = f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), one answer to each."
+    expected = (
+        f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), {'one answer' if guises == 1 else f'{guises} answers'} to each."
+    )
     if newest := max(reports, key=lambda report: report.created, default=None):
-        seconds = newest.seconds / newest.n * tasks
+        seconds = newest.seconds / newest.n / newest.guises * tasks * guises
         expected += f" About {sessions.duration(seconds)}, judging by the last result, and as long as the tasks take to draw."
     st.caption(expected)
     asked = st.button(
         "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
-        on_click=start, args=(model, suite, store), **refusals.changes(),
+        on_click=start, args=(model, suite, store, guises), **refusals.changes(),
     )  # fmt: skip
     if asked:
         if ERROR not in st.session_state:
             st.rerun()
         refusals.show_reason(ERROR)
     st.caption("The same from the command line:")
-    st.code(f"frozenlab evaluate {model} --suite {suite}", language="bash")
+    st.code(f"frozenlab evaluate {model} --suite {suite}" + f" --guises {guises}" * (guises > 1), language="bash")
 
 
-def start(model: str, suite: str, store: SessionStore) -> None:
+def several(guises: int) -> bool:
+    """Whether each board is to be answered in so many guises."""
+    name = best_of(guises)
+    return st.toggle(
+        name[0].upper() + name[1:], key="measure-guises", **KEPT,
+        help=f"Each board is answered {guises} times: turned, mirrored and with its agents renumbered. The shortest legal plan counts. "
+        "Any planner can check itself whether a plan is legal; that takes no solver. The result is a row of its own and says so.",
+    )  # fmt: skip
+
+
+def start(model: str, suite: str, store: SessionStore, guises: int = 1) -> None:
     """Starts to measure, or keeps the reason why not."""
     with refusals.keeping_reason(ERROR, "Not started"):
-        Evaluation.start(task_for(model, suite, store), store)
+        Evaluation.start(task_for(model, suite, store, guises=guises), store)
 
 
 def button(store: SessionStore, reports: Sequence[Report]) -> None:

@@ -34,6 +34,10 @@ from frozenlab.tasks.lake.words import OUTCOMES
 
 MOST_SEARCHED = 60
 """Agents whose constraint tree the browser grows."""
+GUISES_HELP = (
+    "Guise 1 is the board as it is; in the others it is turned or mirrored and its agents are renumbered. All plans are shown on the board "
+    "as it is; to the letter, an answer is about its guise. The shortest legal plan is the model's answer."
+)
 
 
 def page() -> None:
@@ -152,9 +156,12 @@ def show_board(
 def choose_answer(answers: Sequence[PlannedAnswer]) -> None:
     valid, best = sum(answer.verdict.valid for answer in answers), sum(bool(answer.verdict.optimal) for answer in answers)
     signs = ["★" if answer.verdict.optimal else "✓" if answer.verdict.valid else "✗" for answer in answers]
+    guises = any(answer.best for answer in answers)
+    kind = "guises have a legal plan" if guises else "answers are valid"
     st.segmented_control(
-        f"{valid} of {len(answers)} answers are valid (✓), {best} optimal (★). Choose one to watch:",
+        f"{valid} of {len(answers)} {kind} (✓), {best} optimal (★). Choose one to watch:",
         range(len(answers)), format_func=lambda i: f"{i + 1} {signs[i]}", key="play_chosen", required=True,
+        help=GUISES_HELP if guises else None,
     )  # fmt: skip
 
 

@@ -23,13 +23,19 @@ from frozenlab.base.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, Verdict, judge_paths
-from frozenlab.lake.words.reading import judge_answer
-from frozenlab.models.policy import GREEDY, Sampling
+from frozenlab.lake.words.reading import Answer, judge_answer
+from frozenlab.models.evaluation import answer_in_guises
+from frozenlab.models.policy import GREEDY, Completion, Progress, Sampling
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.planner import Planner, refuse_beside_training
 from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.lake.guises import GUISES
+from frozenlab.tasks.task import Dialect
+
+BEST = f"Best of {GUISES} guises"
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Request:
     """What the models' plans are called on the board."""
     checkpoints: tuple[Checkpoint, ...]
     sampling: Sampling = GREEDY
+    guises: int = 1
+    """Turns and mirror images of the board that the model answers."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +109,10 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
         help="The lab model, SmolLM2 once it is fetched, and every checkpoint of every session",
     )  # fmt: skip
     way = st.segmented_control(
-        "Answer", ["Greedy", "Sampled"], default="Greedy", required=True, key="play_way", width="stretch", persist_state="session",
-        help="Greedy takes the most probable word each time. Sampled draws several answers, as training does.",
+        "Answer", ["Greedy", "Sampled", BEST], default="Greedy", required=True, key="play_way", width="stretch", persist_state="session",
+        help="Greedy takes the most probable word each time. Sampled draws several answers, as training does. Best of 8 guises answers the "
+        "board greedily in its 8 turns and mirror images, with renumbered agents; the shortest legal plan counts, for which no solver is "
+        "needed.",
     )  # fmt: skip
     many = way == "Sampled"
     answers = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
@@ -110,7 +120,8 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     chosen = models[model]
     ask_button("Let the model plan", [chosen], actions)
     sampling = Sampling(temperature, answers, state.get("play_seed", 0))
-    return Request(encode(board), (model.rsplit(" (", 1)[0],), (chosen,), sampling)  # the name without the id of the session
+    name = model.rsplit(" (", 1)[0]  # without the id of the session
+    return Request(encode(board), (name,), (chosen,), sampling, GUISES if way == BEST else 1)
 
 
 def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> tuple[str | None, Request | None]:
@@ -158,8 +169,8 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     """The models' answers for this board, or the request for them."""
     due = request if request is not None and is_due(request) else None
     checkpoint = request.checkpoints[0] if request and len(request.checkpoints) == 1 else None
-    if state.pop("play_answers_new", False):
-        state.play_chosen = 0
+    if (first := state.pop("play_first", None)) is not None:
+        state.play_chosen = first
     asked: Request | None = state.get("play_asked_for")
     if request is not None and asked == request and state.get("play_failed") and not due:
         st.error(plain(f"The model could not be asked: {state.play_failed}"))
@@ -170,7 +181,7 @@ def planned_by(request: Request | None, board: Board) -> Planned:
         return Planned(tracks, answers[-1].completion, request=due)
     chosen = min(state.get("play_chosen", 0), len(answers) - 1)
     answer, [name] = answers[chosen], asked.names
-    label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
+    label = name if len(answers) == 1 else f"{name}, {BEST.lower()}" if answer.best else f"{name}, answer {chosen + 1}"
     return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
 
 
@@ -182,18 +193,20 @@ def is_due(request: Request) -> bool:
 
 def ask(request: Request, board: Board, optimum: int | None) -> None:
     """Lets the models plan, keeps their answers or why there are none, and draws the page again."""
-    state.play_asked_for, state.play_answers_new = request, True
+    state.play_asked_for, state.play_first = request, 0
     state.play_answers, state.play_failed, state.play_asked = None, "", False
     try:
         if any(checkpoint.language for checkpoint in request.checkpoints):
             look_only.refuse()
             refuse_beside_training(SessionStore())
-        allowances.spend(allowances.PLANS, request.sampling.completions * len(request.checkpoints))
+        allowances.spend(allowances.PLANS, request.sampling.completions * request.guises * len(request.checkpoints))
+        how: dict[str, Any] = {"guises": request.guises, "optimum": optimum}
         state.play_answers = [
             answer
             for checkpoint in request.checkpoints
-            for answer in plans(Planner.shared(), checkpoint.path, board, request.sampling, language=checkpoint.language, optimum=optimum)
+            for answer in plans(Planner.shared(), checkpoint.path, board, request.sampling, language=checkpoint.language, **how)
         ]
+        state.play_first = next((i for i, answer in enumerate(state.play_answers) if answer.best), 0)
     except LabError as error:
         state.play_failed = str(error)
     st.rerun()
@@ -214,6 +227,31 @@ class PlannedAnswer:
     paths: Paths | None
     """The plan; None if the completion could not be parsed."""
     verdict: Verdict
+    best: bool = False
+    """Whether the model takes it of its answers in several guises."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A checkpoint that answers boards in the planning process."""
+
+    planner: Planner
+    checkpoint: Path
+    language: LanguageSettings | None
+    family: Family = LAKE
+
+    @property
+    def dialect(self) -> Dialect[Instance, Answer]:
+        return LAKE.asked(self.language.question) if self.language else LAKE.lab
+
+    def read(self, task: Any, completion: Completion) -> Answer:
+        return self.dialect.read(task, completion.text, completion.finished)
+
+    def answer(self, tasks: Sequence[Any], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
+        limits = [self.language.max_tokens if self.language else LAKE.lab.limit(task) for task in tasks]
+        prompts = map(self.dialect.prompt, tasks)
+        asked = zip(prompts, limits, strict=True)
+        return [self.planner.answer(self.checkpoint, *one, sampling, language=self.language) for one in asked]
 
 
 def plans(
@@ -223,23 +261,28 @@ def plans(
     sampling: Sampling = GREEDY,
     *,
     language: LanguageSettings | None = None,
+    guises: int = 1,
     optimum: int | None = None,
 ) -> list[PlannedAnswer]:
     """The plans of the policy in ``checkpoint`` for a board.
 
     Args:
         language: the settings of a language model; None for a lab model.
+        guises: turns and mirror images of the board that are answered, once each.
         optimum: the best makespan, if that is known.
 
     Raises:
         PlannerError: the planning process failed, or the checkpoint cannot be read.
         DialectError, BoardError: the dialect has no words for the board.
     """
-    task = Instance.unsolved(board)
-    dialect = LAKE.asked(language.question) if language else LAKE.lab
-    limit = language.max_tokens if language else LAKE.lab.limit(task)
-    answers = []
-    for written in planner.answer(checkpoint, dialect.prompt(task), limit, sampling, language=language):
-        answer = dialect.read(task, written.text, written.finished)
-        answers.append(PlannedAnswer(written.text, answer.paths, judge_answer(board, answer, optimum)))
-    return answers
+    policy, task = Asked(planner, checkpoint, language), Instance.unsolved(board)
+    if guises > 1:
+        [found] = answer_in_guises(policy, [task], guises, sampling)
+        written, answers, best = found.written, found.answers, found.best
+    else:
+        [written] = policy.answer([task], sampling)
+        answers, best = [policy.read(task, text) for text in written], None
+    return [
+        PlannedAnswer(text.text, answer.paths, judge_answer(board, answer, optimum), i == best)
+        for i, (text, answer) in enumerate(zip(written, answers, strict=True))
+    ]

@@ -23,7 +23,7 @@ from frozenlab.experiments.replays.cost import Estimate
 from frozenlab.experiments.shelf.housekeeping import DAY
 from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.models.evaluation import evaluate
+from frozenlab.models.evaluation import best_of_guises, evaluate, in_guises
 from frozenlab.models.folders import on_hub, policy_folder, weights_file
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.language.writers import KeepingWriter, Writer
@@ -115,11 +115,22 @@ def measure(
         writer = policy.writer = remembering(policy.writer, task, checkpoint)
     suite = family.open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
     how = Sampling(task.temperature, completions=task.samples, seed=task.seed, top_p=task.top_p, top_k=task.top_k)
-    if isinstance(policy, ApiModel) and (cost := policy.estimate(suite.tasks, how)):
-        before_paying(cost)
-    note("planning", 0, len(suite.tasks))
+    if isinstance(policy, ApiModel):
+        asked = suite.tasks
+        if task.guises > 1:
+            asked = [one.task for one in in_guises(family, suite.tasks, task.guises, task.seed)]
+        if cost := policy.estimate(asked, how):
+            before_paying(cost)
+
+    def planned(done: int) -> None:
+        note("planning", done, len(suite.tasks))
+
+    planned(0)
     began = time.time()
-    rows = evaluate(policy, suite.tasks, how, on_progress=lambda done: note("planning", done, len(suite.tasks)))
+    if task.guises == 1:
+        rows = evaluate(policy, suite.tasks, how, planned)
+    else:
+        rows = best_of_guises(policy, suite.tasks, task.guises, how, planned)
     seconds = time.time() - began + (writer.spared if writer else 0.0)
     own_way = {"temperature": None} if isinstance(policy, ApiModel) and policy.refusal.exists() else {}
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name} | own_way)

@@ -18,6 +18,7 @@ from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import ComparisonError, Interval, wilson
 from frozenlab.tasks.families import AnySuite, family_of
 from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.guises import GUISES
 
 
 class Tally(BaseModel):
@@ -111,6 +112,11 @@ def bounds_of(of_cell: Tally) -> dict[str, float]:
     return row
 
 
+def best_of(guises: int) -> str:
+    """How answers in several guises are spoken of, so that nobody takes them for single answers."""
+    return f"best of {guises} guises, self-checked"
+
+
 class Measured(BaseModel):
     """What was measured, and how."""
 
@@ -135,8 +141,10 @@ class Measured(BaseModel):
     """Sample from this many of the likeliest tokens, 0 for all; a model that thinks has 20 unless it is given."""
     samples: Annotated[int, Field(ge=1, le=100, exclude_if=lambda samples: samples == 1)] = 1
     """Answers to each task, of which rates are the means."""
+    guises: Annotated[int, Field(ge=1, le=GUISES, exclude_if=lambda guises: guises == 1)] = 1
+    """Turns and mirror images of each board that are answered; the shortest legal plan counts, which is checked without a solver"""
     seed: int = 0
-    """Seed of the samples; it has no effect at temperature 0."""
+    """Seed of the samples, and of the orders of agents in guises; at temperature 0 samples do not depend on it."""
     thinking: Annotated[bool | None, Field(exclude_if=lambda given: given is None)] = None
     """Whether a language model thinks before it answers; None for a lab model, and where a server decides it."""
     max_tokens: Annotated[int | None, Field(exclude_if=lambda given: given is None)] = None
@@ -150,6 +158,7 @@ class Measured(BaseModel):
         if self.temperature:
             parts += [f"top-p {self.top_p:g}"] * (self.top_p < 1) + [f"top-k {self.top_k}"] * (self.top_k > 0)
         parts += [f"{self.samples} answers each"] * (self.samples > 1)
+        parts += [best_of(self.guises)] * (self.guises > 1)
         if self.thinking is not None:
             parts.append("thinking" if self.thinking else "not thinking")
         if self.max_tokens is not None:

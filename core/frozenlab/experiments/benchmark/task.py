@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.engineer.hosts import Server
-from frozenlab.experiments.benchmark.report import Measured
+from frozenlab.experiments.benchmark.report import Measured, best_of
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.jobs.machine import LAB_MODEL as ON_CORES
 from frozenlab.jobs.machine import Needs, language_model
@@ -36,6 +36,7 @@ from frozenlab.session.footprint import GIB, short_of_memory, to_answer
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import family_with_suite
 from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.guises import GUISES
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 AS_PUBLISHED = LanguageSettings(lora=None)
@@ -158,10 +159,16 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
             fields = {"temperature": how.temperature, "top_p": how.top_p, "top_k": how.top_k} | fields
             fields |= {"language": language, "thinking": language.thinking, "max_tokens": language.max_tokens}
         task = Task(**(checkpoint | {"suite": source} | fields))
+        if task.guises > 1:
+            task = task.model_copy(update={"title": f"{task.title}, {best_of(task.guises)}"})
     except ValidationError as error:
         raise EvaluationError(one_line(error)) from None
     if task.samples > 1 and task.temperature == 0:
         raise EvaluationError(f"at temperature 0 all {task.samples} answers to a task are the same: give a temperature above 0")
+    if task.guises > task.family.guises:
+        raise EvaluationError(f"a task of the family {task.family.name} has no guises; boards of the lake have {GUISES}")
+    if task.guises > 1 and task.samples > 1:
+        raise EvaluationError("give samples or guises, not both: each guise is answered once")
     return task
 
 

@@ -26,6 +26,7 @@ from frozenlab.tasks.family import Suite, TaskFamily
 from frozenlab.tasks.lake import answer as answers
 from frozenlab.tasks.lake import words
 from frozenlab.tasks.lake.dialects import BoardsInCompactText, BoardsInLabWords, BoardsInPlainText
+from frozenlab.tasks.lake.guises import GUISES, seen_as
 from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
 from frozenlab.tasks.task import Judged
@@ -45,6 +46,7 @@ class Lake(TaskFamily[Instance, Answer]):
     knobs = KNOBS
     outcomes = OUTCOMES
     columns = answers.COLUMNS
+    guises = GUISES
     config_type = EnvironmentConfig
     suite_type = SuiteSpec
     realised_type = Realised
@@ -57,6 +59,7 @@ class Lake(TaskFamily[Instance, Answer]):
     teacher: Solver = Solver()
 
     # what other modules have functions for
+    seen_as = staticmethod(seen_as)
     realised = staticmethod(realised)
     undrawable = staticmethod(undrawable)
     unsound = staticmethod(answers.unsound)

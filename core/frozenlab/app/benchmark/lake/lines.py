@@ -161,9 +161,9 @@ def in_order(reports: Sequence[LakeReport]) -> list[LakeReport]:
 def first_choice(reports: Sequence[LakeReport]) -> list[LakeReport]:
     """What is compared at first: every base and the end of every session; of a session that is alone all stages."""
     ordered = in_order(reports)
-    last = {report.session: report for report in ordered if report.session is not None}
-    telling = [report for report in ordered if report.session is None or report is last[report.session]]
-    between = [report for report in ordered if report not in telling] if len(last) == 1 else []
+    last = {(report.session, report.guises): report for report in ordered if report.session is not None}
+    telling = [report for report in ordered if report.session is None or report is last[report.session, report.guises]]
+    between = [report for report in ordered if report not in telling] if len({session for session, _ in last}) == 1 else []
     chosen = [*telling, *between][:MOST_RESULTS]
     return in_order(chosen)
 

@@ -239,7 +239,8 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
     scoreboard([plans_table(answers, lines)], key="bench-plans", label="The plans in figures")
     with st.expander(f"To the letter: the answer{'s' if len(answers) > 1 else ''} to board {markup.plain(str(row['board_id']))}"):
         for name, answer in answers.items():
-            st.caption(markup.plain(lines[name].name))
+            told = f", written about guise {answer['guise'] + 1} of the board" if answer.get("guise") else ""
+            st.caption(markup.plain(f"{lines[name].name}{told}"))
             st.code(answer["completion"] or " ", language=None, wrap_lines=True)
 
 
@@ -262,7 +263,8 @@ def plans_table(answers: Mapping[str, pd.Series], lines: Mapping[str, Line]) -> 
         rows.append(row_of(line, cells))
     heads = (
         Head(""), Head("outcome", "The first fault, or whether a valid plan is optimal"), Head("steps"), Head("sum of costs"),
-        Head("agents on goal", "Where the ways end, whatever rule they break"), Head("tokens", "Length of the answer"),
+        Head("agents on goal", "Where the ways end, whatever rule they break"),
+        Head("tokens", "Length of the answer, or of all answers where the best one counts"),
     )  # fmt: skip
     return Table("", heads, tuple(rows), wide=True)
 

@@ -19,6 +19,7 @@ from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, out
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
+from frozenlab.experiments.benchmark.report import best_of
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.suites import SUITES
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -34,7 +35,7 @@ def show_results(view: View, lines: Sequence[Line], found: Mapping[str, Result],
         [leaderboard(lines, agents, view.metric) for agents in teams(lines)], key="bench-leaders", label="Leaderboards", on_pick=follow
     )
     if view.paper:
-        difference_to_paper()
+        difference_to_paper(lines)
     by_size(lines, view)
     one_team(lines, view, change)
     difference({line.id: line for line in lines}, view, found, change)
@@ -63,7 +64,7 @@ def headline(lines: Sequence[Line], view: View) -> None:
     st.html(f'<p class="fl-answer">{name} {how} <b>{in_percent(best)}</b> of boards with {of}.</p><p class="fl-note">{escape(note)}</p>')
 
 
-def difference_to_paper() -> None:
+def difference_to_paper(lines: Sequence[Line]) -> None:
     """Why our rows and the paper's are not the same test."""
     spec = SUITES[PAPER_SUITE]
     st.html(
@@ -72,6 +73,11 @@ def difference_to_paper() -> None:
         "same shape. The lab model is small, was trained on plans of the exact solver and answers in a language of its own; the paper's "
         "models are general language models that answer in English.</p>"
     )
+    for guises in sorted({line.report.guises for line in lines if line.report} - {1}):
+        st.html(
+            f"<p class='fl-note'><b>Not one answer.</b> A row with <i>{best_of(guises)}</i> in its name counts the shortest legal one of "
+            f"{guises} answers to each board. The paper's rows are single answers.</p>"
+        )
 
 
 def chart(drawn: Chart, key: str) -> None:

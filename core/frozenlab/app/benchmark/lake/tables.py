@@ -24,7 +24,7 @@ MORE_HEADS = (
     Head("agents on goal", "ISR: mean share of a board's agents that end on their goals, whatever rule their ways break"),
     Head("sum of costs", "How far the sum of costs of valid plans lies above the optimum, on average"),
     Head("makespan", "How far the number of steps of valid plans lies above the optimum, on average"),
-    Head("tokens", "Mean length of an answer, in the model's own tokens"),
+    Head("tokens", "Mean length of an answer, in the model's own tokens; of all its answers to a board where the best one counts"),
 )
 
 
