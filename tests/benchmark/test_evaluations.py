@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.experiments.benchmark.results import Result, results, results_folder
+from frozenlab.experiments.benchmark.measuring import measure
+from frozenlab.experiments.benchmark.results import Result, results, results_folder, save_result
 from frozenlab.experiments.benchmark.task import Evaluation, EvaluationError, Task, task_for
 from frozenlab.experiments.shelf.shelf import ShelfError, delete, restore
 from frozenlab.jobs.launcher import LaunchError, stop, submit
@@ -54,6 +55,29 @@ def test_the_lab_model_by_name_and_by_folder(store: SessionStore) -> None:
     assert (task.title, task.policy, task.suite, task.session, task.method) == ("lab model", "lab-model", "quick", None, None)
     assert task_for("assets/lab-model", "quick", store) == task
     assert task_for("lab-model", "quick", store, title="mine", temperature=0.5).title == "mine"
+    assert "guises" not in task.model_dump_json(), "tasks of single answers are written as they always were"
+
+
+def test_the_best_of_guises_says_so_in_its_name_and_is_for_boards(store: SessionStore) -> None:
+    best = task_for("lab-model", "quick", store, guises=8, title="mine")
+    assert (best.title, best.how) == ("mine, best of 8 guises, self-checked", "greedily, best of 8 guises, self-checked")
+    with pytest.raises(EvaluationError, match="a task of the family countdown has no guises; boards of the lake have 8"):
+        task_for("Qwen/Qwen3-4B", "countdown", store, guises=8)
+    with pytest.raises(EvaluationError, match="give samples or guises, not both"):
+        task_for("lab-model", "quick", store, guises=8, samples=2, temperature=0.5)
+    with pytest.raises(EvaluationError, match="guises: Input should be less than or equal to 8"):
+        task_for("lab-model", "quick", store, guises=9)
+
+
+def test_the_result_of_guises_keeps_which_won(policy: str, store: SessionStore, tmp_path: Path) -> None:
+    suite = boards(tmp_path, 10)
+    report, rows = measure(task_for(policy, suite, store, guises=3), "best")
+    alone, _ = measure(task_for(policy, suite, store), "alone")
+    save_result(tmp_path / "best", report, rows)
+    kept = Result(tmp_path / "best").rows
+    assert kept is not None and kept["guise"].between(0, 2).all() and kept["valid_guises"].between(0, 3).all()
+    assert (kept["valid"] == (kept["valid_guises"] > 0)).all()
+    assert report.boards_sha256 == alone.boards_sha256 and (report.guises, alone.guises) == (3, 1)
 
 
 def test_the_checkpoints_of_a_session(store: SessionStore) -> None:

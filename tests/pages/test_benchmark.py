@@ -14,6 +14,7 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.base.files import write_text
 from frozenlab.experiments.benchmark.lake.paper_results import paper_results
+from frozenlab.experiments.benchmark.report import best_of
 from frozenlab.experiments.benchmark.results import Result, results_folder
 from frozenlab.experiments.benchmark.task import Task
 from frozenlab.lake.instance import Instance
@@ -185,6 +186,17 @@ def test_the_change_is_paired_and_in_plain_words() -> None:
     assert f"solves {net} more of 30 boards than lab model" in words(open_page("benchmark"))
 
 
+def test_the_best_of_guises_is_a_row_of_its_own_that_says_what_it_is(suite: list[Instance], elsewhere: Path) -> None:
+    build_result(elsewhere, "single", suite, 0.5, title="lab model")
+    assert "Not one answer" not in words(open_page("benchmark"))
+    build_result(elsewhere, "best", suite, 0.9, title=f"lab model, {best_of(8)}", guises=8)
+    app = open_page("benchmark")
+    said = words(app)
+    assert app.multiselect(key="bench-results").value == ["single", "best"]
+    assert "more of 30 boards than lab model" in said and "Lab model, best of 8 guises, self-checked solves" in said
+    assert "the shortest legal one of 8 answers to each board. The paper's rows are single answers." in said
+
+
 def test_results_on_other_boards_are_not_paired(suite: list[Instance], elsewhere: Path) -> None:
     build_result(elsewhere, "one", suite, 0.5)
     build_result(elsewhere, "two", suite[:-1], 0.5)
@@ -197,6 +209,8 @@ def test_what_is_shown_first_are_bases_and_ends_and_all_of_a_session_that_is_alo
         reports += [build_result(tmp_path, f"{session}-{i}", suite, 0.5, session=session, stage=i, method="grpo").report for i in range(4)]
     assert [report.id for report in first_choice(reports)] == ["base", "a-3", "b-3"]
     assert [report.id for report in first_choice(reports[:5])] == ["base", "a-0", "a-1", "a-2", "a-3"]
+    best = build_result(tmp_path, "a-3-best", suite, 0.9, session="a", stage=3, guises=8).report
+    assert [report.id for report in first_choice([*reports, best])] == ["base", "a-3", "a-3-best", "b-3"], "beside the single answers"
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])

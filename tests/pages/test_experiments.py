@@ -192,7 +192,7 @@ TWINS: list[tuple[str, dict[str, Any]]] = [
     ("replay", {"kind": "engineers", "engineers-built-1": ["uniform", "rules"]}),
     ("headroom", {"preset": "layouts", "students": ["lab-model", "student:never-saw-4"], "prediction": "it's 3 points, \"or\" more"}),
     ("benchmark", {"model": "built:2", "suite": "quick"}),
-    ("benchmark", {"model": "student:never-saw-4", "suite": "paper"}),
+    ("benchmark", {"model": "student:never-saw-4", "suite": "paper", "guises": True}),
 ]  # fmt: skip
 """(page, what is changed in its form, by the keys of its fields)."""
 OPEN = {"studies": "study-new", "headroom": "headroom-new", "benchmark": "measure"}

@@ -24,11 +24,13 @@ from frozenlab.lake.planners.lacam import LaCAM
 from frozenlab.lake.rules import Verdict, judge, judge_paths, walk
 from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.models.folders import ADAPTER, ADAPTER_CONFIG, LAB_MODEL, PLANNER, policy_folder
-from frozenlab.models.policy import Sampling
+from frozenlab.models.policy import Completion, Sampling
 from frozenlab.session.planner import Planner, PlannerError
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.lake.dialects import render_plan
+from frozenlab.tasks.lake.guises import guises
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import connected_board, reachable_board
@@ -291,6 +293,20 @@ def test_the_model_plans_and_its_answers_are_shown(page: AppTest, asked: list[di
     assert players(page)[0]["tracks"][0]["badge"] == "ends away from its goal"
     let_it_plan()
     assert "it died" in page.error[0].value
+
+
+def test_the_best_of_8_guises_is_shown_and_how_many_of_them_are_legal(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = guises(2, 8, seed=0)
+    written = [("RRW", "WLL"), ("RR", "L"), ("RR", "LL"), *[("RR", "L")] * 5]
+    texts = iter(render_plan(look.paths(SMALL, walk(SMALL, plan))) for look, plan in zip(looks, written, strict=True))
+    monkeypatch.setattr(Planner, "answer", lambda *_, **__: [Completion(next(texts), 5, True)])
+    on(page, SMALL).segmented_control(key="play_way").set_value("Best of 8 guises").run()
+    button(page, "Let the model plan").click().run()
+    chosen = page.segmented_control(key="play_chosen")
+    assert "2 of 8 guises have a legal plan (✓), 1 optimal" in chosen.label and chosen.value == 2
+    [track, _] = players(page)[0]["tracks"]
+    assert track["label"] == "Lab model, as shipped, best of 8 guises" and track["outcome"] == "optimal"
+    assert track["paths"] == [[[0, 0], "RR"], [[2, 2], "LL"]], "as it is on the board"
 
 
 def test_every_stage_plans_the_board_side_by_side(

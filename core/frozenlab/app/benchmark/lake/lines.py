@@ -150,10 +150,11 @@ def ranked(lines: Sequence[Line], agents: int, metric: Metric) -> list[Line]:
 
 
 def in_order(reports: Sequence[LakeReport]) -> list[LakeReport]:
-    """Bases first, then session by session and stage by stage."""
+    """Bases first, then session by session and stage by stage; single answers before the best of several guises."""
 
-    def place(report: LakeReport) -> tuple[bool, str, int, float]:
-        return report.session is not None, report.session or "", -1 if report.stage is None else report.stage, report.created
+    def place(report: LakeReport) -> tuple[bool, str, int, int, float]:
+        stage = -1 if report.stage is None else report.stage
+        return report.session is not None, report.session or "", stage, report.guises, report.created
 
     return sorted(reports, key=place)
 
