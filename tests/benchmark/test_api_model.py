@@ -152,6 +152,17 @@ def test_the_command_line_measures_it_and_says_how(
     assert "key" not in (tmp_path / "made" / "report.json").read_text().lower()
 
 
+def test_each_guise_of_a_board_is_a_question_with_its_price(tmp_path: Path, boards: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
+    costs: list[Any] = []
+    with serving(lambda server, request: server.stream("There is no plan.")) as server:
+        hosts.allow(server.url.split("/")[2])
+        task = task_for("api:gpt", boards, SessionStore(), server=Address(base_url=server.url, model="gpt"), guises=2)
+        report, rows = measure(task, "best", before_paying=costs.append)
+    assert costs[0].requests == len(server.seen) == 10 and report.title == "gpt, best of 2 guises, self-checked"
+    assert (rows["guise"] == 0).all() and (rows["valid_guises"] == 0).all() and (rows["tokens"] == 400).all()
+
+
 def test_a_temperature_that_the_server_refuses_is_not_claimed(
     tmp_path: Path, tasks: list[Any], boards: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
