@@ -1,12 +1,14 @@
 """The gain of a preset session over seeds: one session per seed, measured on its test boards before training and after each stage.
 
-    python -m recipes.preset_seeds SESSIONS [--preset quick] [--method grpo] [--first 0] [--seeds 10]
+    python -m recipes.preset_seeds SESSIONS [--preset quick] [--method grpo] [--engineer policy] [--first 0] [--seeds 10]
     python -m recipes.preset_seeds --readme
+    python -m recipes.preset_seeds --twins
 
-The first line runs the sessions in the folder SESSIONS and keeps a small table of each, ``assets/preset_seeds/PRESET-METHOD/SEED.parquet``:
-one row per board and moment. A seed with a table is not run again, and a stopped session resumes, so several processes may
-share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a
-test compares the two.
+The first line runs the sessions in the folder SESSIONS and keeps a small table of each, ``assets/preset_seeds/PRESET-
+METHOD/SEED.parquet``: one row per board and moment (``-fixed`` stands at the end of the folder's name for another engineer). A seed
+with a table is not run again, and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here,
+``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a test compares the two. The third compares
+them with their twins, which kept their config.
 """
 
 from __future__ import annotations
@@ -37,10 +39,10 @@ COLUMNS = ["trained", "board_id", "agents", "size", "valid", "optimal"]
 METRICS = ("valid", "optimal")
 
 
-def run(folder: Path, preset: str, method: str, seed: int) -> Session:
+def run(folder: Path, preset: str, method: str, engineer: str, seed: int) -> Session:
     """The finished session of a seed, in ``folder``."""
     if not folder.exists():
-        command = ["run", "--preset", preset, "--method", method, "--seed", str(seed), "--out", str(folder)]
+        command = ["run", "--preset", preset, "--method", method, "--engineer", engineer, "--seed", str(seed), "--out", str(folder)]
     else:
         command = ["resume", str(folder)]
     if not folder.exists() or Session(folder).state().status != "done":
@@ -60,9 +62,23 @@ def answers(session: Session) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True).astype({"trained": "int8", "agents": "int8", "size": "int8"})
 
 
-def kept(preset: str = "quick", method: str = "grpo") -> dict[int, pd.DataFrame]:
+def place(preset: str, method: str, engineer: str) -> Path:
+    """The folder of the recorded tables."""
+    return KEPT / "-".join([preset, method, *([] if engineer == "policy" else [engineer])])
+
+
+def kept(preset: str = "quick", method: str = "grpo", engineer: str = "policy") -> dict[int, pd.DataFrame]:
     """The recorded tables by seed."""
-    return {int(path.stem): pd.read_parquet(path) for path in sorted((KEPT / f"{preset}-{method}").glob("*.parquet"))}
+    return {int(path.stem): pd.read_parquet(path) for path in sorted(place(preset, method, engineer).glob("*.parquet"))}
+
+
+def against_twins(metric: str) -> str:
+    """What the redesigns brought at the end: the rate with them less that of the twin without, over seeds."""
+    ends = [rates(kept(engineer=engineer), metric).iloc[:, -1] for engineer in ("policy", "fixed")]
+    change = (ends[0] - ends[1]).dropna()
+    low, high = over_seeds(change.tolist())
+    spread = f"from {signed(change.min(), MANY)} to {signed(change.max(), MANY)}"
+    return f"{metric}: {points(change.mean(), MANY)} ({interval(low, high, MANY)}), {spread}, {len(change)} seeds"
 
 
 def rates(tables: dict[int, pd.DataFrame], metric: str) -> pd.DataFrame:
@@ -107,10 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("sessions", type=Path, nargs="?", help="folder of the sessions")
     parser.add_argument("--preset", default="quick", choices=[name for name, preset in PRESETS.items() if preset.language is None])
     parser.add_argument("--method", default="grpo")
+    parser.add_argument("--engineer", default="policy")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--seeds", type=int, default=10, help="number of seeds")
     parser.add_argument("--readme", action="store_true", help="write the README's table from the recorded tables, and run nothing")
+    parser.add_argument("--twins", action="store_true", help="compare the recorded tables with those of engineer fixed, and run nothing")
     options = parser.parse_args(arguments)
+    if options.twins:
+        print(*map(against_twins, METRICS), sep="\n")
+        return
     if options.readme:
         write_readme()
         return
@@ -118,9 +139,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("name the folder of the sessions")
     options.sessions.mkdir(parents=True, exist_ok=True)
     for seed in range(options.first, options.first + options.seeds):
-        path = KEPT / f"{options.preset}-{options.method}" / f"{seed}.parquet"
+        path = place(options.preset, options.method, options.engineer) / f"{seed}.parquet"
         if not path.exists():
-            session = run(options.sessions / f"{options.preset}-{options.method}-{seed}", options.preset, options.method, seed)
+            session = run(options.sessions / f"{path.parent.name}-{seed}", options.preset, options.method, options.engineer, seed)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_parquet(path, answers(session))
         table = pd.read_parquet(path).groupby("trained")[list(METRICS)].mean()

@@ -43,7 +43,7 @@ def test_a_finished_seed_is_not_run_again(
 ) -> None:
     ran: list[int] = []
     monkeypatch.setattr(preset_seeds, "KEPT", tmp_path / "kept")
-    monkeypatch.setattr(preset_seeds, "run", lambda folder, preset, method, seed: ran.append(seed) or session)
+    monkeypatch.setattr(preset_seeds, "run", lambda folder, preset, method, engineer, seed: ran.append(seed) or session)
     preset_seeds.main([str(tmp_path / "runs"), "--seeds", "2"])
     preset_seeds.main([str(tmp_path / "runs"), "--seeds", "3"])
     assert ran == [0, 1, 2] and sorted(preset_seeds.kept()) == [0, 1, 2]
@@ -61,3 +61,8 @@ def test_readme_shows_what_is_kept() -> None:
     for table in tables.values():
         assert table["board_id"].nunique() * (PRESETS["quick"].stages + 1) == len(table)
     assert {SessionStore().open("example-quick").spec.seed} <= set(tables)
+
+
+def test_the_docs_say_what_the_twins_say() -> None:
+    valid = preset_seeds.against_twins("valid").removeprefix("valid: ").split(",")[0]
+    assert valid in (preset_seeds.places.ROOT / "docs" / "results.md").read_text(encoding="utf-8")
