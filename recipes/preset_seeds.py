@@ -4,11 +4,10 @@
     python -m recipes.preset_seeds --readme
     python -m recipes.preset_seeds --twins
 
-The first line runs the sessions in the folder SESSIONS and keeps a small table of each, ``assets/preset_seeds/PRESET-
-METHOD/SEED.parquet``: one row per board and moment (``-fixed`` stands at the end of the folder's name for another engineer). A seed
-with a table is not run again, and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here,
-``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a test compares the two. The third compares
-them with their twins, which kept their config.
+The first line runs the sessions in the folder SESSIONS and keeps a small table of each in ``assets/preset_seeds/PRESET-METHOD`` (with
+another engineer than `policy` its name is added): ``SEED.parquet``, one row per board and moment. A seed with a table is not run again,
+and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second
+writes README's table from the kept ones; a test compares the two. The third compares them with their twins, which kept their config.
 """
 
 from __future__ import annotations

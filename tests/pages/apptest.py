@@ -65,7 +65,7 @@ def source(app: AppTest, verbatim: tuple[str, ...] = ("text", "code")) -> str:
     """The same as Markdown and HTML, with what keeps foreign words from being either."""
     parts = [
         element.value
-        for kind in ("title", "subheader", "markdown", "caption", *verbatim, "info", "warning", "error")
+        for kind in ("title", "header", "markdown", "caption", *verbatim, "info", "warning", "error")
         for element in getattr(app, kind)
     ]
     parts += [element.proto.body for element in app.get("html")]

@@ -79,7 +79,7 @@ def test_train_validates_on_the_teams_of_the_config() -> None:
 
 def test_the_story_shows_every_cell(folder: Path) -> None:
     app = open_page("story", session="mixed", stage="1")
-    assert "Results by team and map size" in [heading.value for heading in app.subheader]
+    assert "Results by team and map size" in [heading.value for heading in app.header]
     said = "".join(words(open_page("story", session="mixed", stage="1", part=part)) for part in ("read", "wrote"))
     assert "3 on 5×5" in said and "Size 5 with 3 agents" in said
     app = open_page("story", session="mixed", stage="1", part="failed")

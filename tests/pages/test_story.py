@@ -124,7 +124,7 @@ def test_prompt_and_raw_answer_stand_to_the_letter(whole: Session) -> None:
 def test_what_is_proposed_after_the_last_stage_is_no_change() -> None:
     said, app = answer(seen("3")), seen("3", "wrote")
     assert "was never trained on" in said and "It predicted" not in said and "Then the model itself" not in said
-    heads = [head.value for head in app.subheader]
+    heads = [head.value for head in app.header]
     assert "What it would train on next; nobody did" in heads and "What changed in the config" not in heads
     labels = [expander.label for expander in app.expander]
     assert not any(label.startswith("What if?") for label in labels)
@@ -302,7 +302,7 @@ def asked(elsewhere: Path) -> Session:
 def test_a_session_that_waits_is_answered_on_its_story(asked: Session, submitted: list[Session]) -> None:
     session = asked
     app = story(session="asked")
-    assert "What should it train on next?" in [head.value for head in app.subheader]
+    assert "What should it train on next?" in [head.value for head in app.header]
     app.number_input(key="turn-asked-0-4-hole_ratio").set_value(95.0).run()
     assert any("The guard will repair" in warning.value for warning in app.warning)
     app.number_input(key="turn-asked-0-4-expected").set_value(40.0).run()

@@ -41,7 +41,7 @@ def test_arms_stand_beside_each_other_and_lead_to_their_stories() -> None:
     build_session(SessionStore().root)
     app = open_page("wrote", study="mine")
     assert "In each of 2 training runs the arms wrote different configs." in words(app)
-    assert [head.value for head in app.subheader] == ["Before training", "After stage 1", "After stage 2"]
+    assert [head.value for head in app.header] == ["Before training", "After stage 1", "After stage 2"]
     session = study.session(study.cells[0])
     assert session is not None
     said = [record.proposal.summary for stage in (None, 0, 1) if (record := session.proposal(stage)) and record.proposal]
@@ -80,7 +80,7 @@ def test_a_session_within_a_study_has_an_address_and_can_be_forked() -> None:
     assert look_at("session", session.address, store.root)(), "its feed"
     forked = fork(session, 0, store)
     assert forked.spec.parent is not None and store.open(forked.spec.parent.session).dir == session.dir
-    assert "Branches" in [head.value for head in open_page("story", session="mine/rules-s0", part="session").subheader]
+    assert "Branches" in [head.value for head in open_page("story", session="mine/rules-s0", part="session").header]
 
 
 @pytest.mark.parametrize("name", ["mine/", "/rules-s0", "mine/rules-s0/x", "../rules-s0", "mine/..", "other/rules-s0", "mine/rules-s1"])

@@ -41,7 +41,7 @@ def page() -> None:
 
 
 def the_loop() -> None:
-    st.subheader("The loop", anchor="loop")
+    st.header("The loop", anchor="loop")
     for column, (place, (name, what, target)) in zip(st.columns(len(LOOP)), enumerate(LOOP, start=1), strict=True):
         column.markdown(f"**{place}. {name}**  \n{what}")
         column.page_link(nav.path(target), label=nav.PAGES[target][0])
@@ -53,12 +53,12 @@ def the_loop() -> None:
 
 
 def the_words() -> None:
-    st.subheader("The words", anchor="words")
+    st.header("The words", anchor="words")
     glossary.every_word()
 
 
 def a_lesson() -> None:
-    st.subheader("A first hour", anchor="lesson", help="For a class, or on your own. Nothing is downloaded, and no GPU is needed.")
+    st.header("A first hour", anchor="lesson", help="For a class, or on your own. Nothing is downloaded, and no GPU is needed.")
     for place, (target, task) in enumerate(LESSON, start=1):
         link, words = st.columns([0.6, 5], vertical_alignment="center")
         link.page_link(nav.path(target), label=f"{place}. {nav.PAGES[target][0]}")

@@ -54,7 +54,7 @@ def page() -> None:
     queue_line(store)
     if hero is not None:
         what_training_did(hero)
-        st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
+        st.header("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
         loop_picture(hero, key="loop")
     if found:
         session_list(found, len(known))
@@ -100,7 +100,7 @@ def doors(hero: Session | None) -> None:
 def door(place: DeltaGenerator, title: str, what: str) -> DeltaGenerator:
     """A card with a title and a sentence; returns the row for its buttons."""
     card = place.container(border=True, height="stretch")
-    card.subheader(title, anchor=False)
+    card.header(title, anchor=False)
     card.markdown(what)
     return card.container(horizontal=True)
 
@@ -155,7 +155,7 @@ def what_training_did(session: Session) -> None:
 
 def session_list(found: list[Session], total: int) -> None:
     """Those of ``found``, the newest, and a button for more of the ``total``."""
-    st.subheader("Sessions on this machine", anchor=False)
+    st.header("Sessions on this machine", anchor=False)
     shown = found[: st.session_state.get(SHOWN, LISTED)]
     for session in shown:
         session_row(session)

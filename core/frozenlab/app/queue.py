@@ -44,7 +44,7 @@ def queue_section(store: SessionStore) -> None:
     found = look(store.root)
     if found.jobs or found.paused:
         hint = "Jobs begin in this order, as many at a time as the machine has room for."
-        st.subheader("The queue of this machine", anchor=False, help=hint)
+        st.header("The queue of this machine", anchor=False, help=hint)
         st.fragment(rows, run_every=LOOK)(store, tuple(job.folder for job in found.jobs))
     if found.unfinished:
         unfinished(found, store)

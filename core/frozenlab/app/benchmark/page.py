@@ -53,7 +53,7 @@ def opened(folder: str, changed: tuple[int, ...]) -> Result:
 def by_cell(reports: Sequence[PlainReport]) -> None:
     """A table for each suite that has results, which come in the order in which they were made."""
     for suite in dict.fromkeys(report.suite for report in reports):
-        st.subheader(f"The suite {markup.plain(suite)}", anchor=False)
+        st.header(f"The suite {markup.plain(suite)}", anchor=False)
         own = sorted((report for report in reports if report.suite == suite), key=lambda report: report.created)
         cells = in_order({cell.cell for report in own for cell in report.cells})
         rows = [(escape(report.title), *rates(cells, report)) for report in own]

@@ -36,7 +36,7 @@ def write_config(contest: Contest, table: pd.DataFrame, again: bool) -> None:
         again: it is not the first config.
     """
     begun = contest.spec.session.initial_config
-    st.subheader("Try another config" if again else "What should it practise next?", anchor=False)
+    st.header("Try another config" if again else "What should it practise next?", anchor=False)
     refusals.show_reason(ERROR)
     token_cards(contest, table, guess_of(contest))
     left = TOKENS - sum(laid(contest).values())

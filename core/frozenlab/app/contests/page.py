@@ -101,7 +101,7 @@ def choose_student() -> None:
         place.markdown(words)
     found = Contest.all(sessions.store())[:SHOWN]
     if found:
-        st.subheader("Contests on this machine", anchor=False)
+        st.header("Contests on this machine", anchor=False)
     places = st.container(gap=None)
     for contest in found:
         people = sum(entry.kind == "person" for entry in contest.entries)
@@ -238,7 +238,7 @@ def choose(contest: Contest, again: bool = False) -> None:
     if base is None or table is None or context is None:
         return
     if contest.spec.weak and not again and guess_of(contest) is None:
-        st.subheader("Which kind of task was it taught wrong?", anchor=False)
+        st.header("Which kind of task was it taught wrong?", anchor=False)
         guess_cards(contest, table)
         st.caption(
             "Every card shows a task that it failed. On a board, each agent goes from its disc to the square of its colour, past holes; "

@@ -50,7 +50,7 @@ def race(contest: Contest, own: Sequence[int]) -> None:
             possible(contest)
             scoreboard(contest)
     pair = (person, engineer)
-    st.subheader("Side by side", anchor=False)
+    st.header("Side by side", anchor=False)
     for one, place in zip(pair, st.columns(2, gap="large"), strict=True):
         with place:
             side_view(contest, one)
@@ -253,7 +253,7 @@ def curves(contest: Contest, pair: Sequence[Entry]) -> Chart:
 
 def scoreboard(contest: Contest) -> None:
     """All entries by points, and the gain of each on each kind of task."""
-    st.subheader("Scoreboard", anchor=False)
+    st.header("Scoreboard", anchor=False)
     found = scores(contest)
     before = by_cell(contest, None)
     cells = in_order(before)

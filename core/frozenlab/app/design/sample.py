@@ -32,7 +32,7 @@ DRAWING = "Drawing boards and solving them"
 def drawn_boards(config: EnvironmentConfig | None) -> list[Instance] | None:
     """Pictures of boards drawn from ``config`` (None: it cannot be drawn), and the player of the chosen one. Returns all drawn boards."""
     top = st.container(horizontal=True, vertical_alignment="bottom")
-    top.subheader("Boards drawn from it", anchor=False)
+    top.header("Boards drawn from it", anchor=False)
     n = top.segmented_control(
         "Boards", [12, 48, 192], default=48, required=True, key="design_n", persist_state="session", label_visibility="collapsed"
     )
@@ -85,7 +85,7 @@ def caption(instance: Instance) -> str:
 
 def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:
     """What the config asks for, and what was drawn."""
-    st.subheader("What was asked for, and what was drawn", anchor=False)
+    st.header("What was asked for, and what was drawn", anchor=False)
     st.dataframe(
         compare(instances, config),
         hide_index=True,

@@ -41,7 +41,7 @@ def show_skills(report: HeadroomReport) -> None:
     matrix = chosen_student(report.matrices)
     left, right = st.columns([1.5, 1], gap="large")
     with left:
-        st.subheader(
+        st.header(
             f"Which skill teaches which, to {matrix.student}", anchor=False,
             help="Cosine of the policy gradients of two cells, corrected for noise: 1 means that practice in one improves the other as "
             "practice in itself would, 0 that they are separate skills, below 0 that one harms the other.",
@@ -54,7 +54,7 @@ def show_skills(report: HeadroomReport) -> None:
         else:
             st.info("No cell has a gradient that is distinguishable from noise.")
     with right:
-        st.subheader("In words", anchor=False)
+        st.header("In words", anchor=False)
         known = (("Participation ratio", matrix.participation), ("Entropy rank", matrix.entropy))
         ranks = [f"**{name}**: {rank_words(rank)}" for name, rank in known if rank is not None]
         st.markdown("\n".join(f"- {line}" for line in [*ranks, *map(markup.plain, report.sentences)]))
@@ -74,16 +74,14 @@ def show_configs(report: HeadroomReport) -> None:
     place = None if student == "all" else report.students.index(student)
     left, right = st.columns([1.6, 1], gap="large")
     with left:
-        st.subheader(
-            "Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates."
-        )
+        st.header("Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates.")
         theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")
     with right:
-        st.subheader("Best for each student", anchor=False)
+        st.header("Best for each student", anchor=False)
         st.dataframe(students_table(report, forks), hide_index=True, width="stretch", key="headroom-best")
         note("The mean gain of the best config is too high by chance: it was chosen for it. The oracle above is scored elsewhere.")
         if forks.doses:
-            st.subheader("Dose", anchor=False, help="The best config of each student, approached in steps, with draws of its own.")
+            st.header("Dose", anchor=False, help="The best config of each student, approached in steps, with draws of its own.")
             theme.chart(dose_figure(forks.doses), "headroom-dose")
             first = forks.doses[0].gain
             st.caption(f"Intervals over {first.n} {first.unit}s.")
@@ -94,10 +92,10 @@ def show_noise(report: HeadroomReport) -> None:
     assert forks is not None, "the view is offered only with forks"
     left, right = st.columns([1, 1], gap="large")
     with left:
-        st.subheader("Replicate 1 against replicate 2", anchor=False, help="Each config twice, with other training draws and other tasks.")
+        st.header("Replicate 1 against replicate 2", anchor=False, help="Each config twice, with other training draws and other tasks.")
         theme.chart(replicates_figure(report, forks), "headroom-replicates")
     with right:
-        st.subheader("In words", anchor=False)
+        st.header("In words", anchor=False)
         st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
 
 

@@ -128,7 +128,7 @@ def way_in(lesson: Lesson) -> None:
 
 def results(lesson: Lesson) -> None:
     """Pupils and chapters: what is solved after how many tries, and what went wrong with the newest answer."""
-    st.subheader("Who has solved what", anchor=False)
+    st.header("Who has solved what", anchor=False)
     found = records.standings(lesson.class_name, SessionStore())
     if not found:
         st.caption("No answers yet. They appear here by themselves.")

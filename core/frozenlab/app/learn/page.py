@@ -101,12 +101,12 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     wide = chapter.name == "search"
     exercise, picture = (st.container(), st.container()) if wide else st.columns([1, 1], gap="large")
     with exercise:
-        st.subheader(f"Your turn :small[:gray[{chapter.minutes} minutes]]", anchor=False)
+        st.header(f"Your turn :small[:gray[{chapter.minutes} minutes]]", anchor=False)
         take(chapter.exercise(), chapter.name, lesson, learner)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")
     with picture:
-        st.subheader("Look", anchor=False)
+        st.header("Look", anchor=False)
         if looks(chapter.name):
             chapter.picture()
     onwards(chapter, lesson)

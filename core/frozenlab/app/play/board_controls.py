@@ -37,7 +37,7 @@ BY_PEN = (
 def choose_board(store: SessionStore, places: Places) -> Board:
     """The controls at the left, and the board."""
     with places.board:
-        st.subheader("Board", anchor=False)
+        st.header("Board", anchor=False)
         source = st.segmented_control(
             "Where the board comes from", SOURCES, default=SOURCES[0], required=True,
             label_visibility="collapsed", width="stretch", key="play_source", persist_state="session",

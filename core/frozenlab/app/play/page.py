@@ -104,7 +104,7 @@ def reveal() -> None:
 
 def show_search(board: Board, solution: Solution) -> None:
     """The constraint tree of the board, for the reader to step through in the browser."""
-    st.subheader("How a solver finds it: Conflict-Based Search", anchor=False)
+    st.header("How a solver finds it: Conflict-Based Search", anchor=False)
     if board.size > MAX_SIZE or board.num_agents > MOST_SEARCHED:
         st.caption(f"It is shown on boards up to {MAX_SIZE}×{MAX_SIZE} with {MOST_SEARCHED} agents.")
         return

@@ -77,7 +77,7 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
     if saved is not None and saved.board != board:
         saved = None
     with places.plan:
-        st.subheader("Plan", anchor=False)
+        st.header("Plan", anchor=False)
         options = [SINGLE_MODEL, EVERY_STAGE, SEARCH, *([RECORDED] if saved else [])]
         if state.get("play_planner") not in options:
             state.play_planner = SINGLE_MODEL

@@ -131,7 +131,7 @@ def show_found(board: Board) -> None:
     if not (histories := found_on(board)):
         return
     markup.styles()
-    st.subheader("Planners on this board", anchor=False)
+    st.header("Planners on this board", anchor=False)
     head = [
         ("planner", ""), ("promises", ""), ("first plan", "seconds"), ("sum of costs", "over the agents: when each is home for good"),
         ("that is", ""), ("makespan", "when the last agent is home for good"), ("best plan", "seconds"),

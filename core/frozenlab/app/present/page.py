@@ -154,7 +154,7 @@ def told(session: Session, found: list[Session]) -> tuple[Session | None, list[S
 
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
     """What the talk is about, which scenes it has, in which order, and what to say."""
-    st.subheader("Your talk", anchor=False)
+    st.header("Your talk", anchor=False)
     allowed = refusals.changes()
     if allowed["disabled"]:
         st.caption(allowed["help"])

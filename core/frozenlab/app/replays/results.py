@@ -126,7 +126,7 @@ def show_replay(name: str, replay: Replay) -> None:
     answer = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))
     st.html(f'<p class="fl-answer">{answer}</p><p class="fl-note">{escape(" ".join(others))}</p>')
     arms_answered = [arm.name for arm in replay.spec.arms if arm.name in set(table["arm"])]
-    st.subheader(
+    st.header(
         "What every arm would do",
         anchor=False,
         help="The next config, cell by cell. On the pale band: the reference arm.",
@@ -180,7 +180,7 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
     def bar(words: str) -> ColumnConfig:
         return st.column_config.ProgressColumn(min_value=0.0, max_value=longest, format="%.1f", help=words)
 
-    st.subheader("How the arms compare", anchor=False)
+    st.header("How the arms compare", anchor=False)
     st.dataframe(
         shown, hide_index=True, width="stretch", key="replay-table",
         column_config={
@@ -216,7 +216,7 @@ def one_answer(replay: Replay, answers: Sequence[Answer], session: Session | Non
     st.query_params["arm"], st.query_params["answer"] = arm, str(answer)
     st.session_state["replay-arm"], st.session_state["replay-answer"] = arm, answer
     title, which, nth = st.columns([2.2, 1.2, 0.8], vertical_alignment="bottom")
-    title.subheader("One answer", anchor=False)
+    title.header("One answer", anchor=False)
     arms = [one.name for one in replay.spec.arms if one.name in by_arm]
     which.selectbox("Arm", arms, key="replay-arm", on_change=pick, format_func=name_of)
     nth.selectbox(

@@ -101,7 +101,7 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
 
 def curves(found: Sequence[Session], names: Sequence[str]) -> None:
     head, choice = st.columns([1, 1.2], vertical_alignment="bottom")
-    head.subheader(
+    head.header(
         "Learning", anchor=False, help="Marks: held-out boards, with 95 % intervals. Lines: sampled training plans, a running mean."
     )
     axis = choice.segmented_control(
@@ -283,7 +283,7 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
 
 def paired(results: Sequence[Measured]) -> None:
     """Each pair of runs on the boards that both were measured on."""
-    st.subheader(
+    st.header(
         "On the same boards", anchor=False,
         help="The last results of each two runs on the boards that both were measured on, and the exact McNemar test.",
     )  # fmt: skip
@@ -332,7 +332,7 @@ def boards(results: Sequence[Measured]) -> None:
     tables = shared(results)
     if tables[0].empty:
         return
-    st.subheader(
+    st.header(
         "The same board",
         anchor=False,
         help="The plan that the last measured checkpoint of each run wrote for a held-out board, in lockstep.",
@@ -365,7 +365,7 @@ def row_of(table: pd.DataFrame, board: str) -> pd.Series:
 
 
 def settings(found: Sequence[Session], names: Sequence[str]) -> None:
-    st.subheader("What was different", anchor=False)
+    st.header("What was different", anchor=False)
     specs, configs = spec_rows(found), config_rows(found)
     different = [row for row in specs if row.differs]
     if different:

@@ -38,7 +38,7 @@ def show_ledger(session: Session, store: SessionStore) -> None:
     own = own_predictions(session)
     if own.empty:
         return
-    st.subheader("The prediction ledger", anchor=False, help=HELP)
+    st.header("The prediction ledger", anchor=False, help=HELP)
     st.markdown(sentence(score(session.spec.engineer.kind, own)))
     st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.suite == 'test' else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")

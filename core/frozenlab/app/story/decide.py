@@ -42,7 +42,7 @@ SAME = 0.05
 def your_turn(moment: Moment, stage: int, context: Context) -> None:
     """The session waits for a person to write the next config."""
     session = moment.session
-    st.subheader("What should it train on next?", anchor=False, help="Your proposal passes the guard and is scored like any engineer's.")
+    st.header("What should it train on next?", anchor=False, help="Your proposal passes the guard and is scored like any engineer's.")
     drawn = session.environment(stage)
     if drawn is None:
         return

@@ -86,10 +86,10 @@ def results(moment: Moment) -> None:
     noun = cells_noun(moment.after["config_cell"].unique())
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(f"Results by {noun}", anchor=False)
+        st.header(f"Results by {noun}", anchor=False)
         theme.chart(once(lambda: rates_by_cell(earlier, now), "story rates", *moment.key), "rates")
     with right:
-        st.subheader(
+        st.header(
             f"First faults by {noun}", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
         )
         panels = [now] if earlier is None else [earlier, now]
@@ -112,7 +112,7 @@ def follow_bar() -> None:
 
 
 def boards(moment: Moment) -> None:
-    st.subheader("The boards behind the numbers", anchor=False)
+    st.header("The boards behind the numbers", anchor=False)
     view = view_of(moment.session.spec.tasks)
     pick, stage = st.columns([1, 2.1], gap="large")
     with pick:
@@ -188,7 +188,7 @@ def filtered(before: pd.DataFrame | None, after: pd.DataFrame, cell: str | None,
 def what_it_saw(moment: Moment, context: Context) -> None:
     session, record = moment.session, moment.record
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader("What it read", anchor=False, help="All that the engineer saw. Click the id of a line to see the boards behind it.")
+        st.header("What it read", anchor=False, help="All that the engineer saw. Click the id of a line to see the boards behind it.")
         if context.stage is not None:  # a replay starts from a stage
             address = {"session": session.address, "stage": str(context.stage + 1)}
             st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
@@ -225,7 +225,7 @@ def size_of(lines: Sequence[Evidence], tokens: str | None) -> list[str]:
 
 def what_it_said(moment: Moment, record: ProposalRecord) -> None:
     outcomes, context = moment.outcomes, moment.context
-    st.subheader("What it wrote", anchor=False)
+    st.header("What it wrote", anchor=False)
     if moment.is_last:
         st.caption("It was asked once more after the last stage. Nobody trained on this answer, so nothing tested what it predicts.")
     if record.kept_because is not None:
@@ -248,7 +248,7 @@ def what_it_said(moment: Moment, record: ProposalRecord) -> None:
 
 
 def what_it_changed(moment: Moment, record: ProposalRecord) -> None:
-    st.subheader("What it would train on next; nobody did" if moment.is_last else "What changed in the config", anchor=False)
+    st.header("What it would train on next; nobody did" if moment.is_last else "What changed in the config", anchor=False)
     rows, family = knob_rows(record), family_of(record.config_after.family)
     st.html(config_table(rows, overall_by_cell(moment.validation), family))
     if layouts := layouts_table(rows, family):
@@ -267,7 +267,7 @@ def was_right(moment: Moment) -> None:
     accuracy = judgement(moment.outcomes)
     if accuracy is None:
         return
-    st.subheader(
+    st.header(
         "Was it right?", anchor=False,
         help="The predicted change of the valid rate on each cell, and the change that the next stage brought on the same boards.",
     )  # fmt: skip

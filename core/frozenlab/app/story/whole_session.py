@@ -60,7 +60,7 @@ def show_branches(session: Session) -> None:
     branches = family(session, sessions.store())
     if len(branches) == 1:
         return
-    st.subheader("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
+    st.header("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
     drawn, listed = st.columns([1.5, 1], gap="large")
     with drawn:
         theme.chart(branches_figure(branches, session.address), "branches")
@@ -93,7 +93,7 @@ def show_map(moment: Moment) -> None:
     axes, paths = once(lambda: ways(session), "story stops", moment.revision)
     if len({stop.stage for path in paths for stop in path}) < 2:
         return
-    st.subheader(
+    st.header(
         "The path through the config space", anchor=False,
         help="A point is a stage; arrows lead from stage to stage, and this stage is ringed. Click a point for its boards. " + SHADE_HELP,
     )  # fmt: skip
@@ -125,7 +125,7 @@ def show_stages(moment: Moment) -> None:
     session = moment.session
     moments = moment.every
     if len(moments) > 1:
-        st.subheader(
+        st.header(
             f"The whole session by {cells_noun(session.spec.initial_config.cells)}", anchor=False,
             help="Valid rate before training (0) and after each stage, with 95 % intervals.",
         )  # fmt: skip

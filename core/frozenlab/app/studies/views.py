@@ -46,7 +46,7 @@ def ink(usual: int = 14) -> Ink:
 def show_main(report: StudyReport, measure: Measure) -> None:
     """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
     assert report.main is not None  # else the view is not offered
-    st.subheader(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
+    st.header(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
     st.dataframe(by_arm(report.main), hide_index=True, width="stretch", key="study-main")
     st.caption(main_note(report.main))
     theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
@@ -63,13 +63,13 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
     left, right = st.columns([1.25, 1], gap="large")
     with left:
         help_text = "Mean change with its 95 % interval over seeds, or over students. Filled: clear after Holm's correction."
-        st.subheader("Effects", anchor=False, help=help_text)
+        st.header("Effects", anchor=False, help=help_text)
         if rows.compared:
             theme.chart(effects_figure(rows.compared, measure, ink()), "study-effects")
     with right:
         sentences = rows.sentences or (report.sentences if measure == "valid" else ())
         if sentences:
-            st.subheader("In words", anchor=False)
+            st.header("In words", anchor=False)
             st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
     st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
     if report.spec.students:
@@ -90,7 +90,7 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
 def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
     """The effects as per cent of headroom: of the study's own, or else of one that was measured for its config and policies."""
     if (own := rows.headroom) is not None:
-        st.subheader("Per cent of headroom", anchor=False, help="100 % is what the oracle gains over equal shares.")
+        st.header("Per cent of headroom", anchor=False, help="100 % is what the oracle gains over equal shares.")
         st.caption(headroom_note(own, report.spec))
         if own.shares:
             st.dataframe(headroom_table(own), hide_index=True, width="stretch", key="study-headroom")
@@ -114,14 +114,14 @@ def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
 def show_arms(report: StudyReport, measure: Measure) -> None:
     rows = report.of(measure)
     if rows.curves:
-        st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
+        st.header(f"How each arm learnt, {measure} plans", anchor=False)
         theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves")
         st.caption(curves_note(report, rows))
     else:
         st.caption("This report is from before learning curves were kept.")
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(
+        st.header(
             "Where it ended",
             anchor=False,
             help=f"Final {measure} rate: circles are seeds or students, joined from arm to arm, diamonds means.",
@@ -129,7 +129,7 @@ def show_arms(report: StudyReport, measure: Measure) -> None:
         theme.chart(arms_figure(rows.arms, measure, ink()), "study-arms")
     with right:
         title = "Student by student" if report.spec.students else "Seed by seed"
-        st.subheader(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
+        st.header(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
         rates = arms_table(rows.arms)
         tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
         look: dict[str, Any] = dict(hide_index=True, width="stretch", key="study-rates", column_config=tenths)
@@ -151,7 +151,7 @@ def stories(report: StudyReport) -> dict[tuple[str, str], str]:
 
 def show_sizes(report: StudyReport, measure: Measure) -> None:
     rows = report.of(measure)
-    st.subheader(f"Where it makes a difference, {measure} plans", anchor=False)
+    st.header(f"Where it makes a difference, {measure} plans", anchor=False)
     theme.chart(sizes_figure(rows.sizes, measure, ink()), "study-sizes")
     st.caption(f"{sizes_note(report, rows)} Blue is more, orange less; a number on hover has its interval.")
 
@@ -160,13 +160,13 @@ def show_predictions(report: StudyReport, measure: Measure) -> None:
     """The engineers' predicted changes of valid rates, compared with the guess that nothing changes."""
     left, right = st.columns([1.25, 1], gap="large")
     with left:
-        st.subheader("Predictions", anchor=False, help=HELP)
+        st.header("Predictions", anchor=False, help=HELP)
         st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
         st.caption(PREDICTIONS_NOTE)
         spec, predicting = report.spec, {row.engineer for row in report.predictions}
         st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))
     with right:
-        st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
+        st.header("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
         theme.chart(changes_figure(report.changes), "study-changes")
 
 

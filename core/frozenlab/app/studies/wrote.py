@@ -54,7 +54,7 @@ def show(study: Study) -> None:
     for stage in (None, *range(study.spec.session.stages)):
         wrote = records_after(stage, {arm: sessions_of[arm] for arm in shown})
         if wrote:
-            st.subheader(f"After {stage_name(stage).lower()}" if stage is not None else "Before training", anchor=False)
+            st.header(f"After {stage_name(stage).lower()}" if stage is not None else "Before training", anchor=False)
             show_stage(wrote, sessions_of, stage)
 
 

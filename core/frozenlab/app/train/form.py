@@ -107,7 +107,7 @@ def new_session_form(found: list[Session]) -> None:
     suggest_title(begun.title if config == begun.initial_config else "")
     title = first.text_input("Title", max_chars=120, key="form_title", **KEPT)
     with run:
-        st.subheader("What will run", anchor=False)
+        st.header("What will run", anchor=False)
         if config is None:
             return
         if chosen.unnamed:

@@ -150,7 +150,7 @@ def recorded_instead(session: Session) -> None:
 
 def curves(session: Session, state: State) -> None:
     head, controls = st.columns([1, 1.6], vertical_alignment="bottom")
-    head.subheader(
+    head.header(
         "Learning",
         anchor=False,
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
@@ -184,7 +184,7 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
         table = session.completions(stage)
         if table is not None and len(table):
             row = table.iloc[-1]
-            st.subheader(
+            st.header(
                 "Newest sampled plan" if state.live else "A sampled plan",
                 anchor=False,
                 help="Drawn at the training temperature, mistakes and all.",
@@ -195,7 +195,7 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
             with st.expander(f"The answer, word by word (reward {row['reward']:.2f})" if rewarded else "The answer, word by word"):
                 st.code(row["completion"] or " ", language=None, wrap_lines=True)
             return
-    st.subheader("Newest sampled plan", anchor=False)
+    st.header("Newest sampled plan", anchor=False)
     st.caption("The first one comes after a few training steps.")
 
 
@@ -206,7 +206,7 @@ def by_cell(session: Session, mark: Mark) -> None:
     known = str(session.dir), mark.id, session.metrics_revision(mark.id - 1)
     chart = once(lambda: cell_chart(session, mark.id - 1), "sizes", *known)
     if chart is not None:
-        st.subheader(
+        st.header(
             f"{mark.title} by {cells_noun(session.spec.initial_config.cells)}",
             anchor=False,
             help="Valid rate of the sampled training plans, a running mean over five steps.",
@@ -220,7 +220,7 @@ def cell_chart(session: Session, stage: int) -> Chart | None:
 
 
 def event_log(session: Session) -> None:
-    st.subheader("Log", anchor=False)
+    st.header("Log", anchor=False)
     events = [event for event in session.events() if event.get("kind") != "step"][-SHOWN_EVENTS:]
     st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))
 
@@ -234,7 +234,7 @@ def first_minute(session: Session, state: State, known: Sequence[Session]) -> No
     """The steps at the left; at the right a board of another session of ``known``, before and after its training."""
     left, right = st.columns([1, 1.35], gap="large")
     with left:
-        st.subheader("Before the first step", anchor=False)
+        st.header("Before the first step", anchor=False)
         st.html(markup.steps(steps(session, state)))
     with right:
         finished = (found for found in known if found.id != session.id and found.state().status == "done")
@@ -289,7 +289,7 @@ def show_example(session: Session) -> None:
     turned = turned_board(str(session.dir))
     assert turned is not None
     before, after, stage = turned
-    st.subheader("Meanwhile: what training can do", anchor=False)
+    st.header("Meanwhile: what training can do", anchor=False)
     shown = [Shown(before, "before training"), Shown(after, f"after stage {stage}")]
     view_of(session.spec.tasks).play(shown, key="first-minute", height=300, autoplay=True)
     st.caption(f"A held-out board from another session, {markup.plain(session.title)}. This session's own plans are shown when it trains.")

@@ -30,7 +30,7 @@ class CountdownView(View):
     """Answers as chains of steps."""
 
     def rules(self) -> None:
-        st.subheader("The rules of Countdown", anchor="rules-countdown")
+        st.header("The rules of Countdown", anchor="rules-countdown")
         words, cards = st.columns([1, 1.3], gap="large", vertical_alignment="center")
         words.markdown(
             "- A task is a few numbers and a target.\n"
@@ -85,7 +85,7 @@ def answer_card(row: pd.Series, label: str) -> str:
     outcome = OUTCOMES[row["outcome"]]
     mark = f'<span style="color:{outcome.color}" aria-hidden="true">■</span>'
     said = sentence(row["outcome"], target, int(row["optimal_steps"]), chain, verdict)
-    return f'{STYLE}<div class="fl-countdown"><h4>{escape(label)}</h4>{given(numbers, target)}{steps}<p>{mark} {escape(said)}</p></div>'
+    return f'{STYLE}<div class="fl-countdown"><h3>{escape(label)}</h3>{given(numbers, target)}{steps}<p>{mark} {escape(said)}</p></div>'
 
 
 def chain_of(row: pd.Series) -> Chain:

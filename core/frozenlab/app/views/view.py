@@ -61,7 +61,7 @@ class View:
 
     def rules(self) -> None:
         """The part of the Help page about these tasks: what a good answer is, and what can be wrong with one."""
-        st.subheader(f"The rules of {self.family.name}", anchor=f"rules-{self.family.name}")
+        st.header(f"The rules of {self.family.name}", anchor=f"rules-{self.family.name}")
         st.markdown(f"{self.family.aim} **What can go wrong.** Every chart uses these words and colours.")
         st.html(self.rules_table())
 

@@ -92,7 +92,7 @@ def chart(drawn: Chart, key: str) -> None:
 
 
 def by_size(lines: Sequence[Line], view: View) -> None:
-    st.subheader(
+    st.header(
         "By map size", anchor=False,
         help="Ours: solid lines, filled signs. The paper: broken lines, hollow signs. Bars are 95 % intervals. A click on a point of ours "
         "shows its boards.",
@@ -104,7 +104,7 @@ def one_team(lines: Sequence[Line], view: View, change: Change) -> None:
     """Cells, faults and the other counts of one team size."""
     shown = teams(lines)
     head, switch = st.columns([3, 1], vertical_alignment="bottom")
-    head.subheader(
+    head.header(
         f"{team_title(view.agents)}: every cell, and what went wrong", anchor=False, help="A click on a figure shows the boards behind it."
     )
     if len(shown) > 1:
@@ -128,9 +128,7 @@ def difference(lines: Mapping[str, Line], view: View, found: Mapping[str, Result
     """Two results on the same boards."""
     if view.pair is None:
         return
-    st.subheader(
-        "Two checkpoints on the same boards", anchor=False, help="Each board is compared with itself, which shows smaller changes."
-    )
+    st.header("Two checkpoints on the same boards", anchor=False, help="Each board is compared with itself, which shows smaller changes.")
     pick = st.columns(2)
     for column, name, label, other in zip(pick, ("before", "after"), ("First", "Second"), reversed(view.pair), strict=True):
         key = f"bench-{name}"

@@ -59,7 +59,7 @@ class LakeView(View):
     idea = "A language model leads several agents over a frozen lake, all at once: past the holes, each to its goal, and no two may meet."
 
     def rules(self) -> None:
-        st.subheader("The rules of a board", anchor="rules")
+        st.header("The rules of a board", anchor="rules")
         crossing()
         st.markdown(
             "**What can go wrong.** Only the first fault counts: the one at the earliest step. Every chart uses these words and colours."
