@@ -119,6 +119,7 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) 
         for cell in way:
             page.mouse.click(*at(*cell))
     expect(score).to_have_text("All on goal after 5 steps. That is the optimal makespan.")
+    page.get_by_role("button", name="Save and share").click()
     expect(page.get_by_role("button", name="GIF")).to_be_visible()
 
 
@@ -269,6 +270,7 @@ def test_rapid_strokes_are_not_lost(shared_app: App, page: Page) -> None:
 @pytest.mark.slow
 def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> None:
     play(shared_app, page)
+    page.get_by_role("button", name="Save and share").click()
     contents = {}
     for name in ("JSON", "Text", "SVG", "GIF"):
         contents[name] = downloaded(page, page.get_by_role("button", name=name, exact=True)).path().read_bytes()
@@ -276,7 +278,6 @@ def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> 
     assert read_board(json.dumps(json.loads(contents["JSON"]))) == CROSSING
     assert contents["GIF"].startswith(b"GIF89a")
     assert contents["SVG"].startswith(b"<svg") and b"polyline" in contents["SVG"]
-    page.get_by_role("button", name="Share").click()
     expect(page.get_by_role("img", name="QR code of the address")).to_be_visible()
 
 
@@ -484,6 +485,17 @@ def test_in_a_large_team_an_agent_is_picked_out_by_its_number(shared_app: App, p
 
 
 @pytest.mark.slow
+def test_an_agent_is_picked_out_by_a_click_on_any_board(shared_app: App, page: Page) -> None:
+    play(shared_app, page).press("Home")
+    caption = page.locator(".player figcaption")
+    start = cells_on(page.locator(".plan canvas"), rows=4)(0, 0)
+    page.mouse.click(*start)
+    expect(caption).to_contain_text("Agent 0 arrives at step")
+    page.mouse.click(*start)
+    expect(caption).not_to_contain_text("Agent 0 arrives")
+
+
+@pytest.mark.slow
 def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
     play(shared_app, page, read_board("S F s\nH F H\ng F G")).press("End")
     before = pixels(page)
@@ -495,11 +507,13 @@ def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
 @pytest.mark.slow
 def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page) -> None:
     play(shared_app, page)
-    page.get_by_text("Save", exact=True).click()
-    picture = Image.open(downloaded(page, page.get_by_role("button", name="Picture (PNG)")).path())
-    assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
     page.get_by_label("Speed").select_option("4")
-    page.get_by_text("Save", exact=True).click()
-    film = downloaded(page, page.get_by_role("button", name="Film")).path().read_bytes()
+    page.get_by_role("button", name="Save and share").click()
+    picture = Image.open(downloaded(page, page.get_by_role("button", name="PNG")).path())
+    assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
+    film = downloaded(page, page.get_by_role("button", name="1080p")).path().read_bytes()
     assert b"ftyp" in film[:16] or film.startswith(b"\x1a\x45\xdf\xa3"), "MP4 or WebM"
     assert len(film) > 5000
+    if b"ftyp" in film[:16]:
+        at = film.index(b"avc1", film.index(b"stsd")) + 28  # the size of the pictures
+        assert (int.from_bytes(film[at : at + 2]), int.from_bytes(film[at + 2 : at + 4])) == (1920, 1080)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import count
 
@@ -13,20 +12,18 @@ from frozenlab.app.play import choices, planner, searching
 from frozenlab.app.play.board_controls import SOLVING, choose_board
 from frozenlab.app.play.optimum import known_solution, show_open_costs, solution_facts, solve_now, solver_track, warning_of
 from frozenlab.app.play.planner import Planned, PlannedAnswer, ask, choose_planner, your_plan
+from frozenlab.app.play.saving import save_menu
 from frozenlab.app.play.state import DESK, SEARCH, lay_out, load, state, take_address, take_turn, write_address
-from frozenlab.app.ui import nav, theme
+from frozenlab.app.ui import theme
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.desk import board_desk
-from frozenlab.app.views.lake.pictures import board_gif, board_svg
 from frozenlab.app.views.lake.search import COSTS, IDEA, search_player, worth_watching
-from frozenlab.app.views.lake.share import LONGEST_ADDRESS, decode, encode
 from frozenlab.app.views.lake.tracks import Track
 from frozenlab.app.views.lake.view import board_facts
-from frozenlab.lake.board import Board, BoardError
+from frozenlab.lake.board import Board
 from frozenlab.lake.config_cell import MAX_SIZE
-from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.session.store import SessionStore
@@ -75,7 +72,7 @@ def page() -> None:
         if state.play_planner == SEARCH:
             searching.show_found(board)
         row = st.container(horizontal=True, vertical_alignment="center")
-        take_along(board, tracks, row)
+        save_menu(board, tracks, row)
         raw_answer(planned.completion)
     if search_toggle(row) and solution is not None:
         show_search(board, solution)
@@ -170,46 +167,6 @@ def broken_rule(tracks: Sequence[Track]) -> None:
     first = tracks[0].verdict if tracks else None
     if first is not None and first.fault is not None:
         st.caption(f"**The rule.** {OUTCOMES[first.fault].rule}")
-
-
-def take_along(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> None:
-    """The address of the board, and the board and its plans as files."""
-    code = encode(board)
-    with row.popover("Share"):
-        if len(code) <= LONGEST_ADDRESS:
-            st.write("This address opens this board:")
-            nav.show_address(nav.address(board=code))
-        else:
-            st.write("This board is too large for an address. Take its JSON file along: **Paste** opens it.")
-    row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
-    if board.has_letters:
-        row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
-    with row.popover("Export"):
-        export_controls(board, tracks)
-    if tracks and board.size <= MAX_SIZE:
-        colors = theme.palette()
-        row.download_button(
-            "SVG", lambda: board_svg(board, tracks[0].paths, size=600, colors=colors), "board.svg", "image/svg+xml", on_click="ignore"
-        )
-        row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")
-
-
-def export_controls(board: Board, tracks: Sequence[Track]) -> None:
-    name = st.selectbox("For", choices.EXPORTS, format_func=choices.EXPORTS.__getitem__, key="play_export", persist_state="session")
-    plans = {track.label: track.paths for track in tracks} if FORMATS[name].plans else {}
-    paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
-    if board.size > MAX_SIZE and not st.button("Write the file", key="play_export_write", width="stretch"):
-        return
-    try:
-        file_name, data = exported(encode(board), paths, name)
-        st.download_button(f"Download {plain(file_name)}", lambda: data, file_name, on_click="ignore", width="stretch")
-    except BoardError as error:
-        st.warning(plain(f"Not for this board: {error}"))
-
-
-@st.cache_data(max_entries=50, show_spinner=False)
-def exported(code: str, paths: Paths | None, name: str) -> tuple[str, bytes]:
-    return choices.export(decode(code), paths, name)
 
 
 def raw_answer(completion: str | None) -> None:

@@ -26,6 +26,7 @@ class Desk {
 
   show(data) {
     this.data = data;
+    driven.desk = this.player; // for the page's menu, which saves what it shows
     if (data.turn !== this.turn) {
       this.turn = data.turn;
       this.take(data.mode);

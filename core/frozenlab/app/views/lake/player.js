@@ -16,8 +16,7 @@ const FAINT = 0.3; // of the opacity
 const MOST_TRAILED = 100; // agents whose trails are drawn unasked
 const TAIL = 12; // steps of the trails of more agents
 const MOST_SEEN = 8; // agents that need no control to pick one out
-const MOST_IN_A_ROW = 4; // boards; more stand in two rows
-const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside; one for all components
+const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside, and that of the desk; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const linear = (part) => part;
 const eased = (part) => part + (part * part * (3 - 2 * part) - part) * 0.6;
@@ -90,6 +89,7 @@ class Player {
     this.box.onpointerdown = () => { driven.active = this; };
     this.find(".tracks").onpointermove = (event) => this.point(event);
     this.find(".tracks").onpointerleave = () => this.hover(null);
+    this.find(".tracks").onclick = (event) => this.pick(event);
     this.resized.disconnect();
     this.resized.observe(this.box);
     watchTheme(this.restyled, this.root);
@@ -102,7 +102,7 @@ class Player {
     const [picture, moving] = [this.find(".picture"), this.find(".film")];
     const close = () => { this.find(".save").open = false; };
     picture.onclick = () => { close(); savePicture(this); };
-    moving.textContent = film()?.startsWith("video/mp4") ? "Film (MP4)" : "Film (WebM)";
+    moving.textContent = `Film (${filmKind()})`;
     moving.hidden = !film() || !this.data.steps;
     moving.onclick = () => {
       close();
@@ -464,29 +464,44 @@ class Player {
     this.seek(by > 0 ? Math.floor(this.time + 1e-6) + 1 : Math.ceil(this.time - 1e-6) - 1);
   }
 
-  // The agent under the pointer is shown alone: its whole way, and the others faint.
+  // The agent under the pointer is shown alone, on boards of every size: its whole way, and the others faint.
   point(event) {
     if (this.zoom.drag(event) || event.buttons || event.pointerType === "touch") return;
-    const view = this.views.find(({ canvas }) => event.composedPath().includes(canvas.parentElement));
-    if (!view?.frame) return this.hover(null);
-    const { left, top } = view.canvas.getBoundingClientRect();
-    const reach = Math.max(SPECK, 0.4 * view.frame.cell);
-    const near = ([r, c]) => Math.hypot(event.clientX - left - view.frame.x(c), event.clientY - top - view.frame.y(r)) < reach;
-    const found = view.paths.findIndex((path) => near(positionAt(path, this.time, linear)));
-    this.hover(found < 0 ? null : found);
+    this.hover(this.agentUnder(event));
   }
 
   hover(agent) {
     if (this.under === agent) return;
     this.under = agent;
+    this.box.classList.toggle("pointed", agent !== null);
     this.draw();
+  }
+
+  // It stays picked out when it is clicked, until it is clicked again or something else is.
+  pick(event) {
+    if (this.isUsed || this.zoom.moved) return;
+    const agent = this.agentUnder(event);
+    const next = agent === null || this.chosen === String(agent) ? null : String(agent);
+    if (next !== this.chosen) this.choose(next);
+  }
+
+  // The number of the agent under the pointer, or null.
+  agentUnder(event) {
+    const view = this.views.find(({ canvas }) => event.composedPath().includes(canvas.parentElement));
+    if (!view?.frame) return null;
+    const { left, top } = view.canvas.getBoundingClientRect();
+    const reach = Math.max(SPECK, 0.4 * view.frame.cell);
+    const near = ([r, c]) => Math.hypot(event.clientX - left - view.frame.x(c), event.clientY - top - view.frame.y(r)) < reach;
+    const found = view.paths.findIndex((path) => near(positionAt(path, Math.min(this.time, this.endOf(view)), linear)));
+    return found < 0 ? null : found;
   }
 
   // Picks out agents: the text of a number, "clash", or null for all alike.
   choose(agents) {
     this.chosen = agents;
-    if (agents === null || agents === "clash") this.find(".wanted").value = "";
-    else this.zoom.reveal(positionAt(this.views[0].paths[Number(agents)], this.time, linear));
+    const isOne = agents !== null && agents !== "clash";
+    this.find(".wanted").value = isOne ? agents : "";
+    if (isOne) this.zoom.reveal(positionAt(this.views[0].paths[Number(agents)], this.time, linear));
     this.draw();
   }
 

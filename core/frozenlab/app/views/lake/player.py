@@ -13,7 +13,9 @@ from frozenlab.app.views.lake.tracks import Track, on_board, packed, plain_track
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 
-CODE = FOCUS + drawing.CODE + drawing.ENGINE + text_of(__file__, "zoom.js", "save.js", "player.js")
+SAVING = text_of(__file__, "save.js")
+"""JavaScript: saves what a player shows."""
+CODE = FOCUS + drawing.CODE + drawing.ENGINE + text_of(__file__, "zoom.js") + SAVING + text_of(__file__, "player.js")
 HTML = text_of(__file__, "player.html")
 
 _player = st.components.v2.component("frozenlab_player", html=HTML, css=drawing.STYLE, js=CODE + text_of(__file__, "player_component.js"))

@@ -1,9 +1,12 @@
 // Pictures and films of what a player shows.
 
-const FILMS = ["video/mp4;codecs=avc1.42E01E", "video/mp4", "video/webm;codecs=vp9", "video/webm"]; // the first that the browser can make
+const MOST_IN_A_ROW = 4; // boards; more stand in two rows
+const FILMS = ["video/mp4;codecs=avc1.42E028", "video/mp4", "video/webm;codecs=vp9", "video/webm"]; // the first that the browser can make
+const FILM_SIZE = [1920, 1080]; // pixels
 const PICTURE_SIDE = 1200; // pixels of a board, at least
 const LAST_PICTURE = 1000; // milliseconds that a film stands still at its end
 const film = () => globalThis.MediaRecorder && FILMS.find((type) => MediaRecorder.isTypeSupported(type));
+const filmKind = () => (film()?.startsWith("video/mp4") ? "MP4" : "WebM");
 
 // All boards of the player as they stand, with their labels, on `canvas`.
 function draft(player, canvas) {
@@ -45,20 +48,33 @@ function savePicture(player) {
   canvas.toBlob((blob) => download(blob, "board.png"));
 }
 
-// Plays once from the beginning, and keeps what is seen; who pauses ends the film there.
+// Plays once from the beginning, and keeps what is seen, as large as the film; who pauses ends the film there.
 function saveFilm(player, ended) {
-  const canvas = draft(player, document.createElement("canvas"));
+  const drafted = draft(player, document.createElement("canvas")), canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = FILM_SIZE;
+  player.finer = Math.min(canvas.width / drafted.width, canvas.height / drafted.height);
+  player.layout();
+  const show = () => {
+    draft(player, drafted);
+    const ctx = canvas.getContext("2d");
+    ctx.fillStyle = player.colors.ground;
+    ctx.fillRect(0, 0, ...FILM_SIZE);
+    ctx.drawImage(drafted, Math.round((canvas.width - drafted.width) / 2), Math.round((canvas.height - drafted.height) / 2));
+  };
+  show();
   const type = film(), parts = [];
-  const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: type, videoBitsPerSecond: 6e6 });
+  const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: type, videoBitsPerSecond: 8e6 });
   recorder.ondataavailable = ({ data }) => parts.push(data);
   recorder.onstop = () => {
-    download(new Blob(parts, { type }), `board.${type.startsWith("video/mp4") ? "mp4" : "webm"}`);
+    player.finer = 1;
+    player.layout();
+    download(new Blob(parts, { type }), `board.${filmKind().toLowerCase()}`);
     ended();
   };
   recorder.start();
   player.seek(0);
   player.drawn = () => {
-    draft(player, canvas);
+    show();
     if (player.playing) return;
     player.drawn = () => {};
     setTimeout(() => recorder.stop(), LAST_PICTURE);

@@ -10,6 +10,7 @@ class Zoom {
   constructor(player) {
     this.player = player;
     this.fingers = new Map();
+    this.moved = false; // whether the last press has dragged what is seen
     this.nearest = 1;
     this.fit();
   }
@@ -92,6 +93,7 @@ class Zoom {
 
   press(event) {
     const point = this.pointOf(event);
+    this.moved = false;
     if (!point || event.button || this.player.isUsed) return;
     this.fingers.set(event.pointerId, point);
     if (this.by > 1) event.currentTarget.setPointerCapture(event.pointerId);
@@ -113,6 +115,7 @@ class Zoom {
     } else {
       return false;
     }
+    this.moved = true;
     return true;
   }
 }
