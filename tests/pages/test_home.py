@@ -46,6 +46,7 @@ def test_a_finished_session_is_shown_with_interval_and_n(sessions_folder: Path) 
     keys = [element.proto.id for element in app.get("bidi_component")]
     assert any("home-board" in key for key in keys)
     assert any(key.endswith("loop") for key in keys)
+    assert 'alt="Valid plans: before training' in source(app) and "stage 3" in source(app), "the line of the card in words"
 
 
 def test_the_finished_session_is_shown_even_if_a_newer_one_is_half_way_and_titles_are_text(sessions_folder: Path) -> None:

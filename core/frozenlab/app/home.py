@@ -11,10 +11,10 @@ from frozenlab.app.experiment import RECORDED
 from frozenlab.app.loop_picture import complete_stage, loop_picture
 from frozenlab.app.present.scenes import FILM
 from frozenlab.app.queue import queue_line
+from frozenlab.app.session.cards import session_cards
 from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
-from frozenlab.app.ui.components.timeline import rates_by_stage
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.glossary import explained, glossary
 from frozenlab.app.views.view import Shown
@@ -157,35 +157,7 @@ def session_list(found: list[Session], total: int) -> None:
     """Those of ``found``, the newest, and a button for more of the ``total``."""
     st.header("Sessions on this machine", anchor=False)
     shown = found[: st.session_state.get(SHOWN, LISTED)]
-    for session in shown:
-        session_row(session)
+    session_cards(shown)
     if total > len(shown) and st.button(f"Show {min(MORE, total - len(shown))} more of {total:,}", key="show-more"):
         st.session_state[SHOWN] = len(shown) + MORE
         st.rerun()
-
-
-def session_row(session: Session) -> None:
-    state = session.state()
-    rates = rates_by_stage(state)
-    last = max((stage for stage in rates if stage is not None), default=None)
-    with st.container(border=True):
-        name, result, status, links = st.columns([2.2, 1.8, 1.2, 1.3], vertical_alignment="center")
-        name.markdown(f"**{markup.plain(session.title)}**")
-        name.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
-        if last is not None and None in rates:
-            result.markdown(f"**{rates[None].percent} → {rates[last].percent}** valid")
-            result.caption(f"now {rates[last].percents}, n = {rates[last].n} {session.suite} boards")
-        elif None in rates:
-            result.markdown(f"**{rates[None].percent}** valid before training")
-            result.caption(f"{rates[None].percents}, n = {rates[None].n} {session.suite} boards")
-        else:
-            result.caption("no results yet")
-        with status:
-            sessions.status_badge(session, state)
-            if state.live:
-                sessions.alarm_badges(state.alarms)
-                st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
-        with links, st.container(horizontal=True, horizontal_alignment="right"):
-            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
-            if rates:
-                st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
