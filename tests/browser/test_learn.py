@@ -111,6 +111,20 @@ def test_no_exercise_is_solved_by_a_click_on_each_goal(shared_app: App, page: Pa
 
 
 @pytest.mark.slow
+def test_the_flood_runs_from_the_goal_that_the_reader_chooses(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/learn")
+    page.get_by_role("button", name="Show it now").click()
+    says = page.locator(".flood p")
+    expect(says).to_have_text("From the start, the cell with the dashed ring, 12 steps are left.")
+    page.get_by_role("button", name="(0, 1)").click()
+    expect(says).to_contain_text("1 step is left")
+    page.get_by_role("slider", name="Steps of the flood").fill("0")
+    expect(says).to_contain_text("After 0 steps the flood has not reached the start yet.")
+    page.get_by_role("button", name="Run the flood").click()
+    expect(page.get_by_role("button", name="(5, 5)")).to_have_text("9")
+
+
+@pytest.mark.slow
 def test_the_course_is_kept_while_the_reader_visits_another_page(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}&chapter=engineer&done=one.meeting")
     expect(page.get_by_role("heading", name="Your turn")).to_be_visible()

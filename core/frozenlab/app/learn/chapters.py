@@ -36,7 +36,7 @@ CHAPTERS = (
         "An agent stands on a frozen lake and wants to reach its goal, the square with its number. In each step it goes to a neighbouring "
         "cell, or waits. Hatched cells are holes. The fewest steps are found by flooding the board from the goal: each cell gets the "
         "number of steps that are left from there, and the agent always goes to a smaller number.",
-        pictures.distances,
+        pictures.flood,
         lambda: Steering("Bring the agent to its goal in as few steps as possible.", boards.LONG_WAY),
         "The steps that are left from each cell lead the way: always to a smaller number.",
         ask="Why does the agent never have to try a path and turn back?",

@@ -11,6 +11,7 @@ from frozenlab.app.learn import boards
 from frozenlab.app.learn.exercises import HEIGHT, Choice, Prediction, priorities
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
+from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.views.lake import view
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
@@ -31,6 +32,14 @@ from frozenlab.tasks.lake.words import OUTCOMES
 MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")
 """What an answer may be suspected of."""
 SEARCHED = {"Board 1": boards.MORE_MEETINGS, "Board 2": boards.MANY_MEETINGS}
+_flood = component(
+    __file__,
+    "flood",
+    '<div class="flood"><table><caption>Steps to the goal from each cell</caption><tbody></tbody></table><div class="bar">'
+    '<button type="button" class="play"></button><input type="range" min="0" step="1" aria-label="Steps of the flood"></div>'
+    '<p role="status"></p></div>',
+    code=NODES,
+)
 SESSION, TWIN = "example-quick", "example-quick-fixed"
 
 
@@ -41,24 +50,12 @@ def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
     board_player(board, tracks, key=key, height=HEIGHT, autoplay=True)
 
 
-def distances() -> None:
-    """The steps that are left from each cell."""
+def flood() -> None:
+    """The steps that are left from each cell to a goal that the reader moves."""
     board = boards.AROUND_HOLES
-    left = board.distances_to_goal(0)
-    goal, start = board.agents[0].goal, board.agents[0].start
-    rows = "".join(
-        "<tr>" + "".join(distance_cell(left.get((r, c)), (r, c) == start, (r, c) == goal) for c in range(board.width)) + "</tr>"
-        for r in range(board.height)
-    )
-    st.html(f'<table class="fl-flood"><caption class="fl-hidden">Steps to the goal from each cell</caption>{rows}</table>')
-    st.caption(f"Steps to the goal from each cell. From the start, the ringed cell, {left[start]} are left.")
-
-
-def distance_cell(steps: int | None, is_start: bool, is_goal: bool) -> str:
-    if steps is None:
-        return '<td class="is-hole"><span class="fl-hidden">hole</span></td>'
-    kind = "is-goal" if is_goal else "is-start" if is_start else ""
-    return f'<td class="{kind}" style="--left:{min(steps, 20)}">{steps}</td>'
+    [agent] = board.agents
+    _flood(key="learn-flood", data={"rows": board.rows, "start": agent.start, "goal": agent.goal}, height="content")
+    st.caption("Click a cell, or drag over the board, to move the goal. The flood spreads from it, one cell in each step.")
 
 
 def meeting() -> None:
