@@ -1,6 +1,7 @@
 """The Python half of the board components: marks of faults, sentences, edits from the browser, pictures."""
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -54,6 +55,12 @@ def test_an_agent_without_a_path_stands_on_its_start() -> None:
     assert tracks.fault_sentence(verdict) == "The answer gives agent 1 no path."
     assert tracks.names(range(431)) == "431 agents"
     assert tracks.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
+
+
+def test_an_answer_that_was_cut_off_shows_its_last_words() -> None:
+    cut = tracks.Track("Model", None, Verdict(fault="truncated"), completion="moves " + "r0c2 r1c0 r2c0 " * 9)
+    assert tracks.plain_track(BOARD, cut)["last_words"] == "… r0c2 r1c0 r2c0 r0c2 r1c0 r2c0 …"
+    assert tracks.plain_track(BOARD, replace(cut, verdict=Verdict(fault="missing_agent")))["last_words"] == ""
 
 
 def test_a_path_far_off_the_board_is_drawn_at_its_edge() -> None:

@@ -177,12 +177,16 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     if asked is None or asked.code != encode(board) or not (answers := state.get("play_answers")):
         return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
     if len(asked.names) > 1:
-        tracks = [Track(name, answer.paths, answer.verdict) for name, answer in zip(asked.names, answers, strict=True)]
+        tracks = [track_of(answer, name) for answer, name in zip(answers, asked.names, strict=True)]
         return Planned(tracks, answers[-1].completion, request=due)
     chosen = min(state.get("play_chosen", 0), len(answers) - 1)
     answer, [name] = answers[chosen], asked.names
     label = name if len(answers) == 1 else f"{name}, {BEST.lower()}" if answer.best else f"{name}, answer {chosen + 1}"
-    return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
+    return Planned([track_of(answer, label)], answer.completion, answers, due, checkpoint)
+
+
+def track_of(answer: PlannedAnswer, label: str) -> Track:
+    return Track(label, answer.paths, answer.verdict, completion=answer.completion)
 
 
 def is_due(request: Request) -> bool:

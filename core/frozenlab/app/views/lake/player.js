@@ -3,7 +3,7 @@
 // autoplay, loop, busy, colors}
 // loop: every plan stops at its first fault, and all begin again after a pause.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
-// absent: agents of a track that have no path yet, drawn faint.
+// absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 // The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
@@ -341,10 +341,11 @@ class Player {
     if (this.captions === captions) return;
     this.captions = captions;
     for (const view of this.views) {
-      const { track: { label, badge, caption }, heat } = view;
+      const { track: { label, badge, caption, last_words: lastWords }, heat } = view;
       const says = [caption, this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean).join(" ");
       view.caption.textContent = says;
-      view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says}`);
+      if (lastWords) view.caption.appendChild(document.createElement("q")).textContent = lastWords;
+      view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says} ${lastWords ?? ""}`);
     }
   }
 

@@ -39,6 +39,8 @@ KEPT = 16
 """Plans of which a page, which runs again at every click, need not make paths and verdict anew: one of a thousand agents takes 20 MB."""
 MOST_NAMED = 12
 """Agents that are listed by number; rules.js has it too."""
+LAST_WORDS = 6
+"""Words that are shown of an answer that was cut off."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Track:
     """The smallest sum of costs of the board, where it is known."""
     absent: tuple[int, ...] = ()
     """Agents that have no path here; they are drawn faint on their starts."""
+    completion: str | None = None
+    """The answer as a model wrote it."""
 
     @property
     def badge(self) -> str | None:
@@ -63,6 +67,13 @@ class Track:
         if outcome == "suboptimal" and self.verdict.sum_of_costs == self.cheapest:
             return "optimal sum of costs"
         return BADGES.get(outcome, OUTCOMES[outcome].label)
+
+    @property
+    def last_words(self) -> str:
+        """How an answer that was cut off breaks off; empty for others."""
+        if self.verdict is None or self.verdict.outcome != "truncated" or not self.completion:
+            return ""
+        return f"… {' '.join(self.completion.split()[-LAST_WORDS:])} …"
 
 
 @lru_cache(KEPT)
@@ -84,6 +95,7 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
         "paths": paths,
         "fault": _mark(paths, verdict),
         "absent": track.absent,
+        "last_words": track.last_words,
     }
 
 
@@ -174,7 +186,6 @@ class Recorded(Track):
 
     board_id: str
     board: Board
-    completion: str | None = None
 
     @property
     def origin(self) -> str:
