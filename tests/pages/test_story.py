@@ -226,7 +226,7 @@ def test_layouts_are_shown_where_boards_are_not_all_scattered(elsewhere: Path) -
 def test_a_line_of_evidence_is_followed_by_its_link_to_its_boards(whole: Session) -> None:
     line = next(line for line in whole.context(0).sections["failures"] if line.boards)
     said = words(story(evidence=line.id))
-    assert f"Held-out boards on which it failed: {len(line.boards)}." in said and f"**{line.boards[0]}**" in said
+    assert f"Validation boards on which it failed: {len(line.boards)}." in said and f"**{line.boards[0]}**" in said
 
 
 def test_a_missing_line_of_evidence_is_reported_and_dropped_from_the_address() -> None:

@@ -86,7 +86,7 @@ def won_or_lost(kept: StageTables, cell: str | None) -> Behind:
     if before is not None:
         held = rows["board_id"].isin(before.loc[before["valid"], "board_id"])
         rows = rows.assign(turned=held == rows["valid"]).sort_values("turned", kind="stable")
-    return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", before)
+    return Behind("Validation boards, those that the stage won or lost first", rows, "after the stage", before)
 
 
 def last_samples(kept: StageTables, cell: str | None) -> Behind:

@@ -102,7 +102,10 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
 def curves(found: Sequence[Session], names: Sequence[str]) -> None:
     head, choice = st.columns([1, 1.2], vertical_alignment="bottom")
     head.header(
-        "Learning", anchor=False, help="Marks: held-out boards, with 95 % intervals. Lines: sampled training plans, a running mean."
+        "Learning",
+        anchor=False,
+        help="Marks: results on test boards (validation boards where a run has no test), with 95 % intervals. "
+        "Lines: sampled training plans, a running mean.",
     )
     axis = choice.segmented_control(
         "Along", list(AXES), default="step", key="along", bind="query-params", required=True,
@@ -219,7 +222,7 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
         figure.add_trace(checked, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
     frame_overlay(figure, [session for _, session in runs], axis, metric, min(lowest), 70 if len(runs) < 4 else 100)
-    return Chart(figure, f"Held-out valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")
+    return Chart(figure, f"Measured valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")
 
 
 def training_line(curve: pd.DataFrame, column: str, number: int, name: str) -> go.Scatter:
@@ -278,7 +281,7 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
         figure.add_trace(marks, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(percent(mean, MANY) for mean in means) or "not measured"))
     frame_overlay(figure, [session for group in groups for session in group], axis, metric, min(lowest), 70 if len(groups) < 4 else 100)
-    return Chart(figure, f"Means over seeds of the held-out valid rates by {AXES[axis]}. " + "; ".join(spoken) + ".")
+    return Chart(figure, f"Means over seeds of the measured valid rates by {AXES[axis]}. " + "; ".join(spoken) + ".")
 
 
 def paired(results: Sequence[Measured]) -> None:
@@ -335,7 +338,7 @@ def boards(results: Sequence[Measured]) -> None:
     st.header(
         "The same board",
         anchor=False,
-        help="The plan that the last measured checkpoint of each run wrote for a held-out board, in lockstep.",
+        help="The plan that the last measured checkpoint of each run wrote for a board that all were measured on, in lockstep.",
     )
     split = disagreed(tables)
     picker, only = st.columns([2.4, 1], vertical_alignment="bottom")

@@ -100,7 +100,7 @@ def claims_table(outcomes: Sequence[ClaimOutcome], record: ProposalRecord, seen:
         (noun, ""),
         ("claim", "The claim in English; the exact words are in the raw answer"),
         ("cites", "The lines of evidence that it names"),
-        ("predicted", "Change of the valid rate on the held-out boards of this cell that it expects from the next stage, in points"),
+        ("predicted", "Change of this cell's valid rate that it expects from the next stage, in points"),
     ]
     if tested:
         head += [

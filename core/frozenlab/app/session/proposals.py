@@ -104,7 +104,7 @@ def config_table(rows: Sequence[KnobRow], measured: dict[str, Interval], family:
         rate = measured.get(name)
         seen = f"{rate.percent} <small>of {rate.n}</small>" if rate else "–"
         lines.append([cell_label(name), seen, *(_knob_cell(by_cell.get((name, knob.name))) for knob in knobs)])
-    decided = ("valid rate", "On the held-out boards of this cell, when the engineer decided")
+    decided = ("valid rate", "On the validation boards of this cell, when the engineer decided")
     head = [(cells_noun(names), ""), decided, *knob_heads(family)]
     looks = {knob.label: "fl-knob" for knob in knobs}
     return table("Config before and after the proposal", head, lines, "fl-config", ("valid rate",), looks)

@@ -283,7 +283,7 @@ def facts(accuracy: Accuracy, n: int) -> list[tuple[str, str, str]]:
     skill = "–" if accuracy.skill is None else number(accuracy.skill, sign=True)
     return [
         (signed(accuracy.predicted, n), "points predicted", "Mean change of the valid rate over the cells that its claims name."),
-        (signed(accuracy.measured, n), "points measured", "Mean over the same cells, on the held-out boards after the next stage."),
+        (signed(accuracy.measured, n), "points measured", "Mean over the same cells after the next stage, on the boards of results."),
         (number(100 * accuracy.error, decimals_of(n)), "points off", "Root mean square of predicted less measured change."),
         (
             number(100 * accuracy.naive_error, decimals_of(n)),

@@ -60,7 +60,7 @@ def show_branches(session: Session) -> None:
     branches = family(session, sessions.store())
     if len(branches) == 1:
         return
-    st.header("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
+    st.header("Branches", anchor=False, help=f"Forks share all up to the stage where they part. Intervals: 95 %, {session.suite} boards.")
     drawn, listed = st.columns([1.5, 1], gap="large")
     with drawn:
         theme.chart(branches_figure(branches, session.address), "branches")
@@ -181,7 +181,7 @@ def shown(value: float | None) -> str:
 
 
 def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
-    """The held-out valid rate of every branch over its stages, from where it parts; the session ``here`` is drawn thick."""
+    """The valid rate of every branch over its stages, from where it parts; the session ``here`` is drawn thick."""
     figure, spoken = go.Figure(), []
     for place, branch in enumerate(branches):
         thick = branch.session.address == here

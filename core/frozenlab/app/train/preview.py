@@ -45,7 +45,7 @@ def preview(spec: SessionSpec, found: list[Session], times: int) -> None:
     stages = counted(spec.stages, "stage")
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
-        f"then a validation on held-out boards of {spec.tasks.suite_scope(spec.suite)}"
+        f"then a validation on boards of {spec.tasks.suite_scope(spec.suite)} that it never trains on"
         + (", and a test on others that no engineer sees." if spec.test else ".")
         + (f" Between stages, {who_is(spec.engineer.kind)} writes the next config." if spec.stages > 1 else "")
     )

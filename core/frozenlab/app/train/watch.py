@@ -292,4 +292,6 @@ def show_example(session: Session) -> None:
     st.header("Meanwhile: what training can do", anchor=False)
     shown = [Shown(before, "before training"), Shown(after, f"after stage {stage}")]
     view_of(session.spec.tasks).play(shown, key="first-minute", height=300, autoplay=True)
-    st.caption(f"A held-out board from another session, {markup.plain(session.title)}. This session's own plans are shown when it trains.")
+    st.caption(
+        f"A {session.suite} board of another session, {markup.plain(session.title)}. This session's own plans are shown when it trains."
+    )

@@ -47,7 +47,7 @@ class Failures(Section):
     def boards(self, line: Evidence, kept: StageTables) -> Behind:
         rows = of_cell(kept.validation, line.cell)
         failed = rows[rows["board_id"].isin(line.boards)]
-        return Behind("Held-out boards on which it failed", failed, "after the stage", kept.validation_before)
+        return Behind("Validation boards on which it failed", failed, "after the stage", kept.validation_before)
 
 
 def worked_cases(cell: Cell, failed: pd.DataFrame, family: Family) -> Iterator[Evidence]:

@@ -208,7 +208,7 @@ def choose_suite(view: View, reports: Sequence[LakeReport], change: Change) -> N
     st.selectbox(
         "Suite", suites(reports), key="bench-suite", format_func=LAKE.suite_label,
         on_change=lambda: change(suite=[state["bench-suite"]], result=[]),
-        help="A fixed set of held-out boards. Only results on the same suite are compared.",
+        help="A fixed set of boards that no model trains on. Only results on the same suite are compared.",
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def stage_name(stage: int | None) -> str:
 
 
 def rates_by_stage(state: State) -> dict[int | None, Interval]:
-    """The held-out valid rate of each stage that has been validated; None is the base, before training."""
+    """The valid rate of each stage that has been measured, on the boards that results come from; None is the base, before training."""
     return {rate.stage: Interval.of(round(rate.valid * rate.n), rate.n) for rate in state.rates}
 
 
