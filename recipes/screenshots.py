@@ -34,12 +34,12 @@ class View(NamedTuple):
 
 
 def search(page: Page) -> None:
-    following = page.locator(".search").first.get_by_role("button", name="Next")
+    following = page.locator(".search").last.get_by_role("button", name="Next")
     for _ in range(9):
         following.click()
         page.wait_for_timeout(200)
-    following.scroll_into_view_if_needed()
-    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTo({top: 250})")
+    page.locator(".search").last.evaluate("search => search.scrollIntoView()")
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy({top: -110})")
 
 
 def every_stage(page: Page) -> None:
@@ -52,7 +52,7 @@ def every_stage(page: Page) -> None:
 
 def writing(page: Page) -> None:
     page.locator(".deck h1").wait_for()
-    for _ in range(6):
+    for _ in range(5):
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(300)
     page.wait_for_timeout(9000)
@@ -60,7 +60,7 @@ def writing(page: Page) -> None:
 
 VIEWS = (
     View("home", "", "light"),
-    View("learn", "learn?chapter=search", "light", search),
+    View("learn", "learn?chapter=search&done=search", "light", search),
     View("play", "play?board=ASEAQ73JEEgVAsAAWBc", "dark", every_stage),
     View("story", "story?session=example-quick&part=read", "light"),
     View("present", "present?session=example-quick&play=1", "dark", writing),
