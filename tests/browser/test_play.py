@@ -99,6 +99,12 @@ def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[float, flo
     return page.locator(".score"), cells_on(page.locator(".steered canvas"))
 
 
+def open_save_menu(page: Page) -> None:
+    page.wait_for_timeout(300)  # what was steered has to reach the server first: its run may close the menu again
+    page.locator(AT_REST).wait_for()
+    page.get_by_role("button", name="Save and share").click()
+
+
 def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) -> None:
     score, at = steering(shared_app, page)
     page.mouse.move(*at(0, 0))
@@ -119,7 +125,7 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) 
         for cell in way:
             page.mouse.click(*at(*cell))
     expect(score).to_have_text("All on goal after 5 steps. That is the optimal makespan.")
-    page.get_by_role("button", name="Save and share").click()
+    open_save_menu(page)
     expect(page.get_by_role("button", name="GIF")).to_be_visible()
 
 
@@ -270,7 +276,7 @@ def test_rapid_strokes_are_not_lost(shared_app: App, page: Page) -> None:
 @pytest.mark.slow
 def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> None:
     play(shared_app, page)
-    page.get_by_role("button", name="Save and share").click()
+    open_save_menu(page)
     contents = {}
     for name in ("JSON", "Text", "SVG", "GIF"):
         contents[name] = downloaded(page, page.get_by_role("button", name=name, exact=True)).path().read_bytes()
@@ -508,7 +514,7 @@ def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
 def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page) -> None:
     play(shared_app, page)
     page.get_by_label("Speed").select_option("4")
-    page.get_by_role("button", name="Save and share").click()
+    open_save_menu(page)
     picture = Image.open(downloaded(page, page.get_by_role("button", name="PNG")).path())
     assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
     film = downloaded(page, page.get_by_role("button", name="1080p")).path().read_bytes()

@@ -405,7 +405,7 @@ def test_the_first_minute_is_three_steps_with_a_clock_and_no_empty_chart(
     said = words(app)
     assert all(step in said for step in ("Load the model", "Validate the base", "Draw the boards of stage 1", f">{shown}</span>"))
     assert not app.get("plotly_chart")
-    assert "from another session, Built session" in said, "a board that training solved is played meanwhile"
+    assert "of another session, Built session" in said, "a board that training solved is played meanwhile"
 
 
 def test_the_first_minute_of_a_session_that_asks_first_has_a_step_for_it(sessions_folder: Path) -> None:

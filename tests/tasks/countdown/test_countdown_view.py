@@ -27,7 +27,7 @@ def test_a_card_says_what_became_of_an_answer(text: str, said: str, line: str) -
     answer = COUNTDOWN.plain.read(TASK, text, finished=True)
     table = frame([answer_row(COUNTDOWN, TASK, Completion(text, 9, True), answer)], COUNTDOWN)
     card = answer_card(table.iloc[0], "after <stage> 1")
-    assert said in card and line in card and "<span>12</span>" in card and "<h4>after &lt;stage&gt; 1</h4>" in card
+    assert said in card and line in card and "<span>12</span>" in card and "<h3>after &lt;stage&gt; 1</h3>" in card
     listed = CountdownView(COUNTDOWN).columns(table)
     assert listed["numbers"].tolist() == ["3, 7, 12, 5"] and listed["outcome"].tolist() == [COUNTDOWN.outcomes[table["outcome"][0]].label]
 
