@@ -172,6 +172,6 @@ def test_a_learners_name_runs_nothing_in_the_teachers_spreadsheet(sessions_folde
     monkeypatch.setattr("streamlit.download_button", lambda label, data, *_, **__: saved.append(data))
     classroom.results(Lesson("mapf"))
     (head, *rows) = csv.reader(saved[0]().decode("utf-8-sig").splitlines())
-    assert head[0] == "learner" and "Zoë" in [row[0] for row in rows]
+    assert head[0] == "pupil" and "Zoë" in [row[0] for row in rows]
     assert [row[0][0] for row in rows] == ["'", "'", "'", "'", "'", "Z"] and {row[3] for row in rows} == {"✓ 1 try"}
     assert saved[0]().startswith(BOM_UTF8), "or Excel shows other letters"

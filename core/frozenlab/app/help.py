@@ -58,9 +58,12 @@ def the_words() -> None:
 
 
 def a_lesson() -> None:
-    st.header("A first hour", anchor="lesson", help="For a class, or on your own. Nothing is downloaded, and no GPU is needed.")
+    st.header(
+        "A first hour",
+        anchor="lesson",
+        help="For a class (Learn, at its foot, has a page for teachers), or on your own. Nothing is downloaded, and no GPU is needed.",
+    )
     for place, (target, task) in enumerate(LESSON, start=1):
         link, words = st.columns([0.6, 5], vertical_alignment="center")
         link.page_link(nav.path(target), label=f"{place}. {nav.PAGES[target][0]}")
         words.markdown(task)
-    st.page_link(nav.path("classroom"), label="For teachers: a plan with minutes and questions, and what your class has solved")

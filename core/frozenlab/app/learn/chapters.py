@@ -52,25 +52,27 @@ CHAPTERS = (
         lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.SAME_CELL),
         "No two agents on one cell at the same step; an agent on its goal counts, too.",
         ask="Does the team take longer because the two would meet?",
-        hear="Not here: agent 1 waits a step, and all are done after 4 steps, which is what agent 0 needs alone.",
+        hear="Not in the exercise: agent 1 waits a step, and 4 steps are what agent 0 needs alone. But the sum of costs grows.",
     ),
     Chapter(
         "swapping",
         "Swapping places",
         "Two agents that face each other cannot change places: they would meet on the edge between their cells. That is an *edge "
-        "conflict*. To follow another agent is allowed: a cell may be entered in the very step in which it is left.",
+        "conflict*; Stern et al. 2019 call it a swapping conflict. To follow another agent is allowed: a cell may be entered in the very "
+        "step in which it is left.",
         pictures.swapping,
         lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.NARROW),
-        "Agents cannot swap cells, but one may follow another.",
+        "Agents cannot swap cells, but one may follow another, and a whole circle may go round.",
         ask="Four agents stand on a square of four cells, and each goes on to the next. Is that allowed?",
-        hear="Yes. Each enters a cell that is left in the same step, and no two swap. With two agents on two cells it would be a swap.",
+        hear="Yes. Each enters a cell that is left in the same step, and no two swap. Stern et al. 2019 call this following and a cycle; "
+        "some planners forbid them, here both are allowed.",
     ),
     Chapter(
         "waiting",
         "When waiting is best",
         "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass. "
-        "On some boards every plan of the fewest steps makes an agent wait before it arrives; we say that such a board *must wait*. "
-        "Agents that never wait cannot solve it optimally.",
+        "On some boards no plan with the fewest steps does without a wait before the agent arrives; we say that such a board *must wait*. "
+        "Agents that never wait cannot reach its best makespan.",
         pictures.waiting,
         lambda: Steering(
             "This board must wait. Solve it in the fewest steps; the optimum counts the steps until all have arrived.", boards.CROWD
@@ -83,39 +85,39 @@ CHAPTERS = (
         "aims",
         "Two ways to count",
         "What is the best plan? The *makespan* counts the steps until all agents are on their goals for good: when is the team done? The "
-        "*sum of costs* counts these steps for each agent alone and adds them up. A wait on the way counts, resting on the goal does not. "
-        "A plan can be optimal in one of them only. Often one plan is optimal in both. Not here.",
+        "*sum of costs* counts these steps for each agent alone and adds them up. So every wait counts, also one on the goal if the agent "
+        "leaves it again; only standing there for good is free. A plan may be the best by one count and not by the other. Often one plan "
+        "is the best by both; on this board none is.",
         pictures.aims,
         lambda: Steering(
             "Find a plan with the smallest **sum of costs**. It may take more steps until the last agent arrives.",
             boards.OTHER_AIMS,
             "sum_of_costs",
         ),
-        "*Optimal* needs an object: the makespan, or the sum of costs.",
+        "Always say what a plan is optimal in: the makespan, or the sum of costs.",
         minutes=4,
-        ask="Who counts the makespan, who the sum of costs: a fire brigade, or a taxi company?",
+        ask="Who cares about the makespan, and who about the sum of costs: a fire brigade, or a taxi company?",
         hear="The fire brigade can begin when the last car is there: the makespan. The company pays for each car's time: the sum of costs.",
     ),
     Chapter(
         "spacetime",
         "Time is the third axis",
-        "How does one agent plan among others that move? Its states are a cell and a step. From a cell it goes to a neighbouring cell or "
-        "stays, and either takes one step of time. A path of another agent reserves its cells at their steps, and forbids to cross it "
-        "head-on. *Space-time A∗* searches these states, with the steps that are left from a cell as its estimate. A cell that is free "
-        "now may be taken later, so a wait is a move like any other, and a goal counts only when nobody comes through it any more.",
+        "How does one agent plan among others that move? A state is a cell at a step. From a cell the agent goes to a neighbouring cell "
+        "or stays, and either takes one step of time. The path of another agent reserves its cells at their steps, and nobody may swap "
+        "cells with it. *Space-time A∗* searches these states, with the steps that are left from a cell as its estimate. A cell that is "
+        "free now may be taken later, so a wait is a move like any other, and a goal counts only when nobody comes through it any more.",
         planners.reservations,
         planners.earliest,
-        "Among agents that move, a state is a cell and a step.",
+        "Among agents that move, a state is a cell at a step.",
         ask="Why may an agent not simply stay on its goal once it is there?",
         hear="Another agent may have reserved that cell for later. A goal counts only when nobody comes through it any more.",
     ),
     Chapter(
         "priorities",
         "One after the other",
-        "To plan for all agents at once is hard. "
-        "*Prioritized planning* lets them plan one after the other: each takes a shortest path around the paths of those before it, and "
-        "keeps it. That is quick. But an agent may find no path, which depends on the order. On some boards no order works, although "
-        "there is a plan.",
+        "To plan for all agents at once is hard. *Prioritized planning* lets them plan one after the other: each takes a shortest path "
+        "around the paths of those before it, and keeps it. That is quick. But an agent may find no path, and often that depends on the "
+        "order. On some boards no order works, although there is a plan.",
         pictures.no_order,
         lambda: Ordering(
             "Two of the six orders work on this board, whichever shortest paths the agents take. Find one.", boards.SOME_ORDERS
@@ -127,30 +129,29 @@ CHAPTERS = (
     Chapter(
         "size",
         "How big it gets",
-        "Why not go through everything? Because there is too much of it. Each agent multiplies the ways in which the team can stand by the "
-        "number of cells, and the moves in one step by five. To find a plan of the smallest makespan or sum of costs is *NP-hard*. A "
-        "planner "
-        "is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the best. Which of the two one can do "
-        "without, and how much time that saves, is what the next chapters are about.",
+        "Why not go through everything? Because there is too much of it. With each agent the number of ways in which the team can stand "
+        "grows by a factor of the number of cells, and the number of joint moves by five. To find a plan of the smallest makespan or sum "
+        "of costs is *NP-hard*. A planner is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the best. "
+        "The next chapters give up one or the other, to save time.",
         planners.sizes,
         planners.what_hard_means,
-        "The best plan is NP-hard to find; any plan is not.",
+        "To find the best plan is NP-hard; to find some plan is not, where every move can be undone.",
         ask="In how many ways can ten agents stand on 64 cells?",
         hear="64 · 63 · … · 55, which is about 5 · 10^17. To look at a billion of them in a second would take 17 years.",
     ),
     Chapter(
         "search",
         "Conflict-Based Search",
-        "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* lets every agent take a shortest "
-        "path of its own. Where two of them collide, the search branches: at that step the first agent must keep off in one branch, the "
-        "second in the other. Every valid plan is in one branch or in both. The agent that keeps off plans anew, and the search goes on "
-        "with the cheapest node that is open. A plan without a conflict is optimal when its node is taken as the cheapest, and not "
-        "yet when it appears: a constraint never makes a plan cheaper, but below a cheaper node there may be a better one.",
+        "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* begins with a node in which every "
+        "agent takes a shortest path of its own. Where two of them collide, the node gets two children: at that step the first agent must "
+        "keep off in one, the second in the other, and plans anew. Every valid plan is below one of them or below both. Nodes that have "
+        "no children yet are open. The search always takes the cheapest of them. If that one has no conflict, its plan is the best: "
+        "children never cost less than their parent, so nothing better is left.",
         pictures.searching,
         lambda: Searching(
             "You are the search. Press the open node that has to be expanded next, until the plan is found.", boards.MEETINGS
         ),
-        "Conflict-Based Search is optimal, and complete if there is a plan: the cheapest open node that has no conflict is the best plan.",
+        "When the cheapest of all open nodes has no conflict, its plan is the best. Where there is no plan, the search may never end.",
         minutes=6,
         ask="Why must the search not stop at the first plan without a conflict?",
         hear="A node that is still open may cost less, and a cheaper plan may lie below it.",
@@ -158,10 +159,10 @@ CHAPTERS = (
     Chapter(
         "pibt",
         "Fast, and not optimal",
-        "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most urgent "
-        "one takes its best. Who stands there inherits its priority and has to go on first; who cannot give way says so, and the other "
-        "takes its next best cell. That takes a moment for hundreds of agents. But it looks one step ahead only: the plan may cost "
-        "far more than the best one, and agents may block each other for good.",
+        "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most "
+        "urgent one, which has been on its way the longest, takes its best. An agent that stands in the way inherits the priority and "
+        "plans next; if it cannot give way, the first one tries its next best cell. That takes only a moment for hundreds of agents. But "
+        "it looks one step ahead only: the plan may cost far more than the best one, and agents may block each other for good.",
         planners.pibt,
         planners.pibt_says,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
@@ -171,11 +172,10 @@ CHAPTERS = (
     Chapter(
         "lacam",
         "LaCAM: complete and fast",
-        "*LaCAM* searches over how the whole team stands. It lets PIBT make the next step, and goes on from there. Where a step leads to a "
-        "way to stand that it knows already, it forces another one: this agent must go to that cell. It adds such constraints one "
-        "by one, "
-        "and only where they are needed, so that in the end every joint move is tried. That is as fast as PIBT where things are easy, and "
-        "finds a plan wherever there is one.",
+        "*LaCAM* searches over how the whole team stands, its configurations. It lets PIBT make the next step, and goes on from there. "
+        "When it comes back to a configuration, it demands another step from there: first one agent must go to a certain cell, then a "
+        "second one too. It adds such constraints one by one, and only where they are needed, so that in the end every joint move is "
+        "tried. That is as fast as PIBT where things are easy, and finds a plan wherever there is one.",
         planners.lacam,
         planners.lacam_says,
         "LaCAM: a search over how the team stands, with constraints added lazily; complete, not optimal.",
@@ -185,10 +185,10 @@ CHAPTERS = (
     Chapter(
         "bounds",
         "How much time buys how much",
-        "Between the best plan and any plan lies a bargain. *ECBS* is Conflict-Based Search that need not take the cheapest open "
-        "node: among "
-        "all that cost at most w times the cheapest it takes the one with the fewest conflicts. Its plan costs at most w times "
-        "the best, and it knows a lower bound besides. A little more cost saves most of the time.",
+        "Between the best plan and any plan one can trade. *ECBS* is Conflict-Based Search that knows a lower bound for every node, too. "
+        "Among all nodes that cost at most w times the smallest bound it takes the one with the fewest conflicts, and single paths may be "
+        "up to w times too long as well. Its plan costs at most w times the best. A plan that may cost a little more is often found far "
+        "sooner.",
         planners.bounded,
         planners.bounded_says,
         "ECBS: at most w times the best, much earlier.",
@@ -197,10 +197,11 @@ CHAPTERS = (
     ),
     Chapter(
         "neighbourhoods",
-        "Improving for ever",
-        "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents plan anew that are in each other's way "
-        "while all others keep their paths, and keeps what is not dearer. It does that again and again, thousands of times in some "
-        "seconds. Such a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better it is.",
+        "Always improving",
+        "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents plan anew that are in each other's "
+        "way while all others keep their paths, and keeps the result if it costs no more. It does that again and again, thousands of "
+        "times in a few seconds. Such a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better "
+        "the plan.",
         planners.neighbourhoods,
         planners.neighbourhoods_say,
         "LNS: an anytime planner; it improves, and proves nothing.",
@@ -210,10 +211,10 @@ CHAPTERS = (
     Chapter(
         "delays",
         "When somebody is late",
-        "A plan is a timetable, and robots are late. If one is, and the others go on by the clock, they meet. What keeps a plan safe "
-        "is not "
-        "its times but its order: who passes a cell first. So robots are told to enter a cell only when all that come before them there "
-        "have left it. A delay is then passed on to those who have to wait, and nobody meets, whoever is late.",
+        "A plan is a timetable, and robots are late. If one is, and the others go on by the clock, they meet. What keeps a plan safe is "
+        "not its times but its order: which agent passes each cell first. So robots are told to enter a cell only when all that come "
+        "before them there have left it, or leave it in the same step. A delay is then passed on to those who have to wait, and nobody "
+        "meets, whoever is late.",
         planners.delays,
         planners.who_waits,
         "A plan that is followed in order, not by the clock, stays safe.",
@@ -223,13 +224,12 @@ CHAPTERS = (
     Chapter(
         "warehouse",
         "The warehouse that never ends",
-        "In a warehouse nobody is ever done: who reaches a goal gets the next one. That is *lifelong* MAPF. There is no makespan and "
-        "no sum "
-        "of costs, for there is no end; what counts is the *throughput*, the goals that the team reaches in a step. Here PIBT moves all "
-        "robots step by step. More robots reach more goals, until they get in each other's way.",
+        "In a warehouse nobody is ever done: who reaches a goal gets the next one. That is *lifelong* MAPF. There is no makespan and no "
+        "sum of costs, for there is no end; what counts is the *throughput*, the goals reached per step. Here PIBT moves all robots step "
+        "by step. More robots reach more goals, until they get in each other's way.",
         planners.warehouse,
         planners.more_robots,
-        "Lifelong MAPF counts throughput, and beyond some number more robots reach no more.",
+        "Lifelong MAPF counts throughput, and beyond some number more robots reach no more goals.",
         ask="Twice as many robots: twice as many goals?",
         hear="Nearly, as long as there is room. Later they stand in each other's way, and more robots reach no more.",
     ),
@@ -250,12 +250,13 @@ CHAPTERS = (
         "engineer",
         "An engineer decides",
         "What should a model train on next? After each stage an *engineer* reads how the model did on boards that it never trained on, "
-        "and writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself. Where most "
-        "plans fail, there need not be most to learn: from boards that are too hard no plan earns a reward, and what is learned on one "
-        "kind of board may help on others. So an engineer predicts, and the next stage is measured.",
+        "and writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself. Where "
+        "most plans fail, there need not be most to learn: on boards that are too hard no plan earns a reward, on those that are too easy "
+        "all plans earn the same, and what is learned on one kind of board may help on others. So an engineer predicts, and the next "
+        "stage is measured.",
         pictures.engineer,
         pictures.what_will_change,
-        "An engineer predicts, and the next stage is measured.",
+        "Where most fails, there need not be most to learn: predict, and then measure beside a twin.",
         minutes=4,
         ask="Most plans fail on one kind of board. Should the model train on it?",
         hear="If some of its plans succeed there. Where none does, no plan earns a reward, and there is nothing to learn from.",

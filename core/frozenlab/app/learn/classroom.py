@@ -36,9 +36,7 @@ QR = 24.0
 
 def page() -> None:
     """The plan beside the address; below them the table of the class."""
-    theme.question(
-        "A lesson for your class", "Choose what you teach, show the address, and see here what your pupils have solved and what went wrong."
-    )
+    theme.question("A lesson for your class", "Choose the chapters, show the address, and see who has solved what, and what went wrong.")
     markup.styles()
     st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
     preparing.wait_for("solver", "costs")
@@ -61,7 +59,7 @@ def planned() -> Lesson:
         begin(FIRST)
     name, ready, minutes = st.columns([1.1, 1.6, 0.8], vertical_alignment="bottom")
     given = name.text_input("Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026")
-    ready.segmented_control("Begin with", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
+    ready.segmented_control("Lesson plan", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
     minutes.number_input("Minutes", 10, 300, step=5, key=MINUTES, persist_state="session")
     titles = {chapter.name: chapter.title for chapter in CHAPTERS}
     chosen = st.multiselect(
@@ -70,7 +68,7 @@ def planned() -> Lesson:
     )  # fmt: skip
     with st.expander("Boards of your own"):
         text = st.text_area(
-            "Links to boards of the page Play, one per line",
+            "Links from Play, one per line",
             key="class-boards",
             persist_state="session",
         )
@@ -106,7 +104,7 @@ def plan(lesson: Lesson) -> None:
         ("chapter", ""),
         ("from", "Minute of the lesson"),
         ("min", "Minutes"),
-        ("ask the class", "And below it, what an answer has to say"),
+        ("ask the class", "A question, and below it what a good answer contains"),
     ]
     st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("from", "min")))
 
@@ -117,12 +115,14 @@ def way_in(lesson: Lesson) -> None:
         st.info("Name your class. Then its address stands here, as a QR code too.", icon=":material/qr_code_2:")
         return
     link = address.link(lesson)
-    nav.show_address(link, QR)
     if on_this_machine(link):
+        st.code(link, language=None, wrap_lines=True)
         st.warning(
-            "This address opens on this machine only. For your class start a second server, on which pupils can change nothing: "
-            "`frozenlab app --look-only --host 0.0.0.0 --port 8502`, and open this page there."
+            "This address opens on this machine only. For your class start a second, look-only server, "
+            "`frozenlab app --look-only --host 0.0.0.0 --port 8502`, and open this page from its address."
         )
+    else:
+        nav.show_address(link, QR)
     st.link_button("See it as your pupils do", link, icon=":material/open_in_new:")
 
 
@@ -136,11 +136,12 @@ def results(lesson: Lesson) -> None:
     columns = titles_of(lesson, found)
     solved = sum(one.solved for chapters in found.values() for one in chapters.values())
     faults = Counter(one.fault for chapters in found.values() for one in chapters.values() if one.fault and not one.solved)
-    said = f" What is wrong most often now: {plain(faults.most_common(1)[0][0])}." if faults else ""
+    said = f" Most common problem now: {plain(faults.most_common(1)[0][0])}." if faults else ""
     st.caption(f"{counted(len(found), 'pupil')}, {counted(solved, 'exercise')} solved.{said}")
     st.html(heat_map(found, columns))
+    st.caption("✓ and the tries until it was right; or the tries so far, and what was wrong with the newest answer.")
     rows = [[str(done[name]) if name in done else None for name in columns] for done in found.values()]
-    table = pd.DataFrame(rows, [no_formula(learner) for learner in found], list(columns.values())).rename_axis("learner")
+    table = pd.DataFrame(rows, [no_formula(learner) for learner in found], list(columns.values())).rename_axis("pupil")
     # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
     st.download_button(
         "CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{lesson.class_name}.csv", "text/csv", on_click="ignore",

@@ -170,7 +170,7 @@ class Choice(Question):
     """Why each option is right or wrong."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(answer == self.right, self.reasons[answer], f"answered: {self.options[answer]}")
+        return Mark(answer == self.right, self.reasons[answer], f"answer {answer + 1}: {self.options[answer]}")
 
     def answer(self) -> str:
         return f"{self.options[self.right].rstrip('.')}. {self.reasons[self.right]}"

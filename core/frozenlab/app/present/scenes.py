@@ -140,7 +140,7 @@ def failing(story: Story) -> Shown | None:
 
 
 def tries(story: Story) -> Scene | None:
-    """What learning from rewards is: several plans for one board, of which some hold."""
+    """What learning from rewards is: several plans for one board, of which some are valid."""
     session = story.session
     method = BY_NAME[session.spec.training.method]
     sampled = session.completions(0)
@@ -160,10 +160,10 @@ def tries(story: Story) -> Scene | None:
         "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
         "good": good,
         "note": f"{counted(n, 'plan')} that it sampled for one training board in step {group['training_step'].iloc[0]}; "
-        f"{good.count(True)} of them {'hold' if good.count(True) > 1 else 'holds'}. {method.title} makes the plans likelier that earn more "
-        "than the others.",
-        "say": f"It writes {n} plans for the same board. The ones that light up hold. Nobody shows it a solution: it only becomes likelier "
-        "to write plans like these.",
+        f"{good.count(True)} of them {'are' if good.count(True) > 1 else 'is'} valid. {method.title} makes the plans likelier that earn "
+        "more than the others.",
+        "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
+        "likelier to write plans like these.",
     }
 
 
@@ -250,7 +250,7 @@ def what_failed(story: Story) -> Scene | None:
             for cell, valid in by_cell.items()
         ],
         "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. The engineer reads these results.",
-        "say": f"Most of what it still fails on is {cell_label(worst)}. So where should it practise?",
+        "say": f"It fails most often on {cell_label(worst)}. Is that where it should practise?",
     }
 
 
@@ -373,7 +373,9 @@ def verdict(gain: Interval) -> str:
     """What the difference between a session and its twin says, in a sentence."""
     if not gain.clear:
         return "One pair of sessions cannot tell that from chance."
-    return f"The redesign {'helped' if gain.value > 0 else 'did harm'}, and that is clear of chance."
+    return (
+        f"In this pair the redesign {'helped' if gain.value > 0 else 'did harm'}, clear of chance on these boards; another seed may differ."
+    )
 
 
 def closing(story: Story) -> Scene:
@@ -411,7 +413,7 @@ def answer_of(story: Story) -> str:
         return "It designed, and it learned. Whether it would have learned as much without, one session cannot say."
     if not gain.clear:
         return f"It learns. That the redesign did it, this pair of sessions does not show: {gain.points}."
-    return f"Here it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
+    return f"In this pair of sessions it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
 
 
 def live_scene(session: Session) -> Scene:
