@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.experiment import RECORDED
 from frozenlab.app.loop_picture import complete_stage, loop_picture
-from frozenlab.app.present.scenes import FILM
+from frozenlab.app.present.scenes import FILM, ends_of, twin_of
 from frozenlab.app.queue import queue_line
 from frozenlab.app.session.cards import session_cards
 from frozenlab.app.session.curves import board_by_board
@@ -19,7 +19,7 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.glossary import explained, glossary
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import counted, percent
+from frozenlab.base.numbers import counted, paired_change, percent
 from frozenlab.engineer.engineers import who_is
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
@@ -140,7 +140,7 @@ def what_training_did(session: Session) -> None:
         st.markdown(
             f"A small language model plans paths for a team on a frozen lake. It was "
             f"{BY_NAME[session.spec.training.method].learned}{took}, "
-            f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
+            f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**.{beside_twin(session)}"
         )
         with st.container(horizontal=True):
             nav.button("Read its story", "story", query={"session": session.id}, key="story", icon=":material/menu_book:")
@@ -151,6 +151,16 @@ def what_training_did(session: Session) -> None:
             first, last, stage = turned
             shown = [Shown(first, "before training"), Shown(last, f"after stage {stage}")]
             view.play(shown, key="home-board", height=330, autoplay=True)
+
+
+def beside_twin(session: Session) -> str:
+    """A sentence about its twin, which kept its config: whether it was the redesign. Empty without one."""
+    if (twin := twin_of(session)) is None:
+        return ""
+    other, own = ends_of(twin)[1], ends_of(session)[1]
+    gain = paired_change(other, own)
+    said = "which is clear of chance on these boards" if gain.clear else "which chance can explain"
+    return f" A twin that kept its config, with the same seed and steps, ends at {overall(other).percent}: {gain.points}, {said}."
 
 
 def session_list(found: list[Session], total: int) -> None:
