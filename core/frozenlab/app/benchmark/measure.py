@@ -13,6 +13,7 @@ from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
 from frozenlab.base.numbers import percent
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.experiments.benchmark.report import Report, best_of
 from frozenlab.experiments.benchmark.task import Evaluation, task_for
 from frozenlab.experiments.students.store import Student
@@ -81,9 +82,8 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
 
 def several(guises: int) -> bool:
     """Whether each board is to be answered in so many guises."""
-    name = best_of(guises)
     return st.toggle(
-        name[0].upper() + name[1:], key="measure-guises", **KEPT,
+        capitalised(best_of(guises)), key="measure-guises", **KEPT,
         help=f"Each board is answered {guises} times: turned, mirrored and with its agents renumbered. The shortest legal plan counts. "
         "Any planner can check itself whether a plan is legal; that takes no solver. The result is a row of its own and says so.",
     )  # fmt: skip

@@ -185,7 +185,7 @@ def others(contest_id: str) -> None:
     if contest.state().live or contest.waiting():
         keep_current(contest, every=LOOK)
     keep_going(contest)
-    queue(contest)
+    queue(contest, contest.begins())
 
 
 def preparing(contest_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -33,6 +33,9 @@ AA_NOISE = (
 )
 
 
+Turns = Mapping[int, float]
+"""What :meth:`Contest.begins` says, which looks at every contest of the machine: asked once for a page."""
+
 _bars = component(__file__, "bars", '<ol class="bars"></ol>', code=NODES)
 
 
@@ -49,14 +52,14 @@ def race(contest: Contest, own: Sequence[int]) -> None:
             verdict(contest, person, engineer)
             possible(contest)
             scoreboard(contest)
-    pair = (person, engineer)
+    pair, turns = (person, engineer), contest.begins()
     st.header("Side by side", anchor=False)
     for one, place in zip(pair, st.columns(2, gap="large"), strict=True):
         with place:
-            side_view(contest, one)
+            side_view(contest, one, turns)
     theme.chart(curves(contest, pair), "contest-curves")
     st.caption("Each side trains on tasks of its own choice, so these curves are no score: hard tasks begin low.")
-    queue(contest)
+    queue(contest, turns)
 
 
 def class_race(contest: Contest) -> None:
@@ -74,19 +77,20 @@ def class_race(contest: Contest) -> None:
     table = answers(contest, None)
     assert table is not None, "a contest that is open has been measured"
     before = overall_by_cell(table)[weak_kind(contest)]
-    rows = sorted((bar(contest, one, hidden=one.kind == "engineer" and not over) for one in entries), key=in_the_race)
+    turns = contest.begins()
+    rows = sorted((bar(contest, one, turns, hidden=one.kind == "engineer" and not over) for one in entries), key=in_the_race)
     _bars(key="contest-bars", data={"before": before.value, "label": "The class, the best on top", "rows": rows}, height="content")
     st.caption(
         f"A bar is the share of right answers at the kind that it was taught wrong, {before.n} tasks each. The dashed line is "
         f"{before.percent}, before training. A thin bar still trains."
     )
-    queue(contest)
+    queue(contest, turns)
     if over and all(one == "done" for one in standing.values()):
         possible(contest)
         scoreboard(contest)
 
 
-def bar(contest: Contest, one: Entry, hidden: bool) -> dict[str, Any]:
+def bar(contest: Contest, one: Entry, turns: Turns, hidden: bool) -> dict[str, Any]:
     """An entry as ``bars.js`` draws it."""
     standing, side = contest.standing(one.number), contest.side(one.number)
     row: dict[str, Any] = {
@@ -107,7 +111,7 @@ def bar(contest: Contest, one: Entry, hidden: bool) -> dict[str, Any]:
     if standing == "failed":
         return row | {"at": 0.0, "note": "could not be trained"}
     at = side.state().progress if side is not None and standing == "trains" else 0.0
-    wait = "" if standing == "trains" else begins(contest, one)
+    wait = "" if standing == "trains" else begins(turns, one)
     return row | {"at": min(max(at, 0.0), 1.0), "note": f"trains, {percent(at)}" if standing == "trains" else f"waits{wait}"}
 
 
@@ -190,12 +194,12 @@ def possible(contest: Contest) -> None:
     )
 
 
-def side_view(contest: Contest, one: Entry) -> None:
+def side_view(contest: Contest, one: Entry, turns: Turns) -> None:
     """One side: where it is, what it trains on, and a task that it tried last."""
     side, name = contest.side(one.number), label_of(one, contest.entries)
     st.markdown(f"**{markup.plain(name)}**" + (f": {markup.plain(one.why)}" if one.why else ""))
     if side is None:
-        st.progress(0.0, text="waits for its turn" + begins(contest, one, ", which comes"))
+        st.progress(0.0, text="waits for its turn" + begins(turns, one, ", which comes"))
         return
     state = side.state()
     if state.status == "failed":
@@ -276,19 +280,19 @@ def score_row(score: Score, after: dict[str, float], before: dict[str, float]) -
     return [escape(score.label), gain, escape(score.place), *by_cell, escape(score.entry.why)]
 
 
-def queue(contest: Contest) -> None:
+def queue(contest: Contest, turns: Turns) -> None:
     """Who trains and who waits, in the order of their turns, and about when the last begins."""
     entries = [one for one in contest.entries if one.kind != "oracle"]
     training = [label_of(one, entries) for one in entries if contest.standing(one.number) == "trains"]
-    waiting = [label_of(one, entries) for one in contest.waiting() if one.kind != "oracle"]
+    waiting = [one for one in contest.waiting() if one.kind != "oracle"]
     if training:
         st.caption(f"In training: {', '.join(map(markup.plain, training))}.")
     if waiting:
-        last = contest.waiting()[len(waiting) - 1]
-        st.caption(f"In the queue: {', '.join(map(markup.plain, waiting))}.{begins(contest, last, ' The last begins')}")
+        names = ", ".join(markup.plain(label_of(one, entries)) for one in waiting)
+        st.caption(f"In the queue: {names}.{begins(turns, waiting[-1], ' The last begins')}")
 
 
-def begins(contest: Contest, one: Entry, words: str = ", begins") -> str:
+def begins(turns: Turns, one: Entry, words: str = ", begins") -> str:
     """About when the training of an entry that waits begins; empty while no round has shown how long it takes."""
-    seconds = contest.begins().get(one.number)
+    seconds = turns.get(one.number)
     return "" if seconds is None else f"{words} {when(seconds)}" + ("." if words[0] == " " else "")
