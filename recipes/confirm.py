@@ -1,9 +1,10 @@
-"""Writes the studies of docs/instrument.md: four confirmatory tests and a null study, with the recipes of their students.
+"""Writes the studies of docs/instrument.md: four confirmatory tests, the ladder and a null study, with the recipes of their students.
 
 python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 
+Those of the ladder are made by: frozenlab students make ladder-1                 to ladder-15
 The students of the others are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
 
@@ -19,7 +20,7 @@ from frozenlab.base.files import write_text
 from frozenlab.experiments.students.menu import misled, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.grid import MEASURES, Arm
-from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, oracle_arm, short_stage
+from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, ladder_study, oracle_arm, short_stage
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.tasks.families import family_of
 
@@ -36,6 +37,15 @@ NEWEST_SEEDS = {"agents-3": (10, 11), "agents-4": (10, 11), "layout-doors": (10,
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
 HARDER = {"hole_ratio": 0.3, "wait_ratio": 0.5}
 """The ratios that the engineer ``uniform`` writes; the sessions begin with .2 and .2."""
+PREDICTED_WITH = (
+    "Valid, 8 cells, n = 15 students: taught - equal +3.5 points (+2 to +5), taught - lowest +4.5 (+2.5 to +6.5), so lowest - equal -1 "
+    "(-3 to +0.5); taught - taught-blind +3.5 (+2 to +5); tutor - taught 0 (-1 to +1); rules - equal -2 (-4 to +1); oracle - taught +0.5 "
+    "(-1 to +2); again - equal 0 (-1.5 to +1.5)."
+)
+PREDICTED_WITHOUT = (
+    "Valid, 6 cells, n = 15 students: lowest - equal +2.5 points (+0.5 to +4.5), taught - equal +4.5 (+3 to +6), tutor - taught 0 "
+    "(-1 to +1), oracle - taught +0.5 (-1 to +2). Lowest - equal falls by 3.5 (1.5 to 5.5) from here to the config with decoys."
+)
 BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
 
 
@@ -120,6 +130,26 @@ def fourth_test(config: Config) -> StudySpec:
     )
 
 
+def ladder(decoys: bool) -> StudySpec:
+    """The ladder of engineers, with or without decoys."""
+    engineers = {"taught": "policy", "equal": "equal", "lowest": "lowest", "tutor": "tutor"} | ({"rules": "rules"} if decoys else {})
+    usual = ladder_study(engineers=tuple(engineers.values()), decoys=decoys)
+    names = {engineer: name for name, engineer in engineers.items()}
+    arms = [arm.model_copy(update={"name": names.get(arm.name, arm.name)}) for arm in usual.arms]
+    extra = [BLIND, {"name": "again", "engineer": "equal", "draws": 1}] if decoys else []
+    primary = [("taught", "equal"), ("taught", "lowest")] if decoys else [("lowest", "equal"), ("taught", "equal")]
+    return usual.changed(
+        arms=[*arms, *map(Arm.model_validate, extra)],
+        primary=[{"arm": arm, "than": than} for arm, than in primary],
+        hypothesis="An engineer that knows how often each kind of cell is usually solved tells what was lost from what is hard by "
+        'nature; the rule "all boards to the lowest rate" cannot. So decoys turn the order of the two around.',
+        prediction=PREDICTED_WITH if decoys else PREDICTED_WITHOUT,
+        stopping_rule="All sessions, once, with decoys first. A session that fails is resumed once and then counts as missing. No "
+        "outcome is looked at before the last session is done. If the oracle gains less than 2 points over equal shares with decoys, the "
+        "ladder has no rungs.",
+    )
+
+
 def null_study(config: Config) -> StudySpec:
     """Six arms that differ in nothing but the draws of training: what is clear here is chance."""
     return study(
@@ -187,6 +217,8 @@ def main() -> None:
         "third": third_test(config),
         "shares-and-ratios": fourth_test(config),
         "null": null_study(config),
+        "ladder": ladder(decoys=True),
+        "ladder-plain": ladder(decoys=False),
     }.items():
         write_text(folder / f"{name}.json", spec.model_dump_json(indent=1))
 

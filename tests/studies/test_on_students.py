@@ -9,12 +9,14 @@ import pytest
 from frozenlab.base.cells import evenly
 from frozenlab.cli.main import parse
 from frozenlab.cli.study import study_spec
+from frozenlab.experiments.students.menu import DECOYS, ladder
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import CONTROLS, control_arms
 from frozenlab.experiments.studies.grid import StudyError
 from frozenlab.experiments.studies.noise import detectable_effect, student_noise
-from frozenlab.experiments.studies.presets import best_for, engineers_study, students_study
+from frozenlab.experiments.studies.presets import best_for, engineers_study, ladder_study, students_study
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.models.folders import student_label
 from frozenlab.session.store import SessionStore
 from tests.planted import CONFIG, planted
 
@@ -60,6 +62,19 @@ def test_students_of_different_configs_are_refused(store: SessionStore) -> None:
     other = one.model_copy(update={"config": one.config.with_cells({name: one.config.cells[name] for name in ("3", "4")})})
     with pytest.raises(StudyError, match="different configs"):
         students_study(recipes={"student:a": one, "student:b": other})
+
+
+def test_the_ladder_has_a_student_for_each_pair_of_cells_and_no_decoy_is_lost() -> None:
+    spec = ladder_study(engineers=("lowest",), controls=("blind",))
+    assert [arm.name for arm in spec.arms] == ["lowest", "equal", "blind", "oracle"] and len(spec.students) == 15
+    assert not {*DECOYS} & {cell for recipe in ladder().values() for cell in recipe.weak}
+    oracle = spec.arms[-1].configs
+    assert oracle is not None and all(
+        {name for name, own in config.cells.items() if own.share > 0.1} == {*ladder()[student_label(student)].weak}
+        for student, config in oracle.items()
+    )
+    plain = ladder_study(decoys=False).session.initial_config
+    assert {*plain.cells} == {*spec.session.initial_config.cells} - {*DECOYS}
 
 
 def test_every_control_is_an_arm_of_the_study_engineers() -> None:

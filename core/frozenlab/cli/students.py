@@ -8,7 +8,7 @@ from typing import Any
 
 from frozenlab.cli.common import InputError, add_fields, given, read_text, refusing, show
 from frozenlab.cli.experiment import work_here
-from frozenlab.experiments.students.menu import read_config, recipes, usual_config
+from frozenlab.experiments.students.menu import ladder, read_config, recipes, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student, id_of, is_secret
 from frozenlab.session.store import SessionStore
@@ -49,8 +49,8 @@ def make_students(options: argparse.Namespace, store: SessionStore) -> int:
     for student_id in options.ids or menu:
         if (Student.place(store.root) / student_id).is_dir():
             student = Student.open(student_id, store)
-        elif student_id in menu:
-            student = Student.create(menu[student_id], store, student_id)
+        elif recipe := (menu | ladder()).get(student_id):
+            student = Student.create(recipe, store, student_id)
         else:
             raise InputError(f"there is no recipe {student_id!r}; frozenlab students list shows all, --recipe takes one of your own")
         status = work_here(student)

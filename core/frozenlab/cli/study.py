@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,16 +13,19 @@ from frozenlab.base.numbers import MANY, listed, percent, percents
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, named, read_model, refusing, show
 from frozenlab.cli.experiment import about, add_id, existing, standing
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.engineer.engineers.script import ScriptEngineer
+from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.students.store import chosen
+from frozenlab.experiments.students.menu import ladder
+from frozenlab.experiments.students.store import Student, chosen
 from frozenlab.experiments.studies.arms import CONTROLS, values_of
 from frozenlab.experiments.studies.cluster import require_ray
 from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.grid import TrainingValue
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.presets import ON_STUDENTS, SEEDS, STUDIES, VARIED_SECTIONS, students_study
+from frozenlab.experiments.studies.presets import LADDER, ON_STUDENTS, SEEDS, STUDIES, VARIED_SECTIONS, ladder_study, students_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_note
 from frozenlab.experiments.studies.spec import StudySpec
@@ -35,16 +39,17 @@ RUN = ("jobs", "cluster")
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", help=f"{', '.join(STUDIES)}, {ON_STUDENTS}, a spec (JSON), or the id of a study to resume")
+    parser.add_argument("what", help=f"{', '.join(STUDIES)}, {ON_STUDENTS}, {LADDER}, a spec (JSON), or the id of a study to resume")
     seeds = ", ".join(f"{name} {n}" for name, n in SEEDS.items())
     parser.add_argument("--seeds", type=int, help=f"number of seeds of a ready-made study (default: {seeds})")
     parser.add_argument(
         "--engineers", metavar="A,B,...",
-        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (studies engineers, main and students)",
+        help=f"engineers to compare, of {', '.join(named_by_option())}; or a Python file with a function propose; the "
+        "first is the reference (studies engineers, main, students and ladder)",
     )  # fmt: skip
     parser.add_argument(
         "--controls", metavar="A,B,...",
-        help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers and students only)",
+        help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers, students and ladder only)",
     )  # fmt: skip
     parser.add_argument(
         "--sections", metavar="A,B,...", help=f"sections that are on or off, of {', '.join(NAMES)} (studies {listed(VARIED_SECTIONS)} only)"
@@ -102,19 +107,19 @@ def sessions_done(study: Study) -> str:
 def study_spec(options: argparse.Namespace) -> StudySpec:
     """A ready-made study, or one from a file."""
     kind = options.what
-    ready_made = (*STUDIES, ON_STUDENTS)
+    ready_made = (*STUDIES, ON_STUDENTS, LADDER)
     if kind not in ready_made and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(ready_made)}, or a spec in a JSON file")
-    if (options.engineers or options.api) and kind not in ("engineers", "main", ON_STUDENTS):
-        raise InputError("--engineers and --api are for the studies engineers, main and students")
-    if options.controls is not None and kind not in ("engineers", ON_STUDENTS):
-        raise InputError("--controls is for the studies engineers and students")
+    if (options.engineers or options.api) and kind not in ("engineers", "main", ON_STUDENTS, LADDER):
+        raise InputError("--engineers and --api are for the studies engineers, main, students and ladder")
+    if options.controls is not None and kind not in ("engineers", ON_STUDENTS, LADDER):
+        raise InputError("--controls is for the studies engineers, students and ladder")
     if options.sections is not None and kind not in VARIED_SECTIONS:
         raise InputError(f"--sections is for the studies {listed(VARIED_SECTIONS)}")
     if options.vary and kind != "sweep":
         raise InputError("--vary is for the study sweep")
     if options.preset is not None and kind not in STUDIES:
-        raise InputError(f"--preset is for {listed(STUDIES, 'or')}; the study students and a spec file have their own session")
+        raise InputError(f"--preset is for {listed(STUDIES, 'or')}; the studies students and ladder and a spec file have their own session")
     if options.preset is not None and options.preset not in PRESETS:
         raise InputError(f"there is no preset {options.preset!r}; there are {', '.join(PRESETS)}")
     if options.seeds is not None and kind not in ready_made:
@@ -132,17 +137,35 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         return read_model(StudySpec, kind)
     with refusing(kind):
         fields: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
-        fields |= named_engineers(options.engineers, options.api)
+        fields |= named_engineers(options.engineers, options.api, least=1 if kind == LADDER else 2)
         fields |= {"varied": varied(options.vary)} if options.vary else {}
         fields |= {"varied": named(options.sections, NAMES, "section")} if options.sections is not None else {}
         fields |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
         if kind == ON_STUDENTS:
             planted = chosen(written.pop("students", ()), SessionStore())
             spec = students_study(**fields, recipes={student.name: student.recipe for student in planted})
+        elif kind == LADDER:
+            make_ladder_students()
+            spec = ladder_study(**fields)
         else:
             session = {} if options.preset is None else {"session": preset_spec(options.preset)}
             spec = STUDIES[kind](**fields, **session)
         return spec.changed(**written)
+
+
+def make_ladder_students() -> None:
+    """Has the students of the ladder made that are not yet, several at a time; waits for them. Raises InputError where one fails."""
+    store = SessionStore()
+    for student_id, recipe in ladder().items():
+        if not (Student.place(store.root) / student_id).is_dir():
+            Student.start(recipe, store, student_id)
+        elif not (student := Student.open(student_id, store)).ready and not student.state().live:
+            student.resume()
+    while waiting := [student for student_id in ladder() if not (student := Student.open(student_id, store)).ready]:
+        if lost := next((student for student in waiting if not student.state().live), None):
+            raise InputError(f"the student {lost.id} could not be made: {lost.state().error or lost.state().status}")
+        print(f"\r{len(ladder()) - len(waiting)} of {len(ladder())} students are made", end="", file=sys.stderr, flush=True)
+        time.sleep(1)
 
 
 def varied(options: Sequence[str]) -> dict[str, tuple[TrainingValue, ...]]:
@@ -160,19 +183,19 @@ def named_by_option() -> list[str]:
     return [name for name in UNATTENDED if not BY_NAME[name].required()]
 
 
-def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> dict[str, Any]:
-    """The engineers of ``--engineers`` and those behind an API, as an argument of the ready-made study."""
+def named_engineers(names: str | None, files: Sequence[Path] | None = None, least: int = 2) -> dict[str, Any]:
+    """The engineers of ``--engineers`` and those behind an API, as an argument of the ready-made study; ``least``: how many it compares."""
     if names is None and not files:
         return {}
-    served = [read_model(ApiEngineer, file) for file in files or ()]
-    asked, offered = tuple(name.strip() for name in (names or "policy").split(",")), named_by_option()
-    if served:
-        asked = tuple(name for name in asked if name != "api")  # the files say which
+    served: list[EngineerSpec] = [read_model(ApiEngineer, file) for file in files or ()]
+    asked, offered = [name.strip() for name in (names or "policy").split(",")], named_by_option()
+    served += [ScriptEngineer.of(Path(name)) for name in asked if name.endswith(".py")]
+    asked = [name for name in asked if not name.endswith(".py") and not (served and name == "api")]  # the files say which
     if unknown := [name for name in asked if name not in offered]:
         if unknown[0] in UNATTENDED:
             raise InputError(f"--engineers: the engineer {unknown[0]} needs settings: write the study as a spec in a JSON file")
         raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(offered)}")
-    if len(set(asked)) < max(2 - len(served), len(asked)):
+    if len(set(asked)) < max(least - len(served), len(asked)):
         raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
     return {"engineers": (*asked, *served)}
 

@@ -15,6 +15,7 @@ from frozenlab.engineer.engineers.curricula import BanditEngineer, LearnabilityE
 from frozenlab.engineer.engineers.human import HumanEngineer
 from frozenlab.engineer.engineers.own_model import BaseEngineer, ModelEngineer, PolicyEngineer
 from frozenlab.engineer.engineers.rules import RulesEngineer
+from frozenlab.engineer.engineers.script import ScriptEngineer
 from frozenlab.engineer.engineers.tutor import TutorEngineer
 from frozenlab.engineer.protocol import EngineerSpec
 
@@ -34,8 +35,8 @@ ENGINEERS: tuple[type[EngineerSpec], ...] = (
     HumanEngineer,
 )
 """Every engineer, in the order in which people are shown them."""
-CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer)
-"""Controls, which a study's file gives with their settings."""
+CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer, ScriptEngineer)
+"""Controls, and an engineer of the user's own, which a study's file gives with their settings."""
 BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in (*ENGINEERS, *CONTROLS)}
 UNATTENDED: tuple[str, ...] = tuple(engineer.name() for engineer in ENGINEERS if "person" not in engineer.needs)
 """Engineers that answer without a person, so that a study or a replay can ask them."""

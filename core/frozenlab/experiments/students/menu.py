@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
 
-from frozenlab.base.cells import Config, with_shares
+from frozenlab.base.cells import Config, evenly, with_shares
 from frozenlab.base.files import read_text
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.students.recipe import UNTRAINED, Recipe, StudentError
@@ -16,6 +16,9 @@ from frozenlab.tasks.families import family_named_in
 
 CONFIG = ASSETS / "students" / "config.json"
 """The config of the usual students."""
+LADDER = ASSETS / "students" / "ladder.json"
+"""The config of the ladder of engineers: six cells that its students lose, and two decoys, which are hard by nature."""
+DECOYS = ("4@oneway9", "numbers4")
 MISLED: Mapping[str, Any] = {"presentations": 3000}
 """What differs in the recipe of a student that was misled: with more practice its weakness is too deep for a session to mend, with less it
 spills over."""
@@ -87,6 +90,17 @@ def misled(config: Config, axis: Axis, seed: int, **fields: Any) -> Recipe:
     share = min(MISLED_SHARE, 0.5 / len(weak))
     title = titled(f"Misled about {name}", seed)
     return Recipe(title=title, config=practised(config, weak, share), weak=weak, misled=weak, seed=seed, **{**MISLED, **fields})
+
+
+def ladder() -> dict[str, Recipe]:
+    """The students of the ladder of engineers by id: one for each pair of cells that can be lost, misled about both.
+
+    >>> [recipe.weak for recipe in ladder().values()][:2], len(ladder())
+    ([('2@doors6', '2@9'), ('2@doors6', '3@corridor6')], 15)
+    """
+    config = evenly(read_config(LADDER))
+    pairs = combinations([name for name in config.cells if name not in DECOYS], 2)
+    return {f"ladder-{n}": misled(config, (f"{' and '.join(pair)}, ladder", pair), n) for n, pair in enumerate(pairs, 1)}
 
 
 def corners(config: Config) -> list[Axis]:

@@ -11,6 +11,8 @@ from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import USUAL as USUAL_SECTIONS
 from frozenlab.engineer.sections import SectionName
+from frozenlab.experiments.students.menu import DECOYS, ladder, read_config
+from frozenlab.experiments.students.menu import LADDER as LADDER_CONFIG
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.arms import (
     PAPER_SECTIONS,
@@ -26,6 +28,7 @@ from frozenlab.experiments.studies.arms import (
 )
 from frozenlab.experiments.studies.grid import Arm, StudyError, TrainingValue
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.models.folders import STUDENT
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
@@ -33,8 +36,11 @@ from frozenlab.tasks.families import family_of
 
 ON_STUDENTS = "students"
 """The name of the ready-made study that begins with students of its own."""
+LADDER = "ladder"
+"""The name of the one that asks engineers to tell what was lost from what is hard."""
 SEEDS = {
     "sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "sweep": 3, "guard": 5, "guidance": 5, "main": 3, ON_STUDENTS: 6,
+    LADDER: 1,
 }  # fmt: skip
 """Default number of seeds of each ready-made study."""
 VARIED_SECTIONS: dict[str, tuple[SectionName, ...]] = {
@@ -226,19 +232,62 @@ def students_study(
         raise StudyError("the study students needs two students or more: with one, being best for it is being best for all")
     if any(config != configs[0] for config in configs):
         raise StudyError("these students were made for different configs; choose students of the same one")
-    own = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
-    session = short_stage(configs[0])
-    arms = engineer_arms(own)
+    asked = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
+    weak = {student: recipe.weak for student, recipe in recipes.items()}
+    return _on_students("Who finds and mends what a student lacks?", weak, configs[0], asked, controls, seeds)
+
+
+def _on_students(
+    title: str, weak: Mapping[str, Sequence[str]], config: Config, engineers: Sequence[EngineerSpec], controls: Sequence[str], seeds: int
+) -> StudySpec:
+    """Engineers, controls of the first of them, and an oracle, on students -> their weak cells."""
+    session, arms = short_stage(config), engineer_arms(engineers)
     return StudySpec(
-        title="Who finds and mends what a student lacks?",
-        session=session.changed(engineer=own[0]),
-        arms=(
-            *arms,
-            *control_arms(controls, own[0], arms[0].name, session.sections),
-            oracle_arm(configs[0], {student: recipe.weak for student, recipe in recipes.items()}),
-        ),
-        students=tuple(recipes),
+        title=title,
+        session=session.changed(engineer=engineers[0]),
+        arms=(*arms, *control_arms(controls, engineers[0], arms[0].name, session.sections), oracle_arm(config, weak)),
+        students=tuple(weak),
         seeds=tuple(range(1, seeds + 1)),
         suite_by_seed=True,
         smallest_effect=SMALLEST_EFFECT,
     )
+
+
+# --- the ladder of engineers -----------------------------------------------------------------------------------------
+# Students that lost two cells, in a config with two decoys, cells of which few tasks are solved by nature: the cell with the lowest rate is
+# not one that was lost.
+
+
+LADDER_ENGINEERS: tuple[str, ...] = ("policy", "equal", "lowest", "tutor", "rules")
+
+
+def ladder_study(
+    seeds: int = SEEDS[LADDER],
+    engineers: Sequence[str | EngineerSpec] = LADDER_ENGINEERS,
+    controls: Sequence[str] = (),
+    *,
+    decoys: bool = True,
+) -> StudySpec:
+    """The ladder of engineers: each on the students of :func:`frozenlab.experiments.students.menu.ladder`, beside equal shares, which win
+    nothing, and an oracle that knows what was lost.
+
+    Args:
+        controls: some of :data:`frozenlab.experiments.studies.arms.CONTROLS`, of the first engineer.
+        decoys: whether the config has cells that are hard by nature, too.
+
+    Raises:
+        StudyError: there is no such control.
+        EngineerError: as :func:`engineer_of` does.
+    """
+    recipes = ladder()
+    config = evenly(read_config(LADDER_CONFIG))
+    if not decoys:
+        config = evenly(config.with_cells({name: own for name, own in config.cells.items() if name not in DECOYS}))
+    asked = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
+    if "equal" not in [one.kind for one in asked]:
+        asked.append(engineer_of("equal"))
+    return _on_students(
+        f"The ladder of engineers, {'with' if decoys else 'without'} decoys",
+        {f"{STUDENT}{name}": recipe.weak for name, recipe in recipes.items()},
+        config, asked, controls, seeds,
+    )  # fmt: skip
