@@ -66,7 +66,7 @@ def verdict(page: Page, *, right: bool) -> Locator:
 def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: App, page: Page, chapter: Chapter) -> None:
     exercise = chapter.exercise()
     page.goto(f"{shared_app.url}/learn?chapter={chapter.name}")
-    expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
+    expect(page.get_by_role("heading", name=chapter.title)).to_be_visible()
     at_rest(page)
     answer(page, exercise, right=False)
     if isinstance(exercise, Prediction):
@@ -113,7 +113,7 @@ def test_no_exercise_is_solved_by_a_click_on_each_goal(shared_app: App, page: Pa
 @pytest.mark.slow
 def test_the_flood_runs_from_the_goal_that_the_reader_chooses(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn")
-    page.get_by_role("button", name="Show it now").click()
+    page.get_by_role("button", name="Show me how it can go").click()
     says = page.locator(".flood p")
     expect(says).to_have_text("From the start, the cell with the dashed ring, 12 steps are left.")
     page.get_by_role("button", name="(0, 1)").click()
@@ -127,7 +127,7 @@ def test_the_flood_runs_from_the_goal_that_the_reader_chooses(shared_app: App, p
 @pytest.mark.slow
 def test_the_course_is_kept_while_the_reader_visits_another_page(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}&chapter=engineer&done=one.meeting")
-    expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
+    expect(page.get_by_role("heading", name="An engineer decides")).to_be_visible()
     at_rest(page)
     for name in ("Play", "Learn"):
         page.get_by_role("link", name=name, exact=True).first.click()

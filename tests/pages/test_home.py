@@ -91,7 +91,7 @@ def test_the_words_of_the_lab_are_explained() -> None:
     ("button", "question"),
     [
         ("door-story", "How do I show this in a talk?"),
-        ("door-learn", "How do many agents find their way at once?"),
+        ("door-learn", "1. One agent :small[:gray[3 minutes]]"),
         ("door-play", "How does the model plan on this board?"),
         ("door-train", "What should run?"),
         ("door-studies", "What makes a good engineer?"),

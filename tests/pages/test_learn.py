@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from html import unescape
@@ -18,7 +19,7 @@ from frozenlab.app.ui import nav
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.session.store import SessionStore
-from tests.pages.apptest import components, open_page, shown, words
+from tests.pages.apptest import components, open_page, shown, source, words
 
 WRONG = ("DLLU", "LLL")
 """Both take their only shortest path."""
@@ -48,7 +49,7 @@ def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> Non
 
 def test_the_picture_opens_after_the_first_try_or_when_it_is_asked_for() -> None:
     app = open_page("learn", chapter="meeting")
-    assert "Try the exercise first" in words(app) and len(components(app, "tracks")) == 0
+    assert len(components(app, "tracks")) == 0
     assert components(steered(app, WRONG), "tracks")
     other = open_page("learn", chapter="swapping")
     assert components(other.button(key="learn-look-swapping").click().run(), "tracks")
@@ -71,7 +72,6 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
 @pytest.mark.parametrize("name", ["pibt", "lacam", "bounds", "neighbourhoods"])
 def test_planners_plan_when_they_are_asked(name: str) -> None:
     app = open_page("learn", chapter=name)
-    app.button(key=f"learn-look-{name}").click().run()
     key = {"neighbourhoods": "lns"}.get(name, name)
     app.button(key=f"learn-plan-{key}").click().run()
     said = words(app)
@@ -135,14 +135,24 @@ def test_the_teacher_plans_a_lesson_and_sees_who_has_solved_what_and_what_went_w
         steered(app, plan)
     app = open_page("classroom", lesson="mapf")
     said = words(app)
-    assert "2. Two on one cell" in said and "✓ 1" in said and "1 · two agents on one cell" in said
+    assert "2. Two on one cell" in said and "✓ 1" in said and "1<i> · two agents on one cell" in said
     assert "Does the team take longer" in said and "1 exercise solved" in said
+    app.toggle(key="class-nameless").set_value(True).run()
+    said = words(app)
+    assert "<b>1</b> of 2" in said and "1 × two agents on one cell" in said and "Ada" not in said
     app.multiselect(key="class-chapters").set_value(["pibt", "one"]).run()
     link = app.code[0].value
     assert "class=mapf" in link and "chapters=pibt.one" in link
     assert open_page("learn", chapters="pibt.one", **{"class": "mapf"}).pills(key="learn-chapters").options == [
         "1. Fast, and not optimal", "2. One agent",
     ]  # fmt: skip
+
+
+def test_the_lesson_begins_with_joining_and_its_minutes_add_up(sessions_folder: Path) -> None:
+    found = re.findall(r'<th scope="row">([^<]+)</th><td[^>]*>(\d+)</td><td[^>]*>(\d+)</td>', source(open_page("classroom")))
+    rows = [(name, int(begin), int(minutes)) for name, begin, minutes in found]
+    assert (rows[0], rows[-1]) == (("Join", 0, 3), ("Recap", 41, 4))
+    assert sum(minutes for *_, minutes in rows) == 45
 
 
 def test_a_class_sees_the_pages_of_pupils_only(sessions_folder: Path) -> None:

@@ -27,15 +27,18 @@ class Chapter:
     """A question to put to a class."""
     hear: str = ""
     """What an answer to it has to say."""
+    before: Callable[[], None] | None = None
+    """What stands beside a question until the first try, where the picture would answer it."""
 
 
 CHAPTERS = (
     Chapter(
         "one",
         "One agent",
-        "An agent stands on a frozen lake and wants to reach its goal, the square with its number. In each step it goes to a neighbouring "
-        "cell, or waits. Hatched cells are holes. The fewest steps are found by flooding the board from the goal: each cell gets the "
-        "number of steps that are left from there, and the agent always goes to a smaller number.",
+        "In multi-agent path finding (MAPF) several robots cross a board at the same time and never meet. First, one alone: "
+        "it wants to reach its goal, the square with its number. In each step it goes to a neighbouring cell, or waits. Hatched cells are "
+        "holes. The fewest steps are found by flooding the board from the goal: each cell gets the number of steps that are left from "
+        "there, and the agent always goes to a smaller number.",
         pictures.flood,
         lambda: Steering("Bring the agent to its goal in as few steps as possible.", boards.LONG_WAY),
         "The steps that are left from each cell lead the way: always to a smaller number.",
@@ -111,6 +114,7 @@ CHAPTERS = (
         "Among agents that move, a state is a cell at a step.",
         ask="Why may an agent not simply stay on its goal once it is there?",
         hear="Another agent may have reserved that cell for later. A goal counts only when nobody comes through it any more.",
+        before=lambda: planners.reservations(solved=False),
     ),
     Chapter(
         "priorities",
@@ -220,6 +224,7 @@ CHAPTERS = (
         "A plan that is followed in order, not by the clock, stays safe.",
         ask="Whom does a delay make late?",
         hear="Those who pass a cell after the agent that is late, and those after them, if they would come too early otherwise.",
+        before=planners.on_time,
     ),
     Chapter(
         "warehouse",
@@ -232,6 +237,7 @@ CHAPTERS = (
         "Lifelong MAPF counts throughput, and beyond some number more robots reach no more goals.",
         ask="Twice as many robots: twice as many goals?",
         hear="Nearly, as long as there is room. Later they stand in each other's way, and more robots reach no more.",
+        before=planners.shift,
     ),
     Chapter(
         "model",

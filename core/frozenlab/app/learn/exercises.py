@@ -9,6 +9,7 @@ from itertools import permutations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup, nav
@@ -24,7 +25,7 @@ from frozenlab.lake.solvers.cbs import Objective
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.tasks.lake.words import OUTCOMES
 
-HEIGHT = 330
+HEIGHT = 420
 PLACES = ("1st", "2nd", "3rd")
 WORDS = {"U": "goes up", "D": "goes down", "L": "goes left", "R": "goes right", "W": "waits"}
 """The letters of a plan."""
@@ -53,8 +54,8 @@ class Exercise(ABC):
     task: str
 
     @abstractmethod
-    def ask(self, key: str) -> tuple[Any, bool]:
-        """Draws the exercise; returns the answer as it is now, and whether the learner has just handed it in."""
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        """Draws what answers the task, its board in ``beside``; returns the answer now, and whether the learner has just handed it in."""
 
     @abstractmethod
     def mark(self, answer: Any) -> Mark:
@@ -92,11 +93,12 @@ class Steering(OnBoard):
 
     objective: Objective = "makespan"
 
-    def ask(self, key: str) -> tuple[Any, bool]:
-        st.markdown(self.task)
-        plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        with beside:
+            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
+        checked = st.button("Check my plan", type="primary", key=f"{key}-check")
         st.caption(STEP_BY_STEP)
-        return plan, st.button("Check my plan", type="primary", key=f"{key}-check")
+        return plan, checked
 
     def mark(self, answer: Plan) -> Mark:
         solution = solution_of(encode(self.board), True)
@@ -155,8 +157,15 @@ class Question(Exercise):
 
     options: Sequence[str]
 
-    def ask(self, key: str) -> tuple[Any, bool]:
-        chosen = st.radio(self.task, range(len(self.options)), format_func=self.options.__getitem__, index=None, key=f"{key}-choice")
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        chosen = st.radio(
+            self.task,
+            range(len(self.options)),
+            format_func=self.options.__getitem__,
+            index=None,
+            key=f"{key}-choice",
+            label_visibility="collapsed",
+        )
         pressed = st.button("Check my answer", type="primary", key=f"{key}-check", disabled=chosen is None)
         return chosen, pressed and chosen is not None
 
@@ -196,14 +205,14 @@ class Prediction(Question):
 class Ordering(OnBoard):
     """Find an order of priorities in which every agent finds a path."""
 
-    def ask(self, key: str) -> tuple[Any, bool]:
-        st.markdown(self.task)
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         places = dict(zip(st.session_state.get(f"{key}-order") or (), PLACES, strict=False))
         order = st.pills(
             "Who plans first, second, ...", range(self.board.num_agents), selection_mode="multi", key=f"{key}-order",
             format_func=lambda i: f"{places[i]}: agent {i}" if i in places else f"agent {i}", help="Click the agents in planning order.",
         )  # fmt: skip
-        priorities(self.board, order, key=f"{key}-board")
+        with beside:
+            priorities(self.board, order, key=f"{key}-board")
         complete = len(order) == self.board.num_agents
         return list(order), st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete)
 
@@ -246,10 +255,10 @@ class Searching(OnBoard):
 
     objective: Objective = "sum_of_costs"
 
-    def ask(self, key: str) -> tuple[Any, bool]:
-        st.markdown(self.task)
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         solution = solution_of(encode(self.board), True)
-        solved = search_player(self.board, self.objective, solution, key=f"{key}-search", choosing=True, height=300)
+        with beside:
+            solved = search_player(self.board, self.objective, solution, key=f"{key}-search", choosing=True, height=300)
         new = solved is not None and st.session_state.get(f"{key}-marked") != solved
         if new:
             st.session_state[f"{key}-marked"] = solved

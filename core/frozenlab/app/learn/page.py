@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.learn import address, records
 from frozenlab.app.learn.address import OWN, TEACHERS, Lesson
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, PARTS, Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Steering, show_mark
-from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Question, Searching, Steering, show_mark
+from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
 from frozenlab.app.ui.markup import plain
@@ -24,10 +25,6 @@ from frozenlab.session.store import SessionStore
 
 def page() -> None:
     """The chapter of the address: its idea, its picture and its exercise."""
-    theme.question(
-        "How do many agents find their way at once?",
-        "A course in multi-agent path finding (MAPF): several robots cross a board at the same time and never meet.",
-    )
     markup.styles()
     st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
     address.keep()
@@ -53,9 +50,12 @@ def who(lesson: Lesson) -> str:
     """The learner's name, which only a class asks for."""
     if not lesson.class_name:
         return ""
-    place = st.container(horizontal=True, vertical_alignment="bottom")
+    place = st.container(horizontal=True, vertical_alignment="center")
     place.markdown(f"Class **{plain(lesson.class_name)}**. Your teacher sees under this name which exercises you have solved:")
-    return place.text_input("Your name", max_chars=records.LONGEST_NAME, key="learn-name", persist_state="session", width=260)
+    return place.text_input(
+        "Your name", max_chars=records.LONGEST_NAME, key="learn-name", persist_state="session", width=260, placeholder="Your name",
+        label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def choose_chapter(lesson: Lesson) -> str:
@@ -79,8 +79,11 @@ def choose_chapter(lesson: Lesson) -> str:
     def turn() -> None:
         st.query_params[address.CHAPTER] = parts[st.session_state["learn-part"]][0]
 
+    head = st.container(key="learn-head", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small")
+    minutes = f" :small[:gray[{BY_NAME[name].minutes} minutes]]" if name in BY_NAME else ""
+    head.title(f"{titles[name]}{minutes}", anchor=False, width="content")
     counts = {part: f"{part} {sum(one in done for one in names)}/{len(names)}" for part, names in parts.items() if names != [OWN]}
-    part = st.segmented_control(
+    part = head.segmented_control(
         "Part", list(parts), key="learn-part", format_func=lambda part: counts.get(str(part), str(part)), label_visibility="collapsed",
         required=True, on_change=turn,
     )  # fmt: skip
@@ -94,34 +97,30 @@ def choose_chapter(lesson: Lesson) -> str:
 
 
 def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
-    """The idea, then the exercise at the left; the picture, which answers much of it, opens at the right after the first try."""
-    st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
+    """The board of the exercise at the left, the idea and the task at the right. The picture, which answers much of it, opens below after
+    the first try; beside a question it stands from the beginning, without what would answer it."""
     if chapter in PARTS["Planners"]:
         preparing.wait_for("planners")
-    wide = chapter.name == "search"
-    exercise, picture = (st.container(), st.container()) if wide else st.columns([1, 1], gap="large")
-    with exercise:
-        st.header(f"Your turn :small[:gray[{chapter.minutes} minutes]]", anchor=False)
-        take(chapter.exercise(), chapter.name, lesson, learner)
+    exercise = chapter.exercise()
+    beside, words = st.columns([2.3 if isinstance(exercise, Searching) else 1.1, 1], gap="large")
+    with words:
+        st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
+        take(exercise, chapter.name, lesson, learner, beside)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")
-    with picture:
+    opened = chapter.name in {*address.done(), *st.session_state.get("learn-marks", {}), *st.session_state.get("learn-opened", ())}
+    if isinstance(exercise, Question):
+        with beside:
+            chapter.picture() if opened or chapter.before is None else chapter.before()
+    elif opened:
         st.header("Look", anchor=False)
-        if looks(chapter.name):
-            chapter.picture()
-    onwards(chapter, lesson)
+        chapter.picture()
+    onwards(chapter, lesson, opened or isinstance(exercise, Question))
 
 
-def looks(name: str) -> bool:
-    """Whether the picture of a chapter is open: the learner has tried, has solved it before, or asks for it."""
-    opened = st.session_state.setdefault("learn-opened", set())
-    if name in opened or name in address.done() or name in st.session_state.get("learn-marks", {}):
-        return True
-    st.caption("Try the exercise first: this picture shows how it can go.")
-    if st.button("Show it now", key=f"learn-look-{name}", icon=":material/visibility:"):
-        opened.add(name)
-        st.rerun()
-    return False
+def look(name: str) -> None:
+    """Opens the picture of a chapter for the rest of the visit."""
+    st.session_state["learn-opened"] = {*st.session_state.get("learn-opened", ()), name}
 
 
 def with_emphasis(html: str) -> str:
@@ -129,28 +128,36 @@ def with_emphasis(html: str) -> str:
     return re.sub(r"\*(.+?)\*", r"<em>\1</em>", html)
 
 
-def onwards(chapter: Chapter, lesson: Lesson) -> None:
-    """To the chapter before and the next one."""
+def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
+    """To the chapter before and the next one, and to the picture of this one if it is not open."""
     at = lesson.chapters.index(chapter)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         for label, other in (("← {}", at - 1), ("{} →", at + 1)):
             if 0 <= other < len(lesson.chapters):
                 there = lesson.chapters[other]
                 st.button(label.format(there.title), key=f"learn-to-{other}", on_click=go_to, args=(there.name,))
-            elif other < 0:
-                st.space("small")
-            else:
+            elif other >= 0:
                 st.page_link(nav.path("contest"), label="Now beat the engineer →")
+            if other < at and not opened:
+                st.button(
+                    "Show me how it can go",
+                    key=f"learn-look-{chapter.name}",
+                    icon=":material/visibility:",
+                    type="tertiary",
+                    on_click=look,
+                    args=(chapter.name,),
+                )
 
 
 def go_to(name: str) -> None:
     st.query_params[address.CHAPTER] = name
 
 
-def take(exercise: Exercise, name: str, lesson: Lesson, learner: str) -> None:
+def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: DeltaGenerator) -> None:
     """The exercise, and the mark of its answer until the answer is changed."""
     marks: dict[str, tuple[Any, Mark]] = st.session_state.setdefault("learn-marks", {})
-    answer, handed_in = exercise.ask(f"learn-{name}")
+    st.container(key="learn-task").markdown(exercise.task)
+    answer, handed_in = exercise.ask(f"learn-{name}", beside)
     if handed_in:
         mark = exercise.mark(answer)
         marks[name] = answer, mark
@@ -197,6 +204,6 @@ def own_boards(lesson: Lesson, learner: str) -> None:
         label_visibility="collapsed",
     )  # fmt: skip
     board = lesson.boards[number - 1]
-    place, _ = st.columns([1.6, 1])
-    with place:
-        take(Steering(TEAM_TASK, board), f"{OWN}-{number}", lesson, learner)
+    beside, words = st.columns([1.1, 1], gap="large")
+    with words:
+        take(Steering(TEAM_TASK, board), f"{OWN}-{number}", lesson, learner, beside)

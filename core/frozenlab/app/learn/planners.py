@@ -44,31 +44,35 @@ MOST_AGENTS = 12
 # --- time as the third axis -------------------------------------------------------------------------------------------
 
 
-def reservations() -> None:
-    """Where each cell of a row is taken, step by step, and the path that goes around that."""
+def reservations(solved: bool = True) -> None:
+    """Where each cell of a row is taken, step by step; once ``solved``, the path that goes around that."""
     board = boards.RESERVED
     first, second = paths_in_time()
     last = max(len(first), len(second)) - 1
     row = board.agents[0].start[0]
     head = "".join(f"<th scope='col'>step {step}</th>" for step in range(last + 1))
     lines = "".join(
-        f"<tr><th scope='row'>({row}, {column})</th>{''.join(state_cell((row, column), step) for step in range(last + 1))}</tr>"
+        f"<tr><th scope='row'>({row}, {column})</th>{''.join(state_cell((row, column), step, solved) for step in range(last + 1))}</tr>"
         for column in range(board.width)
     )
     st.html(
         f"<table class='fl-time'><caption class='fl-hidden'>The cells of a row over time</caption><tr><th></th>{head}</tr>{lines}</table>"
     )
+    goes = ", **0** where agent 0 goes" if solved else ""
     st.caption(
-        "The row of agent 0 over time: **1** where agent 1 has reserved the cell, **0** where agent 0 goes. To stay in a cell is to go one "
-        "step to the right in this table, which is a move like any other."
+        f"The row of agent 0 over time: **1** where agent 1 has reserved the cell{goes}. To stay in a cell is to go one step to the right "
+        "in this table, which is a move like any other."
     )
-    board_player(board, [Track("agent 0 plans around agent 1", (first, second))], key="learn-spacetime", height=240, autoplay=True)
+    track = (
+        Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
+    )
+    board_player(board, [track], key="learn-spacetime", height=240, autoplay=True)
 
 
-def state_cell(cell: Cell, step: int) -> str:
+def state_cell(cell: Cell, step: int, solved: bool) -> str:
     first, second = paths_in_time()
     for name, path in (("0", first), ("1", second)):
-        if path[min(step, len(path) - 1)] == cell:
+        if path[min(step, len(path) - 1)] == cell and (solved or name == "1"):
             return f"<td class='is-{name}'>{name}</td>"
     return "<td></td>"
 
@@ -296,6 +300,11 @@ def delays() -> None:
     )
 
 
+def on_time() -> None:
+    """The plan as it was meant."""
+    board_player(boards.DELAYED, [Track("nobody is late", best_paths(boards.DELAYED))], key="learn-on-time", height=HEIGHT, autoplay=True)
+
+
 def best_paths(board: Board) -> Paths:
     """Of the exact solver's plan."""
     plan = solution_of(encode(board), True).plan
@@ -321,16 +330,21 @@ def who_waits() -> Choice:
 
 def warehouse() -> None:
     """How many goals a team reaches in a step, by its size, and a team at work."""
+    shift()
     with st.spinner("Working", show_time=True):
         rates = throughputs()
     theme.chart(once(lambda: throughput_chart(rates), "learn throughput"), "learn-throughput")
-    k = st.select_slider("Robots", list(rates), 20, key="learn-robots")
+
+
+def shift() -> None:
+    """A team at work."""
+    k = st.select_slider("Robots", TEAMS, 20, key="learn-robots")
     board = in_warehouse(k, 0)
-    shift = work(board, WATCHED, 0)
-    paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in shift.cells.T.tolist())
+    done = work(board, WATCHED, 0)
+    paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in done.cells.T.tolist())
     shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
     board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
-    st.caption(f"In these {WATCHED} steps they reached {counted(int(shift.reached.sum()), 'goal')}. Squares: where each ends.")
+    st.caption(f"In these {WATCHED} steps they reached {counted(int(done.reached.sum()), 'goal')}. Squares: where each ends.")
 
 
 def in_warehouse(k: int, seed: int) -> Board:
