@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from html import escape
-from itertools import chain
+from itertools import accumulate, chain
 
 import pandas as pd
 import streamlit as st
@@ -30,6 +30,10 @@ PLAN, CHOSEN, MINUTES = "class-plan", "class-chapters", "class-minutes"
 """Session-state entries: the plan that the teacher began with, its chapters now, and how long it takes."""
 FIRST, LOOK = "School", 3.0
 """The plan that the page begins with, and seconds between two looks at the file of the class."""
+JOINING, RECAP = 3, 4
+"""Minutes of a lesson before its first chapter and after its last."""
+MANY = 8
+"""Columns of the table of which each has room for words; of more the headings stand upright and squares show the tries only."""
 QR = 24.0
 """Side of the QR code in rem: half of a projector's height."""
 
@@ -93,13 +97,26 @@ def begin(track: str) -> None:
 
 
 def plan(lesson: Lesson) -> None:
-    """Chapter by chapter: from which minute on, and what to ask."""
-    rows, begins = [], 0
-    shares = shared_out(st.session_state[MINUTES], lesson.chapters)
-    for number, (chapter, minutes) in enumerate(zip(lesson.chapters, shares, strict=True), start=1):
-        asked = f"{escape(chapter.ask)}<br><small>{escape(chapter.hear)}</small>"
-        rows.append((f"{number}. {escape(chapter.title)}", str(begins), str(minutes), asked))
-        begins += minutes
+    """Chapter by chapter, with the way in before and the recap after: from which minute on, and what to ask."""
+    shares = shared_out(st.session_state[MINUTES] - JOINING - RECAP, lesson.chapters)
+    parts = [
+        (
+            "Join",
+            JOINING,
+            "Who has opened the address by its QR code, and written a name?",
+            "A name comes into the table with its first answer.",
+        ),
+        *(
+            (f"{number}. {chapter.title}", minutes, chapter.ask, chapter.hear)
+            for number, (chapter, minutes) in enumerate(zip(lesson.chapters, shares, strict=True), start=1)
+        ),
+        ("Recap", RECAP, "Where did most of you need several tries, and why?", "The table shows it; hide the names before you project it."),
+    ]
+    begins = accumulate((minutes for _, minutes, *_ in parts), initial=0)
+    rows = [
+        (escape(title), str(begin), str(minutes), f"{escape(ask)}<br><small>{escape(hear)}</small>")
+        for begin, (title, minutes, ask, hear) in zip(begins, parts, strict=False)
+    ]
     head = [
         ("chapter", ""),
         ("from", "Minute of the lesson"),
@@ -128,7 +145,11 @@ def way_in(lesson: Lesson) -> None:
 
 def results(lesson: Lesson) -> None:
     """Pupils and chapters: what is solved after how many tries, and what went wrong with the newest answer."""
-    st.header("Who has solved what", anchor=False)
+    head = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+    head.header("Who has solved what", anchor=False, width="content")
+    nameless = head.toggle(
+        "Hide names", key="class-nameless", persist_state="session", help="For the projector: how many have solved each chapter."
+    )
     found = records.standings(lesson.class_name, SessionStore())
     if not found:
         st.caption("No answers yet. They appear here by themselves.")
@@ -138,6 +159,9 @@ def results(lesson: Lesson) -> None:
     faults = Counter(one.fault for chapters in found.values() for one in chapters.values() if one.fault and not one.solved)
     said = f" Most common problem now: {plain(faults.most_common(1)[0][0])}." if faults else ""
     st.caption(f"{counted(len(found), 'pupil')}, {counted(solved, 'exercise')} solved.{said}")
+    if nameless:
+        st.html(crowd(found, columns))
+        return
     st.html(heat_map(found, columns))
     st.caption("✓ and the tries until it was right; or the tries so far, and what was wrong with the newest answer.")
     rows = [[str(done[name]) if name in done else None for name in columns] for done in found.values()]
@@ -163,7 +187,21 @@ def heat_map(found: dict[str, dict[str, Standing]], columns: dict[str, str]) -> 
     rows = [[escape(learner), *(square(done.get(name)) for name in columns)] for learner, done in found.items()]
     counts = [f"<b>{sum(name in done and done[name].solved for done in found.values())}</b> of {len(found)}" for name in columns]
     head = [("pupil", ""), *((title, "") for title in columns.values())]
-    return markup.table("Pupils and what they have solved", head, [*rows, ["solved by", *counts]], kind="fl-heat")
+    kind = "fl-heat is-many" if len(columns) > MANY else "fl-heat"
+    return markup.table("Pupils and what they have solved", head, [*rows, ["solved by", *counts]], kind)
+
+
+def crowd(found: dict[str, dict[str, Standing]], columns: dict[str, str]) -> str:
+    """The same without names, as finished HTML: how many have solved each chapter, and what the newest answers of the others got wrong."""
+    rows = []
+    for name, title in columns.items():
+        tried = [done[name] for done in found.values() if name in done]
+        solved = sum(one.solved for one in tried)
+        faults = Counter(one.fault or "not yet" for one in tried if not one.solved).most_common()
+        bar = f'<span style="--part:{solved / len(found):.0%}"><b>{solved}</b> of {len(found)}</span>'
+        rows.append((escape(title), bar, "<br>".join(f"{count} × {escape(fault)}" for fault, count in faults)))
+    head = [("chapter", ""), ("solved by", "Pupils"), ("what goes wrong", "With the newest answer of those who have tried it")]
+    return markup.table("How many have solved what", head, rows, "fl-cards fl-crowd", looks={"solved by": "bar"})
 
 
 def square(standing: Standing | None) -> str:
@@ -171,7 +209,7 @@ def square(standing: Standing | None) -> str:
         return ""
     if standing.solved:
         return f'<span class="{"is-first" if standing.tries == 1 else "is-solved"}" title="{standing}">✓ {standing.tries}</span>'
-    return f'<span class="is-open" title="{escape(str(standing))}">{standing.tries} · {escape(standing.fault or "not yet")}</span>'
+    return f'<span class="is-open" title="{escape(str(standing))}">{standing.tries}<i> · {escape(standing.fault or "not yet")}</i></span>'
 
 
 def on_paper(lesson: Lesson) -> None:
