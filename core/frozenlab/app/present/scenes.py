@@ -291,7 +291,7 @@ def what_it_wrote(story: Story) -> Scene:
         "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary,
         "claims": [
-            typeset(claim.text)
+            typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
             for claim in sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
         ],
         "knobs": [
@@ -299,10 +299,10 @@ def what_it_wrote(story: Story) -> Scene:
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
                 "before": row.before, "after": row.after,
             }
-            for row in sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN]
+            for row in sorted(sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, -row.after))
         ],
         "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in boards],
-        "note": f"Its own words, the lines that it cites in brackets; {who_is(record.engineer)} {what_changed(record)}.",
+        "note": f"Its own words; {who_is(record.engineer)} {what_changed(record)}.",
         "say": "First its words, then the knobs move, then new boards fall out of them: this is what it trains on now.",
     }  # fmt: skip
 

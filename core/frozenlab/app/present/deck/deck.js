@@ -285,19 +285,18 @@ class Deck {
 
   // Plans for one board; then those that hold light up.
   tries({ boards, good }, body) {
-    this.boards({ boards }, body);
+    this.boards({ boards: boards.map((board) => ({ ...board, tracks: board.tracks?.map((track) => ({ ...track, caption: "" })) })) }, body);
     const places = [...body.children];
     this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
   }
 
   bars({ rows }, body) {
     const list = made("dl", "", undefined, body);
-    const most = Math.max(...rows.map(({ part }) => part), 0.01);
     for (const { name, part, label, worst } of rows) {
       made("dt", "", name, list);
       const bar = made("i", worst ? "worst" : "", undefined, made("dd", "track", undefined, list));
       made("dd", worst ? "worst" : "", label, list);
-      this.later(300, () => { bar.style.width = `${(100 * part) / most}%`; });
+      this.later(300, () => { bar.style.width = `${100 * part}%`; });
     }
   }
 
@@ -390,15 +389,14 @@ class Deck {
       }
     }
     const list = made("dl", "knobs", undefined, body);
-    const most = Math.max(...knobs.flatMap(({ before, after }) => [before, after]), 0.01);
     const percent = (value) => `${Math.round(100 * value)} %`;
     for (const { cell, knob, before, after } of knobs) {
       made("dt", "", `${cell}, ${knob}`, list);
       const bar = made("i", "", undefined, made("dd", "track", undefined, list));
       const value = made("dd", "", percent(before), list);
-      bar.style.width = `${(100 * before) / most}%`;
+      bar.style.width = `${100 * before}%`;
       this.later(WORD * turn + 400, () => {
-        bar.style.width = `${(100 * after) / most}%`;
+        bar.style.width = `${100 * after}%`;
         value.textContent = `${percent(before)} → ${percent(after)}`;
       });
     }
