@@ -29,6 +29,7 @@ def board_player(
     ghost: Paths | None = None,
     height: int = 460,
     autoplay: bool = False,
+    loop: bool = False,
     busy: str = "",
 ) -> None:
     """Draws ``board`` once a track, side by side, and animates all of them under one timeline.
@@ -41,9 +42,10 @@ def board_player(
         ghost: the optimal plan, which the reader can lay over every other plan.
         height: of each board at most, in CSS pixels at a root size of 16 px (it grows with presenter mode, and shrinks with the window).
         autoplay: starts when new data arrive (never for readers who asked for reduced motion).
+        loop: every plan stops at its first fault, and all begin again after a pause.
         busy: what goes on just now, in words that stand over the boards.
     """
-    _player(key=key, data=played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy})
+    _player(key=key, data=played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"loop": loop, "busy": busy})
 
 
 def played(

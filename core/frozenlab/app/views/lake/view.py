@@ -86,7 +86,7 @@ class LakeView(View):
 
     def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
-        board_player(board, [recorded(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
+        board_player(board, [recorded(*answer) for answer in shown], key=key, height=height, autoplay=autoplay, loop=autoplay)
 
     def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
@@ -146,4 +146,4 @@ def crossing() -> None:
     )
     tracks = [Track(label, walk(CROSSING, plan), judge(CROSSING, plan, BEST)) for label, plan in CROSSING_PLANS]
     with boards:
-        board_player(CROSSING, tracks, key="help-board", height=260, autoplay=True)
+        board_player(CROSSING, tracks, key="help-board", height=260, autoplay=True, loop=True)
