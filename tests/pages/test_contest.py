@@ -45,7 +45,8 @@ def read(app: AppTest) -> str:
 def test_a_student_is_chosen_and_its_name_tells_nothing(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[ContestTask] = note_starts(monkeypatch, Contest, Contest.create)
     app = open_page("contest")
-    assert app.radio(key="contest-student").options == [f"Student {letter}" for letter in "ABCDE"]
+    [cards] = components(app, "kinds")
+    assert [card["title"] for card in cards["kinds"]] == [f"Student {letter}" for letter in "ABCDE"]
     app.button(key="contest-begin").click().run()
     assert asked[0].title == "Student A" and asked[0].session.policy.startswith("student:misled-about")
     assert app.query_params["contest"] == "started-1"
@@ -190,4 +191,4 @@ def test_an_entry_in_training_is_seen_by_others_who_have_entered_nothing(contest
 def test_an_unknown_contest_leads_to_a_new_one(sessions_folder: Path) -> None:
     app = open_page("contest", contest="moon")
     assert "There is no such contest" in words(app)
-    assert app.button(key="contest-begin").label == "Meet it"
+    assert app.button(key="contest-begin").label == "Meet Student A"

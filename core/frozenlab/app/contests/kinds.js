@@ -1,13 +1,14 @@
-// The kinds of task as cards: to guess from, or to lay tokens on. Text goes in by textContent only, and boards as pictures.
-// data: {asks, kinds: [{cell, title, more, svg | lines, fault, rate, percent, note}], guess, laid: {cell: n}, tokens};
+// Students or kinds of task as cards: to choose one, or to lay tokens on. Text goes in by textContent only, and boards as pictures.
+// data: {asks, kinds: [{cell, title, more, says, svg | lines, alt, fault, rate, percent, note}], guess, laid: {cell: n}, tokens};
+// asks: the word on the button of a card; empty where tokens are laid. guess: the card that is chosen.
 // sends guessed = cell, or laid = {cell: n} after every token.
 
-function still({ svg, lines, title }) {
+function still({ svg, lines, alt }) {
   const box = node("div", "still");
   if (svg) {
     const picture = node("img");
     picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
-    picture.alt = `A board of ${title} on which its plan fails`;
+    picture.alt = alt;
     box.append(picture);
   } else for (const [at, line] of lines.entries()) box.append(node(at ? "span" : "b", "", line));
   return box;
@@ -48,9 +49,10 @@ class Kinds {
     const head = node("h4", "", kind.title);
     element.append(still(kind), node("p", "fault", kind.fault), head, node("p", "more", kind.more));
     if (asks) {
-      const button = node("button", "this", "This one");
+      const button = node("button", "this", asks);
       button.type = "button";
-      button.setAttribute("aria-label", `It was taught wrong about ${kind.title}`);
+      button.setAttribute("aria-label", kind.says);
+      if (kind.cell === guess) button.setAttribute("aria-pressed", true);
       element.onclick = () => this.guessed(kind.cell); // the whole card; its button is for the keyboard
       element.append(button);
       return { kind, element };

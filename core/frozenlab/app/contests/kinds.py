@@ -1,8 +1,9 @@
-"""The kinds of task of a contest as cards: a task of each that the student fails, to guess from, and to lay tokens on."""
+"""Cards of a contest: the students, and the kinds of task, a task of each that the student fails, to guess from and to lay tokens on."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,14 +11,20 @@ import streamlit as st
 
 from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.figures import overall_by_cell
+from frozenlab.app.ui.theme import palette
+from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.view import View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.experiments.contests.store import Contest
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.picture import AGENT_COLORS, ink_on
 from frozenlab.tasks.families import cell_label
 
 TOKENS = 10
 """To lay on the kinds of task; each is a tenth of the practice."""
+MEETING = Board(("FFFF", "FFHF", "FFFF"), (Agent((1, 0), (1, 3)),))
+"""The board that a student stands on in its picture, which covers agent and goal."""
 BOARD = re.compile(r"(?:(\d+) on )?(\d+×\d+)(?: (\w.*))?")
 
 _kinds = component(__file__, "kinds", '<section class="kinds"></section>', code=NODES)
@@ -62,6 +69,42 @@ def laid(contest: Contest) -> dict[str, int]:
     return {cell: int(known.get(cell, 0)) for cell in in_order(contest.spec.session.initial_config.cells)}
 
 
+def student_cards(titles: Mapping[str, str], notes: Mapping[str, str], key: str) -> str:
+    """To be clicked; returns the name of the student that is chosen, the first to begin with, which the session state holds as ``key``."""
+    chosen: str = st.session_state.setdefault(key, next(iter(titles)))
+    place = f"{key}-cards"
+
+    def keep() -> None:
+        st.session_state[key] = st.session_state[place].guessed
+
+    students = [
+        {
+            "cell": name,
+            "title": title,
+            "says": f"Choose {title}",
+            "more": notes[name],
+            "alt": "",
+            "fault": "",
+            "svg": portrait(number, title[-1]),
+        }
+        for number, (name, title) in enumerate(titles.items())
+    ]
+    _kinds(key=place, data={"asks": "Choose", "kinds": students, "guess": chosen}, on_guessed_change=keep, height="content")
+    return chosen
+
+
+def portrait(number: int, letter: str) -> str:
+    """A student on a board whose goal nobody knows yet, as SVG text. All look alike but for letter and colour: no picture tells."""
+    color, ink = AGENT_COLORS[number % len(AGENT_COLORS)], palette()
+    style = 'text-anchor="middle" font-family="Source Sans,Arial,sans-serif" font-weight="700" font-size=".5"'
+    agent = f'<circle cx=".5" cy="1.5" r=".36" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>'
+    goal = f'<rect x="3.16" y="1.16" width=".68" height=".68" rx=".1" fill="{ink.ice}" stroke="{color}" stroke-width=".12"/>'
+    words = (
+        f'<text x=".5" y="1.68" {style} fill="{ink_on(color)}">{letter}</text><text x="3.5" y="1.68" {style} fill="{ink.outline}">?</text>'
+    )
+    return board_svg(MEETING, size=160).removesuffix("</svg>") + agent + goal + words + "</svg>"
+
+
 def guess_cards(contest: Contest, table: pd.DataFrame) -> None:
     """To be clicked; the kind that was is in the session state. ``table``: the student's answers before training."""
     key = f"contest-guessing-{contest.id}"
@@ -69,7 +112,7 @@ def guess_cards(contest: Contest, table: pd.DataFrame) -> None:
     def keep() -> None:
         st.session_state[guess_key(contest)] = st.session_state[key].guessed
 
-    _kinds(key=key, data={"asks": True, "kinds": cards(contest, table)}, on_guessed_change=keep, height="content")
+    _kinds(key=key, data={"asks": "This one", "kinds": cards(contest, table)}, on_guessed_change=keep, height="content")
 
 
 def token_cards(contest: Contest, table: pd.DataFrame, guess: str | None) -> None:
@@ -79,7 +122,7 @@ def token_cards(contest: Contest, table: pd.DataFrame, guess: str | None) -> Non
     def keep() -> None:
         st.session_state[tokens_key(contest)] = dict(st.session_state[key].laid)
 
-    data = {"asks": False, "kinds": cards(contest, table), "guess": guess, "laid": laid(contest), "tokens": TOKENS}
+    data = {"asks": "", "kinds": cards(contest, table), "guess": guess, "laid": laid(contest), "tokens": TOKENS}
     _kinds(key=key, data=data, on_laid_change=keep, height="content")
 
 
@@ -87,7 +130,8 @@ def cards(contest: Contest, table: pd.DataFrame) -> list[dict[str, Any]]:
     rates, view = overall_by_cell(table), view_of(contest.spec.session.tasks)
     return [
         {"cell": cell, "title": titled(cell)[0], "more": titled(cell)[1], "rate": rate.value, "percent": rate.percent}
-        | {"note": f"of {rate.n} right, {rate.percents}", **failed(view, table[table["config_cell"] == cell])}
+        | {"note": f"of {rate.n} right, {rate.percents}", "says": f"It was taught wrong about {titled(cell)[0]}"}
+        | {"alt": f"A board of {titled(cell)[0]} on which its plan fails", **failed(view, table[table["config_cell"] == cell])}
         for cell in in_order(rates)
         for rate in [rates[cell]]
     ]

@@ -11,7 +11,7 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.contests.form import ENTRY, RACE, VIEW, guess_of, own_entries, write_config
-from frozenlab.app.contests.kinds import guess_cards, task_name
+from frozenlab.app.contests.kinds import guess_cards, student_cards, task_name
 from frozenlab.app.contests.race import class_race, queue, race
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
@@ -86,17 +86,21 @@ def choose_student() -> None:
     made = [student for student in Student.all(sessions.store()) if student.ready]
     ready = {student.id for student in made}
     titles = {name: title_of(number) for number, name in enumerate(known)}
-    st.space("xxsmall")
-    with st.container(border=True):
-        chosen = st.radio(
-            "Your student", list(known), key=PICKED, horizontal=True, format_func=titles.__getitem__,
-            help="Each student is a copy of the lab model that was taught wrong answers to one kind of task. Its name does not say which.",
-        )  # fmt: skip
+    notes = {name: "ready" if name in ready else "not made yet" for name in known}
+    chosen = student_cards(titles, notes, PICKED)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Meet {titles[chosen]}",
+            type="primary",
+            key="contest-begin",
+            on_click=begin,
+            args=(chosen, known, titles),
+            **refusals.changes(),
+        )
         if chosen in ready:
-            st.caption("It is ready, and is measured first.")
+            st.caption("It is ready, and is measured first. Its name and its picture do not say what it was taught wrong.")
         else:
             st.caption(f"It is made first, once, in the background.{lasts(made, 'Making one took')}")
-        st.button("Meet it", type="primary", key="contest-begin", on_click=begin, args=(chosen, known, titles), **refusals.changes())
     for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
         place.markdown(words)
     found = Contest.all(sessions.store())[:SHOWN]
@@ -135,8 +139,6 @@ def show_contest(contest: Contest) -> None:
         return
     watching = WATCH in st.query_params
     own = own_entries(contest)
-    if watching or own:
-        st.space("xxsmall")
     if watching:
         left, right = st.columns([3.4, 1], gap="large")
         with left:
