@@ -51,9 +51,10 @@ def who(lesson: Lesson) -> str:
     if not lesson.class_name:
         return ""
     place = st.container(horizontal=True, vertical_alignment="center")
-    place.markdown(f"Class **{plain(lesson.class_name)}**. Your teacher sees under this name which exercises you have solved:")
+    why = "" if st.session_state.get("learn-name") else ". Your teacher sees under this name which exercises you have solved:"
+    place.markdown(f"Class **{plain(lesson.class_name)}**{why}", width="content" if not why else "stretch")
     return place.text_input(
-        "Your name", max_chars=records.LONGEST_NAME, key="learn-name", persist_state="session", width=260, placeholder="Your name",
+        "Your name", max_chars=records.LONGEST_NAME, key="learn-name", persist_state="session", width=200, placeholder="Your name",
         label_visibility="collapsed",
     )  # fmt: skip
 
@@ -116,6 +117,8 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
         st.header("Look", anchor=False)
         chapter.picture()
     onwards(chapter, lesson, opened or isinstance(exercise, Question))
+    if st.session_state.pop("learn-turned", False):
+        st.html(f"<script>{nav.TO_THE_TOP}</script>", unsafe_allow_javascript=True)
 
 
 def look(name: str) -> None:
@@ -151,6 +154,7 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
 
 def go_to(name: str) -> None:
     st.query_params[address.CHAPTER] = name
+    st.session_state["learn-turned"] = True
 
 
 def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: DeltaGenerator) -> None:
