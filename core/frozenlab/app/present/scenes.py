@@ -269,7 +269,6 @@ def what_it_read(story: Story) -> Scene | None:
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
-        "id": line.id,
         "text": typeset(line.text),
         "note": f"One of the {len(every)} lines that it reads{lit}. It reads nothing else.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
@@ -511,7 +510,8 @@ def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
     """Every scene that a speaker can show: those of the session, with the speaker's title, and the speaker's own. Raises TalkError as
     :func:`scenes_of` does."""
     made = kept_scenes(session, preparation.stage, preparation.board)
-    titled = [scene | {"heading": preparation.title} if scene["name"] == "opening" and preparation.title else scene for scene in made]
+    asked = ("opening", "closing") if preparation.title else ()
+    titled = [scene | {"heading": preparation.title} if scene["name"] in asked else scene for scene in made]
     return titled + [own_scene(name, words) for name, words in preparation.own.items()]
 
 
@@ -563,7 +563,7 @@ class Preparation(Strict):
     minutes: Annotated[int, Field(ge=1, le=120)] = 5
     """How long the talk is."""
     title: Annotated[str, Field(max_length=200)] = ""
-    """In place of the question of the first scene."""
+    """In place of the question of the first and the last scene."""
     stage: int | None = None
     """The stage (0-based) after which the change was proposed; None: the first."""
     board: Annotated[str, Field(max_length=200)] = ""

@@ -324,8 +324,7 @@ class Deck {
     this.sentence.textContent = sentence;
   }
 
-  quote({ id, text }, body) {
-    made("code", "", id, body);
+  quote({ text }, body) {
     made("p", "", text, body);
   }
 
