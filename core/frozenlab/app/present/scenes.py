@@ -298,7 +298,7 @@ def what_it_wrote(story: Story) -> Scene:
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
                 "before": row.before, "after": row.after,
             }
-            for row in sorted(sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, -row.after))
+            for row in sorted(sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, -(row.after or 0)))
         ],
         "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in boards],
         "note": f"Its own words; {who_is(record.engineer)} {what_changed(record)}.",
