@@ -155,12 +155,14 @@ def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
 def let_them_plan(board: Board, planners: Mapping[str, Planner], key: str, seconds: float) -> dict[str, list[Found]]:
     """A button, and what the planners found once it was pressed; nothing before."""
     asked = f"learn-planned-{key}"
-    if st.button(
-        f"Let {'it' if len(planners) == 1 else 'them'} plan", key=f"learn-plan-{key}", type="primary", icon=":material/play_arrow:"
-    ):
+    press, about = st.columns([1, 2.6], vertical_alignment="center")
+    label = f"Let {'it' if len(planners) == 1 else 'them'} plan"
+    if press.button(label, key=f"learn-plan-{key}", type="primary", icon=":material/play_arrow:"):
         st.session_state[asked] = True
     if not st.session_state.get(asked):
-        st.caption(f"{listed(planners)} plan for {counted(board.num_agents, 'agent')} on this board, with {seconds:g} s each at the most.")
+        about.caption(
+            f"{listed(planners)} plan for {counted(board.num_agents, 'agent')} on this board, with {seconds:g} s each at the most."
+        )
         board_player(board, [], key=f"learn-{key}-still", height=HEIGHT)
         return {}
     try:
