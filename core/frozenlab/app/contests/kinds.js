@@ -1,6 +1,6 @@
 // Students or kinds of task as cards: to choose one, or to lay tokens on. Text goes in by textContent only, and boards as pictures.
 // data: {asks, kinds: [{cell, title, more, says, svg | lines, alt, fault, rate, percent, note}], guess, laid: {cell: n}, tokens};
-// asks: the word on the button of a card; empty where tokens are laid. guess: the card that is chosen.
+// level: the tag of a card's heading. asks: the word on the button of a card; empty where tokens are laid. guess: the card that is chosen.
 // sends guessed = cell, or laid = {cell: n} after every token.
 
 function still({ svg, lines, alt }) {
@@ -44,9 +44,9 @@ class Kinds {
   }
 
   card(kind) {
-    const { asks, guess } = this.data;
+    const { asks, guess, level } = this.data;
     const element = node("li", kind.cell === guess ? "guess" : "");
-    const head = node("h4", "", kind.title);
+    const head = node(level, "", kind.title);
     element.append(still(kind), node("p", "fault", kind.fault), head, node("p", "more", kind.more));
     if (asks) {
       const button = node("button", "this", asks);
