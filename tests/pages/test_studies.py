@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.studies.figures import Ink, curves_figure, sizes_figure
 from frozenlab.app.studies.page import confirmed
+from frozenlab.app.studies.views import BETWEEN
 from frozenlab.app.ui.markup import plain
 from frozenlab.base.numbers import MANY, points
 from frozenlab.base.places import ASSETS
@@ -48,7 +49,8 @@ def test_a_recorded_study_opens_by_its_address(name: str, measure: str, view: st
     mixed = confounded(report.spec)
     assert [one.value for one in app.warning] == ["  \n".join(map(plain, mixed))][: bool(mixed)]
     said = words(app)
-    assert f"{report.cells} of {report.cells} sessions" in said and escape(rates.verdict) in said
+    answer = confirmed(report.confirmatory) if report.confirmatory else rates.verdict
+    assert f"{report.cells} of {report.cells} sessions" in said and escape(answer) in said
     charts = app.get("plotly_chart")
     assert len(charts) == CHARTS[view]
     assert all(json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg" for chart in charts)
@@ -56,7 +58,10 @@ def test_a_recorded_study_opens_by_its_address(name: str, measure: str, view: st
     tables = [frame.value for frame in app.dataframe]
     if view == "effects":
         assert tables[0]["comparison"].tolist() == [row.name for row in rates.effects]
-        assert all(sentence in said for sentence in rates.sentences)
+        named = [row for row in report.confirmatory if row.measure == measure]
+        told = json.loads(charts[0].proto.spec)["layout"]["yaxis"]["ticktext"]
+        assert len(told) == len({frozenset(row.name.split(BETWEEN)) for row in (*named, *rates.compared)}), "each once"
+        assert all(any(row.change in line for line in told) for row in named or rates.compared)
     elif view == "arms":
         assert tables[0]["arm"].tolist() == [arm.arm for arm in rates.arms] and "95 % t interval" in said
     else:
@@ -96,7 +101,7 @@ def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.Mon
     app = open_page("studies", study="recorded-old", view="sizes")
     assert str(app.query_params["view"]) == "effects"
     assert app.segmented_control(key="study-view").options == ["Effects", "Learning"], "its predictions were scored by hits"
-    assert "undecided, neither clear of chance nor shown to be smaller than 1 point" in words(app)
+    assert "None of 6 comparisons is clear of chance (n = 3 seeds); the largest is" in words(app)
     app.segmented_control(key="study-view").set_value("arms").run()
     assert "from before learning curves were kept" in words(app)
 
@@ -323,13 +328,14 @@ def test_the_form_says_why_a_study_cannot_run(chosen: dict[str, Any], message: s
 @pytest.mark.parametrize(
     ("corrected", "sentence"),
     [
-        ([0.01], "The confirmatory comparison is clear of chance."),
-        ([0.2], "The confirmatory comparison is not clear of chance."),
-        ([0.01, 0.2, 0.3], "1 of 3 confirmatory comparisons is clear of chance."),
-        ([0.2, nan], "0 of 2 confirmatory comparisons are clear of chance."),
-        ([0.01, 0.02], "2 of 2 confirmatory comparisons are clear of chance."),
+        ([0.01], "The confirmatory comparison is clear of chance (n = N): ROW."),
+        ([0.2], "The confirmatory comparison is not clear of chance (n = N)."),
+        ([0.01, 0.2, 0.3], "1 of 3 confirmatory comparisons is clear of chance (n = N): ROW."),
+        ([0.2, nan], "0 of 2 confirmatory comparisons are clear of chance (n = N)."),
+        ([0.01, 0.02], "2 of 2 confirmatory comparisons are clear of chance (n = N): ROW, ROW."),
     ],
 )
 def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float], sentence: str) -> None:
     row = SHIPPED["confirm"].confirmatory[0]
-    assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == sentence
+    in_full = sentence.replace("N)", "4 students with 6 seeds each)").replace("ROW", "taught instead of rules +6.8 points (+3.3 to +10.3)")
+    assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == in_full

@@ -88,9 +88,10 @@ def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
             button("Pause", "queue-pause", ":material/pause:", launcher.pause_queue, store, "Nothing new begins but what is urgent.")
         notice(done_since(store), key="queue-notice")
     every = st.session_state.get("queue_all", False)
-    for job in found.jobs if every else found.jobs[:LISTED]:
+    first = found.jobs if every else [job for job in found.jobs if not job.parent][:LISTED]  # a study stands for its sessions
+    for job in first:
         row(job, found, store)
-    if len(found.jobs) > LISTED and not every and st.button(f"Show all {len(found.jobs)}", key="queue-all"):
+    if len(found.jobs) > len(first) and st.button(f"Show all {len(found.jobs)}", key="queue-all"):
         st.session_state["queue_all"] = True
         st.rerun(scope="fragment")
     if {job.folder for job in found.jobs} != set(drawn):
@@ -106,8 +107,7 @@ def row(job: QueuedJob, found: Look, store: SessionStore) -> None:
             st.caption(markup.plain(about(job, found)))
             sessions.alarm_badges(job.alarms)
         with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-            if not job.parent:
-                open_link(job.kind, job.id)
+            open_link(job.kind, job.name)
             for name, icon, act, hint in actions(job):
                 button("", f"{name}-{number}", icon, partial(act, folder=job.path), store, hint)
 

@@ -113,7 +113,8 @@ def all_runs(store: SessionStore) -> None:
         part = shown if len(shown) <= ROWS else one_page(shown, wanted)
         ticked = groups_table(part) if together else table(part, columns)
         count = f"{len(shown):,}" if len(shown) == len(every) else f"{len(shown):,} of {len(every):,}"
-        st.caption(f"{count} runs" + (f", {len(ticked)} ticked." if ticked else ". Tick them at their left edge."))
+        hint = f", {len(ticked)} ticked." if ticked else ". Tick one to read its story, two or more to compare them."
+        st.caption(f"{count} runs{hint}")
         actions([store.open(run.id) for run in ticked], [run.id for run in every if run.labels.pinned], store)
     import_and_trash(store)
 
@@ -221,10 +222,13 @@ def actions(ticked: Sequence[Session], pinned: Sequence[str], store: SessionStor
         return
     every_archived, every_pinned = (all(getattr(session.labels, name) for session in ticked) for name in ("archived", "pinned"))
     with st.container(horizontal=True):
+        if len(ticked) == 1:
+            nav.button("Story", "story", query={"session": ticked[0].id}, key="open-story", type="primary", icon=":material/menu_book:")
+            nav.button("Curves", "train", query={"session": ticked[0].id}, key="open-curves", icon=":material/show_chart:")
         compared = list(dict.fromkeys([*pinned, *(session.id for session in ticked)]))
         fits = FEWEST <= len(compared) <= MOST
         if st.button(
-            "Compare", key="compare", type="primary", icon=":material/compare_arrows:", disabled=not fits,
+            "Compare", key="compare", type="primary" if fits else "secondary", icon=":material/compare_arrows:", disabled=not fits,
             help=("With what is pinned, as the baseline." if pinned else None) if fits else f"{FEWEST} to {MOST} runs side by side.",
         ):  # fmt: skip
             st.query_params["compare"] = ",".join(compared)
@@ -321,10 +325,7 @@ def one_run(session: Session) -> None:
     with about:
         st.markdown(f"**{markup.plain(session.title)}**")
         st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · `{session.id}`")
-        with st.container(horizontal=True):
-            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
-            st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
-            sessions.again_button(session)
+        sessions.again_button(session)
         imported_note("session", session.dir)
         origin_lines(session)
     with form:

@@ -16,7 +16,7 @@ from plotly.subplots import make_subplots
 from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, band, common_layout, whiskers
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, Interval, percents, points, signed
-from frozenlab.experiments.studies.effects import units_in_words
+from frozenlab.experiments.studies.effects import margin_words, units_in_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable, in_words
 from frozenlab.experiments.studies.pictures import (
@@ -104,8 +104,12 @@ def number_of(rates: Rates) -> str:
     return units_in_words(len(rates.by_student) if len(counts) > 1 else len(rates.by_seed), counts)
 
 
-def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Chart:
-    """A line an effect: its mean and its 95 % interval over seeds, around 0, in points."""
+def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, ink: Ink) -> Chart:
+    """A line an effect: its mean and its 95 % interval over seeds, around 0, in points; in words and numbers under its name.
+
+    Args:
+        margin: the smallest effect that matters.
+    """
     names = [row.name for row in effects]
     figure = go.Figure()
     for row in effects:
@@ -122,11 +126,20 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
                 f"{row.units}<extra></extra>",
             )
         )
-    common_layout(figure, height=row_height(len(effects)) * len(effects) + 60, top=10)
+    common_layout(figure, height=max(row_height(len(effects)), 3 * ink.size) * len(effects) + 60, top=10)
     figure.update_xaxes(ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5)
-    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
-    changes = "; ".join(f"{row.name} {points(row.mean, MANY)}" for row in effects)
+    said = [f"{row.change}, {verdict(row, margin)}" for row in effects]
+    ticks = [f"{row.title}<br><b>{words}</b>" for row, words in zip(effects, said, strict=True)]
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], tickvals=names, ticktext=ticks, **named(ink))
+    changes = "; ".join(f"{row.title} {words}" for row, words in zip(effects, said, strict=True))
     return Chart(figure, f"Change of the final {measure} rate: {changes}.")
+
+
+def verdict(row: EffectRow, margin: float) -> str:
+    """What the interval of an effect shows, in a word or two."""
+    if row.clear:
+        return "clear of chance"
+    return f"smaller than {margin_words(margin)}" if row.smaller else "undecided"
 
 
 def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,14 @@ from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.main_table import as_frame
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import detectable, html_page, written_before
-from frozenlab.experiments.studies.store import Study, StudyError
+from frozenlab.experiments.studies.store import REPORT, Study, StudyError
 from frozenlab.experiments.studies.tables import Difference, PrimaryRow, StudyReport, recorded_report
 
+FEW_ARMS = 4
+"""Arms whose final rates are named beside the answer."""
 FINDINGS = ASSETS / "findings.md"
 """README holds the same table, with links that work there."""
-LEAD = (
-    "An engineer decides what a model practises next. A study lets several of them decide for the same model, and compares "
-    "what it has learned."
-)
+LEAD = "An engineer decides what a model practises next. A study compares several of them, or several settings, on the same model."
 
 
 def page() -> None:
@@ -99,6 +99,7 @@ def show_report(report: StudyReport) -> None:
         view = experiment.chosen(Study, "view", views(report), "What to look at", VIEW_WORDS)
         measure = experiment.chosen(Study, "measure", MEASURES, "Rate", {})
     with foot:
+        show_plan(report)
         downloads(report, view)
     report = report.for_people
     with answer:
@@ -108,38 +109,45 @@ def show_report(report: StudyReport) -> None:
 
 
 def confirmed(rows: Sequence[PrimaryRow]) -> str:
-    """How many of the confirmatory comparisons are clear of chance, as a sentence."""
-    clear = sum(row.clear for row in rows)
+    """How many of the confirmatory comparisons are clear of chance and which, as a sentence."""
+    clear = [row for row in rows if row.clear]
+    which = ", ".join(f"{row.title} {row.change}{' of optimal plans' * (row.measure == 'optimal')}" for row in clear)
+    n = f"clear of chance (n = {rows[0].units}){': ' * bool(clear)}{which}."
     if len(rows) == 1:
-        return f"The confirmatory comparison is {'' if clear else 'not '}clear of chance."
-    return f"{clear} of {len(rows)} confirmatory comparisons {'is' if clear == 1 else 'are'} clear of chance."
+        return f"The confirmatory comparison is {'' if clear else 'not '}{n}"
+    return f"{len(clear)} of {len(rows)} confirmatory comparisons {'is' if len(clear) == 1 else 'are'} {n}"
 
 
 def show_verdict(report: StudyReport, measure: Measure) -> None:
+    """The answer first, with its numbers; then what it is measured on and what could be detected."""
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
     rates = report.of(measure)
-    before = f"Before it ran, the lab said: {report.beforehand} " if report.beforehand else ""
-    first = f"{before}{detectable(rates)}".strip()
-    answer, also = rates.verdict, ""
+    answer = rates.verdict
     if report.confirmatory:
         answer = confirmed(report.confirmatory)
-        sentences = "".join(f"<li>{escape(row.sentence)}</li>" for row in report.confirmatory)
-        also = f'<ul class="fl-confirmed">{sentences}</ul><p class="fl-note">Exploratory: {escape(rates.verdict)}</p>'
-    st.html(
-        f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(answer)}</p>{also}'
-        f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'
-    )
-    if report.missing:
-        st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
+    also = f"{facts} · {report.results_from}. {detectable(rates)}"
+    st.html(f'<p class="fl-answer">{escape(answer)}</p><p class="fl-note">{escape(also)}</p>')
+    if len(rates.curves) <= FEW_ARMS:
+        st.caption(f"Final {measure} rate: {markup.plain('; '.join(f'{one.arm} {one.ends}' for one in rates.curves))}.")
     if mixed := confounded(report.spec):
         st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
-    st.caption("  \n".join(markup.plain(line) for line in (*written_before(report), report.standing)))
+
+
+def show_plan(report: StudyReport) -> None:
+    """What was written before the study ran, and what it lacks."""
+    before = [f"Before it ran, the lab said: {report.beforehand}"] if report.beforehand else []
+    missing = [f"This is an earlier study: {'; '.join(report.missing)}."] if report.missing else []
+    with st.expander("How it was planned"):
+        st.caption("  \n".join(map(markup.plain, (*written_before(report), *before, report.standing, *missing))))
 
 
 @st.cache_data(max_entries=50, show_spinner="Counting")
 def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
-    """Counted once for each number of finished cells, and again at the end. None while nothing can be compared."""
+    """Counted once for each number of finished cells; at the end its runner has written it. None while nothing can be compared."""
+    if status == "done":
+        with suppress(OSError, ValueError):  # it is not there, or cannot be read
+            return StudyReport.model_validate_json((Path(folder) / "report" / REPORT).read_bytes())
     try:
         return report_of(Study(Path(folder)))
     except StudyError:

@@ -30,6 +30,8 @@ from frozenlab.experiments.studies.report_page import (
 from frozenlab.experiments.studies.tables import EffectRow, MeasureReport, StudyReport
 from frozenlab.session.ledger import scores_table, source
 
+BETWEEN = " instead of "
+"""In the name of a comparison of two arms; the other way round it is the same comparison."""
 VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "By cell", "predictions": "Predictions"}
 
 
@@ -59,28 +61,34 @@ def show_main(report: StudyReport, measure: Measure) -> None:
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:
+    """Every comparison once: name, change and verdict beside its interval. All that a specialist asks for is a table to open."""
     rows = report.of(measure)
-    left, right = st.columns([1.25, 1], gap="large")
-    with left:
-        help_text = "Mean change with its 95 % interval over seeds, or over students. Filled: clear after Holm's correction."
-        st.header("Effects", anchor=False, help=help_text)
-        if rows.compared:
-            theme.chart(effects_figure(rows.compared, measure, ink()), "study-effects")
-    with right:
-        sentences = rows.sentences or (report.sentences if measure == "valid" else ())
-        if sentences:
-            st.header("In words", anchor=False)
-            st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
+    named = [row for row in report.confirmatory if row.measure == measure]
+    told = {name for row in named for name in (row.name, BETWEEN.join(reversed(row.name.split(BETWEEN))))}
+    drawn = (*named, *(row for row in rows.compared if row.name not in told))
+    smallest = margin_words(rows.margin)
+    if drawn:
+        first = f" The first {len(named)} were named before it ran." if named else ""
+        st.header(
+            f"Change of the final {measure} rate, n = {drawn[0].units}", anchor=False,
+            help="Mean change in points with its 95 % interval. Filled: clear of chance after Holm's correction. Undecided: neither that "
+            f"nor shown to be smaller than {smallest}.{first}",
+        )  # fmt: skip
+        theme.chart(effects_figure(drawn, measure, rows.margin, ink()), "study-effects")
+    with st.expander("All figures of the comparisons: p values, and what the two sides trained on"):
+        effects_details(report, rows, smallest)
+    show_headroom(report, rows)
+
+
+def effects_details(report: StudyReport, rows: MeasureReport, smallest: str) -> None:
     st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
     if report.spec.students:
-        with st.expander("Student by student: each one's own mean change with its 95 % interval over seeds"):
-            st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
-    show_headroom(report, rows)
+        st.caption("Student by student: each one's own mean change with its 95 % interval over seeds.")
+        st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
     over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
     units = "students" if len(report.spec.students) > 1 else "seeds"
     over = f"other students, with {over}" if units == "students" else over
     boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
-    smallest = margin_words(rows.margin)
     st.caption(
         f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: that the effect is not smaller than "
         f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points per knob."
@@ -97,14 +105,14 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
         return
     measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
     if measured is not None and rows is report.valid and report.spec.trains_alike:
-        st.caption(f"{markup.plain(measured.title)}: {of_measured(measured, rows.compared)}")
+        st.caption(f"{of_measured(measured, rows.compared)} Measured in: {markup.plain(measured.title)}")
 
 
 def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
     room = measured.headroom
     bounds = room.bounds
-    about = f"the headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
+    about = f"The headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
     if not room.low > 0:
         return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
     parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects)

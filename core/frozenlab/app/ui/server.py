@@ -11,11 +11,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from plotly.subplots import make_subplots
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -33,6 +36,8 @@ from frozenlab.jobs.machine import open_files
 from frozenlab.lake.kernels import cache as kernel_cache
 from frozenlab.lake.kernels.cache import cache_folder
 
+APP = Path(__file__).parents[1]
+"""The folder with a folder for each page."""
 HEADERS = {
     "X-Frame-Options": "DENY",  # what frame-ancestors says, for older browsers
     "X-Content-Type-Options": "nosniff",
@@ -43,8 +48,9 @@ ONLY_HERE = "this server answers its own machine only; 'frozenlab app --host' le
 
 
 def begin() -> list[Middleware]:
-    """What a server does before it answers: it looks nothing up on the network, may open many files, and has compiled in the background
-    what tasks need. Returns its middleware; ends the process, with the reason, if others could reach it and it has no password."""
+    """What a server does before it answers: it looks nothing up on the network, may open many files, and loads and compiles in the
+    background what pages and tasks need. Returns its middleware; ends the process, with the reason, if others could reach it and it has
+    no password."""
     look_nothing_up()
     open_files()
     try:
@@ -52,11 +58,20 @@ def begin() -> list[Middleware]:
     except LabError as error:
         sys.exit(f"frozenlab: {error}")
     kernel_cache.start()
+    threading.Thread(target=load_ahead, daemon=True).start()
     if told := os.environ.pop(TELL, ""):
         with os.fdopen(int(told), "w") as waiting:
             scheme = "https" if config.get_option("server.sslCertFile") else "http"
             waiting.write(f"{scheme} {(config.get_option('server.baseUrlPath') or '').strip('/')}")
     return chain
+
+
+def load_ahead() -> None:
+    """Imports the pages and what they draw and solve with, for which the first visit of each would wait."""
+    for page in ("home", *(f"{file.parent.name}.page" for file in sorted(APP.glob("*/page.py")))):
+        import_module(f"frozenlab.app.{page}")
+    make_subplots(1, 2).add_scatter(y=[0], marker_size=1, line_width=1, error_y_array=[0]).to_dict()  # Plotly imports its parts late
+    import_module("frozenlab.lake.kernels.compiled")
 
 
 def middleware() -> list[Middleware]:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel
 
 from frozenlab.base.cells import OfCell
-from frozenlab.base.numbers import MANY, points, typeset
+from frozenlab.base.numbers import MANY, interval, percent, percents, points, typeset
 from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.studies.design import Kind, arm_titles, design
 from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, tried, units_in_words
@@ -103,6 +103,16 @@ class EffectRow(Difference):
     """Whether both sides trained on identical configs in all seeds, which is no comparison."""
 
     @property
+    def title(self) -> str:
+        """What is compared; an interaction says that it is one."""
+        return f"{self.name} ({self.kind})" if self.kind == "interaction" else self.name
+
+    @property
+    def change(self) -> str:
+        """The mean with its interval: ``+0.2 points (−0.7 to +1.0)``."""
+        return points(self.mean, MANY) + ("" if isnan(self.low) else f" ({interval(self.low, self.high, MANY)})")
+
+    @property
     def smaller(self) -> bool:
         """Whether the effect is shown to be smaller than the smallest that matters, after Holm's correction within its kind."""
         return self.p_smaller_holm < CLEAR
@@ -134,6 +144,12 @@ class CurvePoint(Rates):
 class Curve(BaseModel):
     arm: str
     points: tuple[CurvePoint, ...]
+
+    @property
+    def ends(self) -> str:
+        """The last rate with its interval: ``81.4 % (79.0 to 83.8 %)``."""
+        last = self.points[-1]
+        return percent(last.mean, MANY) + ("" if isnan(last.low) else f" ({percents(last.low, last.high, MANY)})")
 
     @property
     def lines(self) -> dict[str, list[tuple[int, float]]]:
@@ -195,18 +211,22 @@ class MeasureReport(BaseModel):
 
     @property
     def verdict(self) -> str:
-        """A summary of all comparisons in one to three sentences."""
+        """A summary of all comparisons in one to three sentences; of a comparison that is alone, its own sentence."""
+        if len(self.effects) == len(self.sentences) == 1:
+            return self.sentences[0]
         rows = self.compared
         clear, small, many = [row for row in rows if row.clear], [row for row in rows if row.smaller], len(rows)
         n = f"clear of chance (n = {self.effects[0].units})"
-        which = ", ".join(f"{row.name} {points(row.mean, MANY)}" for row in clear)
+        which = ", ".join(f"{row.title} {row.change}" for row in clear)
         said = []
         if clear:
             said = [f"{len(clear)} of {many} comparison{'s' if many > 1 else ''} {'are' if len(clear) > 1 else 'is'} {n}: {which}."]
         elif rows:
-            said = [f"None of {many} comparisons is {n}." if many > 1 else f"The one comparison is not {n}."]
+            largest = max(rows, key=lambda row: abs(row.mean))
+            none = f"None of {many} comparisons is" if many > 1 else "The one comparison is not"
+            said = [f"{none} {n}; {'the largest is ' if many > 1 else ''}{largest.title} {largest.change}."]
         if small:
-            said.append(f"Smaller than {margin_words(self.margin)}: {', '.join(row.name for row in small)}.")
+            said.append(f"{len(small)} {'are' if len(small) > 1 else 'is'} shown to be smaller than {margin_words(self.margin)}.")
         if alike := [row.name for row in self.effects if row.alike]:
             said.append(f"No contrast, as both sides trained on identical configs: {', '.join(alike)}.")
         if little := [row.name for row in rows if tried(row.dose)]:

@@ -16,6 +16,7 @@ from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_ta
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.components.scoreboard import scoreboard
 from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
+from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
@@ -80,6 +81,11 @@ def difference_to_paper(lines: Sequence[Line]) -> None:
         )
 
 
+def drawn(lines: Sequence[Line]) -> tuple[tuple[str, str, float], ...]:
+    """What a figure of these lines depends on: their results and colours."""
+    return tuple((line.id, line.color, line.report.created if line.report else 0.0) for line in lines)
+
+
 def chart(drawn: Chart, key: str) -> None:
     """A plot with points that lead to their boards."""
 
@@ -97,7 +103,7 @@ def by_size(lines: Sequence[Line], view: View) -> None:
         help="Ours: solid lines, filled signs. The paper: broken lines, hollow signs. Bars are 95 % intervals. A click on a point of ours "
         "shows its boards.",
     )  # fmt: skip
-    chart(rates_figure(lines, view.metric), "rates")
+    chart(once(lambda: rates_figure(lines, view.metric), "benchmark rates", drawn(lines), view.metric), "rates")
 
 
 def one_team(lines: Sequence[Line], view: View, change: Change) -> None:
@@ -118,7 +124,8 @@ def one_team(lines: Sequence[Line], view: View, change: Change) -> None:
         left, right = st.columns([1, 1], gap="large")
         with left:
             st.markdown("**What became of the boards**")
-            chart(outcomes_figure(lines, view.agents, view.metric), "outcomes")
+            figure = once(lambda: outcomes_figure(lines, view.agents, view.metric), "outcomes", drawn(lines), view.agents, view.metric)
+            chart(figure, "outcomes")
         with right:
             st.markdown("**What else was counted**")
             scoreboard([more_table(lines, view.agents, view.metric)], key="bench-more", label="What else was counted", on_pick=follow)
@@ -141,11 +148,11 @@ def difference(lines: Mapping[str, Line], view: View, found: Mapping[str, Result
     if before.report.boards_sha256 != after.report.boards_sha256:  # type: ignore[union-attr]
         st.info("These two were measured on different boards, so that they cannot be compared board by board.")
         return
-    tables = [found[name].rows for name in view.pair]
-    if tables[0] is None or tables[1] is None:
+    old, new = (found[name].rows for name in view.pair)
+    if old is None or new is None:
         st.info("The boards of one of them cannot be read, so that they cannot be compared board by board.")
         return
-    measured = changes(tables[0], tables[1], view.metric)
+    measured = once(lambda: changes(old, new, view.metric), "benchmark changes", drawn([before, after]), view.metric)
     words, figures = st.columns([1, 1.1], gap="large", vertical_alignment="center")
     lines_of_words = (markup.plain(in_words(one, before.name, after.name, view.metric)) for one in measured)
     words.markdown("\n".join(f"- **{team_title(one.agents)}.** {line}" for one, line in zip(measured, lines_of_words, strict=True)))
