@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.studies.presets import engineers_study
+from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
 from frozenlab.jobs.queue import look
 from frozenlab.jobs.queue.db import PAUSED, QueueDB
@@ -58,6 +60,17 @@ def test_runs_shows_the_queue_and_steers_it(queued: SessionStore) -> None:
 def test_a_job_leads_to_its_page(queued: SessionStore) -> None:
     launcher.submit(Headroom.create(tiny_spec(), queued, "wins"))
     assert {"session=first", "headroom=wins"} <= {link.proto.query_string for link in open_page("runs").get("page_link")}
+
+
+def test_a_study_stands_for_its_cells_until_all_jobs_are_asked_for(queued: SessionStore) -> None:
+    study = Study.create(engineers_study(2, small_spec()), queued, "mine")
+    launcher.submit(study)
+    launcher.submit(SessionStore(study.dir / "cells").create(small_spec(), "policy-s0"), parent=study)
+    app = open_page("runs")
+    assert "session=mine%2Fpolicy-s0" not in {link.proto.query_string for link in app.get("page_link")}
+    app.session_state["queue_all"] = True  # what the button sets, before it draws its fragment again
+    app.run()
+    assert {"study=mine", "session=mine%2Fpolicy-s0"} <= {link.proto.query_string for link in app.get("page_link")}
 
 
 def test_home_and_train_say_that_jobs_wait(queued: SessionStore) -> None:

@@ -205,7 +205,9 @@ def test_charts_and_tables_of_a_study_show_its_boards(name: str) -> None:
     app = open_page("studies", study=f"recorded-{name}", view="effects")
     effects = {f"{arm} instead of {first}": means[arm] - means[first] for arm in titles.values() if arm != first}
     shown = {label[0]: x[0] for series, x, label, _ in series_of(app) if len(label) == 1 and not series}
-    assert shown == pytest.approx(effects)
+    pairs = {label: tuple(label.split(" instead of ")) for label in shown}
+    assert {frozenset(pair) for pair in pairs.values()} == {frozenset((arm, first)) for arm in titles.values() if arm != first}
+    assert shown == pytest.approx({label: means[arm] - means[than] for label, (arm, than) in pairs.items()})
     told = next(frame.value for frame in app.dataframe if "change, points" in frame.value).set_index("comparison")["change, points"]
     assert {label: told[label] for label in effects} == {label: points(change / 100, MANY).split()[0] for label, change in effects.items()}
 

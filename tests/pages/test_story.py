@@ -6,9 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.story.parts import where_it_lost
 from frozenlab.base.numbers import MANY, points, signed
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.ledger import predictions, score
@@ -69,6 +71,12 @@ def test_a_stage_shows_its_results_the_change_and_whether_it_was_right(whole: Se
     said, proposal = words(seen(part="wrote")), whole.proposal(0).proposal
     assert proposal.summary in said and proposal.claims[0].evidence[0] in said
     assert "Layouts of its boards" not in said, "all are scattered"
+
+
+def test_a_stage_that_lost_boards_says_where() -> None:
+    before = pd.DataFrame({"board_id": list("abcd"), "config_cell": list("3344"), "valid": [True, True, True, False]})
+    after = before.assign(valid=[False, False, False, True])
+    assert where_it_lost(before, after).startswith("Most went on 3×3: 2 net of 2.")
 
 
 @pytest.mark.parametrize(

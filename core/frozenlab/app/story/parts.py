@@ -65,6 +65,8 @@ def headline(moment: Moment) -> None:
         was, is_now = (percent(rate, change.n) for rate in (change.before, change.after))
         result = f"{stage_name(moment.stage)} took valid plans from {was} to <b>{is_now}</b>."
         note = f"{change.sentence} Now {now.percents} of all boards like these would be valid (95 % interval)."
+        if change.lost > change.gained:
+            note += f" {where_it_lost(before, after)}"
     if record is None:
         answer(result, note)
     elif moment.is_last:
@@ -74,6 +76,14 @@ def headline(moment: Moment) -> None:
         if moment.outcomes:
             said += f" <b>{was_it_right(moment.outcomes, record.config_before.cells)}</b>"
         answer(result + said, note)
+
+
+def where_it_lost(before: pd.DataFrame, after: pd.DataFrame) -> str:
+    """The cell that lost most boards, for a stage that lost more than it gained."""
+    both = before[["board_id", "config_cell", "valid"]].merge(after[["board_id", "valid"]], on="board_id")
+    lost = (both["valid_x"].astype(int) - both["valid_y"].astype(int)).groupby(both["config_cell"]).agg(["sum", "size"])
+    most = lost["sum"].idxmax()
+    return f"Most went on {cell_label(most)}: {lost['sum'][most]} net of {lost['size'][most]}. What failed lists them, as {LOST}."
 
 
 def answer(html: str, note: str) -> None:

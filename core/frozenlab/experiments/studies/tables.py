@@ -104,8 +104,10 @@ class EffectRow(Difference):
 
     @property
     def title(self) -> str:
-        """What is compared; an interaction says that it is one."""
-        return f"{self.name} ({self.kind})" if self.kind == "interaction" else self.name
+        """What is compared: of a section that it is shown, of an interaction that it is one."""
+        if self.kind == "interaction":
+            return f"{self.name} ({self.kind})"
+        return self.name if self.kind in ("arm", "setting") else f"showing {self.name}"
 
     @property
     def change(self) -> str:
