@@ -34,6 +34,7 @@ def page() -> None:
 
 def none_yet() -> None:
     st.info("No study has run here yet. Those that come with FrozenLab hold their reports, not what their engineers wrote.")
+    st.page_link(nav.path("replay"), label="Replays show what engineers wrote from the same evidence", icon=":material/replay:")
 
 
 def show(study: Study) -> None:

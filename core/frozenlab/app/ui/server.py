@@ -18,7 +18,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from plotly.subplots import make_subplots
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -67,10 +66,9 @@ def begin() -> list[Middleware]:
 
 
 def load_ahead() -> None:
-    """Imports the pages and what they draw and solve with, for which the first visit of each would wait."""
+    """Imports the pages and the compiler of the solver, for which the first visit of each page would wait."""
     for page in ("home", *(f"{file.parent.name}.page" for file in sorted(APP.glob("*/page.py")))):
         import_module(f"frozenlab.app.{page}")
-    make_subplots(1, 2).add_scatter(y=[0], marker_size=1, line_width=1, error_y_array=[0]).to_dict()  # Plotly imports its parts late
     import_module("frozenlab.lake.kernels.compiled")
 
 
