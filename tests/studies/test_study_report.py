@@ -64,7 +64,7 @@ def test_a_factorial_study_reports_main_effects_and_interactions() -> None:
     assert (failures.mean, failures.low, failures.p, failures.n) == (expected.mean, expected.low, expected.p, 4)
     assert failures.mean == pytest.approx(0.25, abs=0.1) and failures.low > 0 and isnan(failures.board_low)
     assert len(report.sentences) == 3 and all(re.search(r"[0-9]", sentence) for sentence in report.sentences)
-    assert failures.clear and report.verdict.startswith("1 of 6 comparisons is clear of chance (n = 4 seeds): failures +")
+    assert failures.clear and report.verdict.startswith("1 of 6 comparisons is clear of chance (n = 4 seeds): showing failures +")
     assert {arm.arm: arm.mean for arm in report.arms} == pytest.approx(outcomes(boards).groupby("arm")["value"].mean().to_dict())
 
 
