@@ -167,9 +167,10 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     frame = pd.DataFrame({"run": titles} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
     config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width="medium", pinned=True)}
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
+    decimals = min((decimals_of(run.last.n) for run in shown if run.last), default=0)  # one format for the column
     for name in ("before", "after"):
         config[name] = st.column_config.ProgressColumn(
-            name, help=COLUMNS[name][0], format="%g %%", min_value=0, max_value=100, width="small"
+            name, help=COLUMNS[name][0], format=f"%.{decimals}f %%", min_value=0, max_value=100, width="small"
         )
     config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
     config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])
