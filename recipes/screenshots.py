@@ -39,7 +39,7 @@ def search(page: Page) -> None:
         following.click()
         page.wait_for_timeout(200)
     page.locator(".search").last.evaluate("search => search.scrollIntoView()")
-    page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy({top: -110})")
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy({top: -75})")
 
 
 def every_stage(page: Page) -> None:
