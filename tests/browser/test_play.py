@@ -86,7 +86,8 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
     soon(page, lambda: all(now != then for now, then in zip(pixels(page), start, strict=True)))
     page.keyboard.press("Space")
     expect(page.locator(".clock")).to_have_text("step 3 / 3")
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(page.locator(".clock")).to_have_text("step 0 / 3")  # it begins again
+    page.get_by_role("button", name="Pause").click()
     page.get_by_label("Time step").fill("0.5")
     expect(page.locator(".clock")).to_have_text("step 0 / 3")
     expect(ring).to_be_hidden()

@@ -62,11 +62,13 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
 def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its_own() -> None:
     session = SessionStore().open("example-quick")
     scenes = {scene["name"]: scene for scene in scenes_of(session)}
-    record = session.proposal(0)
-    assert record is not None and record.proposal is not None
-    assert scenes["read"]["id"] in {name for claim in record.proposal.claims for name in claim.evidence}
+    record, context = session.proposal(0), session.context(0)
+    assert record is not None and record.proposal is not None and context is not None
+    cited = {name for claim in record.proposal.claims for name in claim.evidence}
+    assert scenes["read"]["text"] in {typeset(line.text) for line in context.lines if line.id in cited}
     assert scenes["wrote"]["summary"] == record.proposal.summary
-    assert {typeset(claim.text) for claim in record.proposal.claims} >= set(scenes["wrote"]["claims"])
+    without_ids = {typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in record.proposal.claims}
+    assert without_ids >= set(scenes["wrote"]["claims"]) and not any("[" in words for words in scenes["wrote"]["claims"])
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
     assert len(scenes["wrote"]["boards"]) == 3 and all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
 

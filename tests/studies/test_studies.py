@@ -260,7 +260,7 @@ def test_an_older_study_runs_as_before() -> None:
         (["engineers", "--engineers", "policy,nobody"], "there is no engineer 'nobody' for a study; there are policy, base, rules, bandit"),
         (["engineers", "--engineers", "policy,api"], "the engineer api needs settings: write the study as a spec"),
         (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
-        (["sections", "--engineers", "policy,base"], "--engineers and --api are for the studies engineers, main and students"),
+        (["sections", "--engineers", "policy,base"], "--engineers and --api are for the studies engineers, main, students and ladder"),
         (["guard", "--sections", "failures"], "--sections is for the studies sections, leave-one-out and one-at-a-time"),
         (["sections", "--sections", "x"], "there is no section 'x'; there are behaviour, failures"),
         (["guidance"], "a lab model reads no instructions in words"),
