@@ -61,10 +61,12 @@ def planned() -> Lesson:
     state.setdefault(PLAN, FIRST)
     if CHOSEN not in state:
         begin(FIRST)
-    name, ready, minutes = st.columns([1.1, 1.6, 0.8], vertical_alignment="bottom")
-    given = name.text_input("Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026")
-    ready.segmented_control("Lesson plan", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
-    minutes.number_input("Minutes", 10, 300, step=5, key=MINUTES, persist_state="session")
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    given = row.text_input(
+        "Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026", width=180
+    )
+    row.segmented_control("Lesson plan", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
+    row.number_input("Minutes", 10, 300, step=5, key=MINUTES, persist_state="session", width=130)
     titles = {chapter.name: chapter.title for chapter in CHAPTERS}
     chosen = st.multiselect(
         "Chapters, in your order", list(titles), key=CHOSEN, format_func=titles.__getitem__, persist_state="session",
