@@ -19,6 +19,8 @@ CONFIG = ASSETS / "students" / "config.json"
 LADDER = ASSETS / "students" / "ladder.json"
 """The config of the ladder of engineers: six cells that its students lose, and two decoys, which are hard by nature."""
 DECOYS = ("4@oneway9", "numbers4")
+LADDER_SEEDS = {3: 16}
+"""Number of a student of the ladder -> its seed, where the certificate refused the weakness that its number as seed made."""
 MISLED: Mapping[str, Any] = {"presentations": 3000}
 """What differs in the recipe of a student that was misled: with more practice its weakness is too deep for a session to mend, with less it
 spills over."""
@@ -100,7 +102,9 @@ def ladder() -> dict[str, Recipe]:
     """
     config = evenly(read_config(LADDER))
     pairs = combinations([name for name in config.cells if name not in DECOYS], 2)
-    return {f"ladder-{n}": misled(config, (f"{' and '.join(pair)}, ladder", pair), n) for n, pair in enumerate(pairs, 1)}
+    return {
+        f"ladder-{n}": misled(config, (f"{' and '.join(pair)}, ladder", pair), LADDER_SEEDS.get(n, n)) for n, pair in enumerate(pairs, 1)
+    }
 
 
 def corners(config: Config) -> list[Axis]:
