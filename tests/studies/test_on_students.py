@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,6 +77,14 @@ def test_the_ladder_has_a_student_for_each_pair_of_cells_and_no_decoy_is_lost() 
     )
     plain = ladder_study(decoys=False).session.initial_config
     assert {*plain.cells} == {*spec.session.initial_config.cells} - {*DECOYS}
+
+
+def test_the_ladder_takes_an_engineer_in_a_file_and_its_controls(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def propose(context, config, seed): return {name: 1 for name in config.cells}")
+    spec = study_spec(parse(["study", "ladder", "--engineers", str(file), "--controls", "blind,placebo"]))
+    assert [arm.name for arm in spec.arms] == ["script", "equal", "blind", "placebo", "oracle"]
+    assert StudySpec.model_validate_json(spec.model_dump_json()) == spec
 
 
 def test_every_control_is_an_arm_of_the_study_engineers() -> None:

@@ -35,9 +35,11 @@ ENGINEERS: tuple[type[EngineerSpec], ...] = (
     HumanEngineer,
 )
 """Every engineer, in the order in which people are shown them."""
-CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer, ScriptEngineer)
-"""Controls, and an engineer of the user's own, which a study's file gives with their settings."""
-BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in (*ENGINEERS, *CONTROLS)}
+PLAIN: tuple[type[EngineerSpec], ...] = (*ENGINEERS, ScriptEngineer)
+"""Those that a control can change: an engineer in a file of the user's own, too, which no list offers."""
+CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer)
+"""Controls, which a study's file gives with their settings."""
+BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in (*PLAIN, *CONTROLS)}
 UNATTENDED: tuple[str, ...] = tuple(engineer.name() for engineer in ENGINEERS if "person" not in engineer.needs)
 """Engineers that answer without a person, so that a study or a replay can ask them."""
 
@@ -94,8 +96,8 @@ if TYPE_CHECKING:
     AnyEngineer = EngineerSpec
 else:
     # Unions of tuples of types, which | cannot write.
-    PlainEngineer = Annotated[Union[ENGINEERS], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007
+    PlainEngineer = Annotated[Union[PLAIN], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007
     for control in (DoseEngineer, PlaceboEngineer, RatiosEngineer):
         control.model_rebuild(_types_namespace={"PlainEngineer": PlainEngineer})
-    AnyEngineer = Annotated[Union[(*ENGINEERS, *CONTROLS)], Field(discriminator="kind"), BeforeValidator(_by_name)]
-"""A field that holds one of ENGINEERS or CONTROLS with its settings; its name alone means the usual settings."""
+    AnyEngineer = Annotated[Union[(*PLAIN, *CONTROLS)], Field(discriminator="kind"), BeforeValidator(_by_name)]
+"""A field that holds one of PLAIN or CONTROLS with its settings; its name alone means the usual settings."""
