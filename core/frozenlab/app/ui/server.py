@@ -37,6 +37,8 @@ from frozenlab.lake.kernels.cache import cache_folder
 
 APP = Path(__file__).parents[1]
 """The folder with a folder for each page."""
+FIRST_PAGE = 3.0
+"""Seconds that the first page has for itself: what is loaded ahead meanwhile delays it by one."""
 HEADERS = {
     "X-Frame-Options": "DENY",  # what frame-ancestors says, for older browsers
     "X-Content-Type-Options": "nosniff",
@@ -57,7 +59,9 @@ def begin() -> list[Middleware]:
     except LabError as error:
         sys.exit(f"frozenlab: {error}")
     kernel_cache.start()
-    threading.Thread(target=load_ahead, daemon=True).start()
+    ahead = threading.Timer(FIRST_PAGE, load_ahead)
+    ahead.daemon = True
+    ahead.start()
     if told := os.environ.pop(TELL, ""):
         with os.fdopen(int(told), "w") as waiting:
             scheme = "https" if config.get_option("server.sslCertFile") else "http"
