@@ -163,7 +163,7 @@ def test_a_screen_that_only_watches_headlines_the_class(contest: Contest) -> Non
         write_text(side.dir / "state.json", side.state().model_copy(update={"started": 1.0, "finished": 1.0 + took}).model_dump_json())
     contest.enter(Entry(name="Eva", config=CONFIG))
     assert "In the queue: Cem, Di, Eva. The last begins in about 1 min." in words(open_page("contest", contest=contest.id, watch="1"))
-    assert contest.begins() == {5: 0.0, 6: 0.0, 7: 60.0, 0: 60.0}
+    assert contest.begins(contest.rounds) == {5: 0.0, 6: 0.0, 7: 60.0, 0: 60.0}
     waits = words(with_tokens(contest, on_4=10))
     assert "take about 1 min here, judging by 3 rounds. 3 wait before you: yours begins in about 1 min." in waits
 

@@ -130,10 +130,8 @@ def what_training_did(session: Session) -> None:
             f'<p class="fl-big">{was.percent}<span class="arrow">→</span><span class="to">{now.percent}</span></p>'
             f'<p class="fl-note">{explained(f"{intervals} {change.sentence}")}</p>'
         )
-        took = ""
-        state = session.state()
-        if state.started and state.finished:
-            took = f" in {sessions.duration(state.finished - state.started)}"
+        seconds = session.state().took
+        took = f" in {sessions.duration(seconds)}" if seconds is not None else ""
         proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
         engineer = "it" if session.spec.engineer.kind == "policy" else who_is(session.spec.engineer.kind)

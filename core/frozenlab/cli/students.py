@@ -46,11 +46,12 @@ def list_students(options: argparse.Namespace, store: SessionStore) -> None:
 def make_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Make one student after the other in this process. Ctrl+C stops after the current step; the same command goes on."""
     menu, status = offered(options), 0
+    known = ladder() | menu
     for student_id in options.ids or menu:
         if (Student.place(store.root) / student_id).is_dir():
             student = Student.open(student_id, store)
-        elif recipe := (menu | ladder()).get(student_id):
-            student = Student.create(recipe, store, student_id)
+        elif student_id in known:
+            student = Student.create(known[student_id], store, student_id)
         else:
             raise InputError(f"there is no recipe {student_id!r}; frozenlab students list shows all, --recipe takes one of your own")
         status = work_here(student)

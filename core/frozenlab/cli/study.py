@@ -34,6 +34,8 @@ from frozenlab.jobs.machine import cores
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.store import SessionStore
 
+WITH_ENGINEERS, WITH_CONTROLS = ("engineers", "main", ON_STUDENTS, LADDER), ("engineers", ON_STUDENTS, LADDER)
+"""The ready-made studies that take the options ``--engineers`` and ``--api``, and ``--controls``."""
 WRITTEN = ("students", "prediction")
 RUN = ("jobs", "cluster")
 
@@ -45,11 +47,11 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engineers", metavar="A,B,...",
         help=f"engineers to compare, of {', '.join(named_by_option())}; or a Python file with a function propose; the "
-        "first is the reference (studies engineers, main, students and ladder)",
+        f"first is the reference (studies {listed(WITH_ENGINEERS)})",
     )  # fmt: skip
     parser.add_argument(
         "--controls", metavar="A,B,...",
-        help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers, students and ladder only)",
+        help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies {listed(WITH_CONTROLS)} only)",
     )  # fmt: skip
     parser.add_argument(
         "--sections", metavar="A,B,...", help=f"sections that are on or off, of {', '.join(NAMES)} (studies {listed(VARIED_SECTIONS)} only)"
@@ -79,6 +81,8 @@ def run_study(options: argparse.Namespace) -> int:
     study = existing(Study, options.what, options, *new)
     if study is None:
         spec = study_spec(options)
+        if options.what == LADDER:
+            make_ladder_students(store)
         Study.check(spec, store)
         if not options.json:
             print(*(detectable_effect(spec), *confounded(spec)), sep="\n", flush=True)
@@ -110,10 +114,10 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     ready_made = (*STUDIES, ON_STUDENTS, LADDER)
     if kind not in ready_made and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(ready_made)}, or a spec in a JSON file")
-    if (options.engineers or options.api) and kind not in ("engineers", "main", ON_STUDENTS, LADDER):
-        raise InputError("--engineers and --api are for the studies engineers, main, students and ladder")
-    if options.controls is not None and kind not in ("engineers", ON_STUDENTS, LADDER):
-        raise InputError("--controls is for the studies engineers, students and ladder")
+    if (options.engineers or options.api) and kind not in WITH_ENGINEERS:
+        raise InputError(f"--engineers and --api are for the studies {listed(WITH_ENGINEERS)}")
+    if options.controls is not None and kind not in WITH_CONTROLS:
+        raise InputError(f"--controls is for the studies {listed(WITH_CONTROLS)}")
     if options.sections is not None and kind not in VARIED_SECTIONS:
         raise InputError(f"--sections is for the studies {listed(VARIED_SECTIONS)}")
     if options.vary and kind != "sweep":
@@ -145,7 +149,6 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
             planted = chosen(written.pop("students", ()), SessionStore())
             spec = students_study(**fields, recipes={student.name: student.recipe for student in planted})
         elif kind == LADDER:
-            make_ladder_students()
             spec = ladder_study(**fields)
         else:
             session = {} if options.preset is None else {"session": preset_spec(options.preset)}
@@ -153,19 +156,20 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         return spec.changed(**written)
 
 
-def make_ladder_students() -> None:
+def make_ladder_students(store: SessionStore) -> None:
     """Has the students of the ladder made that are not yet, several at a time; waits for them. Raises InputError where one fails."""
-    store = SessionStore()
-    for student_id, recipe in ladder().items():
+    recipes = ladder()
+    for student_id, recipe in recipes.items():
         if not (Student.place(store.root) / student_id).is_dir():
             Student.start(recipe, store, student_id)
         elif not (student := Student.open(student_id, store)).ready and not student.state().live:
             student.resume()
-    while waiting := [student for student_id in ladder() if not (student := Student.open(student_id, store)).ready]:
+    while waiting := [student for student_id in recipes if not (student := Student.open(student_id, store)).ready]:
         if lost := next((student for student in waiting if not student.state().live), None):
             raise InputError(f"the student {lost.id} could not be made: {lost.state().error or lost.state().status}")
-        print(f"\r{len(ladder()) - len(waiting)} of {len(ladder())} students are made", end="", file=sys.stderr, flush=True)
+        print(f"\r{len(recipes) - len(waiting)} of {len(recipes)} students are made", end="", file=sys.stderr, flush=True)
         time.sleep(1)
+    print(f"\rAll {len(recipes)} students are made", file=sys.stderr)
 
 
 def varied(options: Sequence[str]) -> dict[str, tuple[TrainingValue, ...]]:

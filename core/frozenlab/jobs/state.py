@@ -71,6 +71,11 @@ class WorkerState(BaseModel):
         """Whether the job will go on by itself."""
         return self.status in ("queued", "running", "stalled")
 
+    @property
+    def took(self) -> float | None:
+        """Seconds from its start to its end; None before."""
+        return self.finished - self.started if self.finished and self.started else None
+
     def queued(self) -> Self:
         """This state, but queued for a worker of this machine."""
         fresh: dict[str, Any] = dict.fromkeys(("error", "finished", "pid", "create_time", "seconds_left"))

@@ -65,11 +65,12 @@ def write_config(contest: Contest, table: pd.DataFrame, again: bool) -> None:
 
 def how_long(contest: Contest) -> str:
     """What an entry has to expect now, by the rounds that this machine has trained."""
-    rounds, begins = contest.rounds, contest.begins()
-    if not rounds:
+    if not (rounds := contest.rounds):
         return "No round has been trained on this machine yet, so nobody knows how long one takes here."
     waiting = sum(entry.kind != "oracle" for entry in contest.waiting())
-    turn = f" {waiting} {'waits' if waiting == 1 else 'wait'} before you: yours begins {when(begins[0])}." if waiting else ""
+    turn = (
+        f" {waiting} {'waits' if waiting == 1 else 'wait'} before you: yours begins {when(contest.begins(rounds)[0])}." if waiting else ""
+    )
     return f"Training and measuring take about {duration(median(rounds))} here, judging by {counted(len(rounds), 'round')}.{turn}"
 
 

@@ -187,7 +187,7 @@ def others(contest_id: str) -> None:
     if contest.state().live or contest.waiting():
         keep_current(contest, every=LOOK)
     keep_going(contest)
-    queue(contest, contest.begins())
+    queue(contest, contest.begins(contest.rounds))
 
 
 def preparing(contest_id: str) -> None:
@@ -222,8 +222,7 @@ def keep_going(contest: Contest) -> None:
 
 def lasts(made: Sequence[Student], words: str) -> str:
     """How long students took that were made on this machine; empty without any."""
-    states = [student.state() for student in made]
-    took = [state.finished - state.started for state in states if state.finished and state.started]
+    took = [took for student in made if (took := student.state().took) is not None]
     return f" {words} about {duration(median(took))} on this machine." if took else ""
 
 

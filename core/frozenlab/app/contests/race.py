@@ -34,7 +34,7 @@ AA_NOISE = (
 
 
 Turns = Mapping[int, float]
-"""What :meth:`Contest.begins` says, which looks at every contest of the machine: asked once for a page."""
+"""What :meth:`Contest.begins` says; asked once for a page."""
 
 _bars = component(__file__, "bars", '<ol class="bars"></ol>', code=NODES)
 
@@ -52,7 +52,7 @@ def race(contest: Contest, own: Sequence[int]) -> None:
             verdict(contest, person, engineer)
             possible(contest)
             scoreboard(contest)
-    pair, turns = (person, engineer), contest.begins()
+    pair, turns = (person, engineer), contest.begins(contest.rounds)
     st.header("Side by side", anchor=False)
     for one, place in zip(pair, st.columns(2, gap="large"), strict=True):
         with place:
@@ -77,7 +77,7 @@ def class_race(contest: Contest) -> None:
     table = answers(contest, None)
     assert table is not None, "a contest that is open has been measured"
     before = overall_by_cell(table)[weak_kind(contest)]
-    turns = contest.begins()
+    turns = contest.begins(contest.rounds)
     rows = sorted((bar(contest, one, turns, hidden=one.kind == "engineer" and not over) for one in entries), key=in_the_race)
     _bars(key="contest-bars", data={"before": before.value, "label": "The class, the best on top", "rows": rows}, height="content")
     st.caption(
@@ -289,10 +289,11 @@ def queue(contest: Contest, turns: Turns) -> None:
         st.caption(f"In training: {', '.join(map(markup.plain, training))}.")
     if waiting:
         names = ", ".join(markup.plain(label_of(one, entries)) for one in waiting)
-        st.caption(f"In the queue: {names}.{begins(turns, waiting[-1], ' The last begins')}")
+        last = begins(turns, waiting[-1], " The last begins")
+        st.caption(f"In the queue: {names}.{last and f'{last}.'}")
 
 
 def begins(turns: Turns, one: Entry, words: str = ", begins") -> str:
     """About when the training of an entry that waits begins; empty while no round has shown how long it takes."""
     seconds = turns.get(one.number)
-    return "" if seconds is None else f"{words} {when(seconds)}" + ("." if words[0] == " " else "")
+    return "" if seconds is None else f"{words} {when(seconds)}"

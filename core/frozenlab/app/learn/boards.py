@@ -108,8 +108,6 @@ H F F s
 TEAM_OF_24 = decode("CtYXRBBAQgAgEIACKAYALEAIGggQHIOyMDQDyCGsSBQB8KBLD0MBOBYDBjEkYBeFwHRwGEbxYCMAB5IAJBfAoLw-GobgTHECRnAYGwQCYjhR")
 """12×12: Conflict-Based Search proves its optimum within a second, and every planner of the course has a plan at once."""
 TEAM_OF_40 = decode(
-    ""
-    ""
     "C94n0ERIEEkEAASSGAqAIWIoBAAABEwAUACBEQKEEAgCCyIfB5AQ2BtLUrjBCU2h-P85g5DENAVDoMx3KgQRsPUkQ-OMjgGB0MjsI03AOEknwpBAqg4LoCCQJIiyXIM0hrAUoTIB4kw"
     "fBgKwLLkljhMI6SbIo4CaAwPy8LMtAuIYczGLESBj"
 )

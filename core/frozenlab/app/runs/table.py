@@ -167,14 +167,18 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     frame = pd.DataFrame({"run": titles} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
     config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width="medium", pinned=True)}
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
-    decimals = min((decimals_of(run.last.n) for run in shown if run.last), default=0)  # one format for the column
     for name in ("before", "after"):
         config[name] = st.column_config.ProgressColumn(
-            name, help=COLUMNS[name][0], format=f"%.{decimals}f %%", min_value=0, max_value=100, width="small"
+            name, help=COLUMNS[name][0], format=format_of(shown), min_value=0, max_value=100, width="small"
         )
     config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
     config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])
     return [shown[row] for row in ticked_rows(frame, config, ["run", *columns], tuple(run.id for run in shown))]
+
+
+def format_of(shown: Sequence[Run]) -> str:
+    """Of a column of rates, which has one for all."""
+    return f"%.{min((decimals_of(run.last.n) for run in shown if run.last), default=0)}f %%"
 
 
 def groups_table(shown: Sequence[Run]) -> list[Run]:
@@ -183,7 +187,7 @@ def groups_table(shown: Sequence[Run]) -> list[Run]:
     frame = pd.DataFrame([group_row(group) for group in groups])
     config: dict[str, Any] = {"runs": st.column_config.TextColumn("runs", width="medium", pinned=True)}
     for name, when in (("before", "before training"), ("after", "after the last measured stage")):
-        config[name] = st.column_config.NumberColumn(name, help=f"Mean over the seeds of the valid rates {when}", format="%g %%")
+        config[name] = st.column_config.NumberColumn(name, help=f"Mean over the seeds of the valid rates {when}", format=format_of(shown))
     config["lowest to highest"] = st.column_config.TextColumn(help="Of the valid rates after the last measured stage")
     ids = tuple(tuple(run.id for run in group) for group in groups)
     return [run for row in ticked_rows(frame, config, list(frame.columns), ids) for run in groups[row]]

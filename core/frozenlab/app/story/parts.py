@@ -80,10 +80,10 @@ def headline(moment: Moment) -> None:
 
 def where_it_lost(before: pd.DataFrame, after: pd.DataFrame) -> str:
     """The cell that lost most boards, for a stage that lost more than it gained."""
-    both = before[["board_id", "config_cell", "valid"]].merge(after[["board_id", "valid"]], on="board_id")
-    lost = (both["valid_x"].astype(int) - both["valid_y"].astype(int)).groupby(both["config_cell"]).agg(["sum", "size"])
-    most = lost["sum"].idxmax()
-    return f"Most went on {cell_label(most)}: {lost['sum'][most]} net of {lost['size'][most]}. What failed lists them, as {LOST}."
+    lost, gained = (filtered(before, after, None, outcome)["config_cell"].value_counts() for outcome in (LOST, GAINED))
+    net = lost.sub(gained, fill_value=0).sort_index()
+    most = net.idxmax()
+    return f"Most went on {cell_label(most)}: {net[most]:.0f} net of {len(of_cell(after, most))}. What failed lists them, as {LOST}."
 
 
 def answer(html: str, note: str) -> None:

@@ -26,6 +26,11 @@ def sampled(context: Context) -> Lines:
     return {name: context.evidence("behaviour", name) for name in context.names}
 
 
+def rated(context: Context) -> Lines:
+    """The line that says the valid rate of each cell, of whatever section has one."""
+    return {name: context.rated(name) for name in context.names}
+
+
 def numbers(lines: Lines, number: str, unknown: float) -> dict[str, float]:
     """A number that the line of each cell has; ``unknown`` for a cell without a line."""
     return {name: line.numbers[number] if line else unknown for name, line in lines.items()}
@@ -126,7 +131,7 @@ class LowestEngineer(Scripted):
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Cells with the same rate share the boards; so do all cells if no section says a rate."""
-        lines = {name: context.rated(name) for name in context.names}
+        lines = rated(context)
         rates = numbers(lines, "valid", 1.0)
         lowest = min(rates.values())
         where = [name for name, rate in rates.items() if rate == lowest]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import runpy
 import traceback
 from collections.abc import Mapping
@@ -14,9 +13,10 @@ from pydantic import Field
 from frozenlab.base.cells import Config
 from frozenlab.base.errors import LabError
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.engineers.curricula import by_shares, in_proportion
+from frozenlab.engineer.engineers.curricula import by_shares, in_proportion, rated
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.models.training.checkpoints import checksum
 
 
 class ScriptEngineer(Scripted):
@@ -71,12 +71,7 @@ class ScriptEngineer(Scripted):
             return found
         if not isinstance(found, Mapping) or found.keys() != config.cells.keys():
             raise ProposalError(f"propose has to return a number for each of the cells {', '.join(config.cells)}")
-        lines = {name: context.rated(name) for name in context.names}
-        return by_shares(context, config, in_proportion(found), lines, "Boards are shared as the script says.")
-
-
-def checksum(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+        return by_shares(context, config, in_proportion(found), rated(context), "Boards are shared as the script says.")
 
 
 def where(error: Exception, file: str) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from frozenlab.base.cells import Cell, Config, with_shares
+from frozenlab.engineer.engineers.curricula import rated
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
@@ -67,7 +68,7 @@ def usual_rate(cell: Cell) -> float | None:
 
 def propose(context: Context, config: Config, usually: Callable[[Cell], float | None] = usual_rate) -> Proposal:
     """The whole proposal, by what a model solves ``usually``; deterministic."""
-    lines = {cell.name: context.rated(cell.name) for cell in context.cells}
+    lines = rated(context)
     now = {name: line.numbers["valid"] if line else None for name, line in lines.items()}
     usual = {cell.name: usually(cell) for cell in context.cells}
     fallen = {name: fall(now[name], usual[name]) for name in now}

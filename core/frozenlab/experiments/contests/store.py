@@ -11,6 +11,7 @@ contests/<id>/
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from heapq import heapreplace
 from statistics import median
@@ -130,7 +131,7 @@ class Contest(Experiment[ContestTask]):
 
         def took(contest: Contest) -> list[float]:
             states = [side.state() for entry in contest.entries if (side := contest.side(entry.number))]
-            ended = [state.finished - state.started for state in states if state.status == "done" and state.finished and state.started]
+            ended = [state.took for state in states if state.status == "done" and state.took is not None]
             now = time.time()
             return ended or [now - one.started + one.seconds_left for one in states if one.live and one.started and one.seconds_left]
 
@@ -141,10 +142,14 @@ class Contest(Experiment[ContestTask]):
         alike = (one for one in Contest.all(self.store) if one.id != self.id and imported(one.dir) is None and stage(one) == stage(self))
         return took(self) or [seconds for contest in alike for seconds in took(contest)]
 
-    def begins(self) -> dict[int, float]:
+    def begins(self, rounds: Sequence[float]) -> dict[int, float]:
         """Number -> the seconds until the training of an entry that waits begins, and for 0 until that of one that came now would;
-        empty while no round has shown how long it takes."""
-        if not (rounds := self.rounds):
+        empty while no round has shown how long it takes.
+
+        Args:
+            rounds: those of :attr:`rounds`, for which every contest of the machine is looked at.
+        """
+        if not rounds:
             return {}
         lasts, found = median(rounds), {}
         left = [

@@ -232,20 +232,25 @@ def students_study(
         raise StudyError("the study students needs two students or more: with one, being best for it is being best for all")
     if any(config != configs[0] for config in configs):
         raise StudyError("these students were made for different configs; choose students of the same one")
-    asked = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
     weak = {student: recipe.weak for student, recipe in recipes.items()}
-    return _on_students("Who finds and mends what a student lacks?", weak, configs[0], asked, controls, seeds)
+    return _on_students("Who finds and mends what a student lacks?", weak, configs[0], engineers, controls, seeds)
 
 
 def _on_students(
-    title: str, weak: Mapping[str, Sequence[str]], config: Config, engineers: Sequence[EngineerSpec], controls: Sequence[str], seeds: int
+    title: str,
+    weak: Mapping[str, Sequence[str]],
+    config: Config,
+    engineers: Sequence[str | EngineerSpec],
+    controls: Sequence[str],
+    seeds: int,
 ) -> StudySpec:
     """Engineers, controls of the first of them, and an oracle, on students -> their weak cells."""
-    session, arms = short_stage(config), engineer_arms(engineers)
+    asked = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
+    session, arms = short_stage(config), engineer_arms(asked)
     return StudySpec(
         title=title,
-        session=session.changed(engineer=engineers[0]),
-        arms=(*arms, *control_arms(controls, engineers[0], arms[0].name, session.sections), oracle_arm(config, weak)),
+        session=session.changed(engineer=asked[0]),
+        arms=(*arms, *control_arms(controls, asked[0], arms[0].name, session.sections), oracle_arm(config, weak)),
         students=tuple(weak),
         seeds=tuple(range(1, seeds + 1)),
         suite_by_seed=True,
@@ -279,15 +284,12 @@ def ladder_study(
         StudyError: there is no such control.
         EngineerError: as :func:`engineer_of` does.
     """
-    recipes = ladder()
     config = evenly(read_config(LADDER_CONFIG))
     if not decoys:
         config = evenly(config.with_cells({name: own for name, own in config.cells.items() if name not in DECOYS}))
-    asked = [engineer_of(one) if isinstance(one, str) else one for one in engineers]
-    if "equal" not in [one.kind for one in asked]:
-        asked.append(engineer_of("equal"))
+    named = {one if isinstance(one, str) else one.kind for one in engineers}
     return _on_students(
         f"The ladder of engineers, {'with' if decoys else 'without'} decoys",
-        {f"{STUDENT}{name}": recipe.weak for name, recipe in recipes.items()},
-        config, asked, controls, seeds,
+        {f"{STUDENT}{name}": recipe.weak for name, recipe in ladder().items()},
+        config, engineers if "equal" in named else (*engineers, "equal"), controls, seeds,
     )  # fmt: skip
