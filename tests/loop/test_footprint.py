@@ -187,28 +187,27 @@ def test_what_a_layer_keeps_of_a_token_is_what_torch_saves(lora: bool, dtype: st
 
 
 MEASURE = """
-import ctypes, gc, json, sys
+import json, os, sys
 from benchmarks import gpu_stage
 
-peaks = []
 for asked, dtype in json.loads(sys.argv[2]):
+    if child := os.fork():
+        assert os.waitpid(child, 0)[1] == 0
+        continue
     spec = gpu_stage.spec_of(options := gpu_stage.options_of(asked), sys.argv[1], "transformers")
-    spec = spec.changed(language=spec.language.model_dump() | {"dtype": dtype})
-    gc.collect()
-    ctypes.CDLL("libc.so.6").malloc_trim(0)
-    open("/proc/self/clear_refs", "w").write("5")  # the most that it had is what it has now
-    gpu_stage.run_stage(spec, options)
+    gpu_stage.run_stage(spec.changed(language=spec.language.model_dump() | {"dtype": dtype}), options)
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-    peaks.append(1024 * int(status["VmHWM"].split()[0]))
-print(json.dumps(peaks))
+    print(1024 * int(status["VmHWM"].split()[0]), flush=True)
+    os._exit(0)
 """
-"""Stages one after the other in one process, whose libraries are loaded once."""
+"""Each stage in a process of its own, with no memory that another left in pieces, from one whose libraries are loaded once."""
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of a process cannot be set back")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say what a process takes")
 def test_a_step_takes_the_memory_that_was_told_before(tmp_path: Path) -> None:
-    """The most that the process ever had, to a quarter: LoRA and all weights, in both number formats, and with gradient checkpointing."""
+    """The most that a process ever had is at most what was told and at least 7/10 of it: LoRA and all weights, in both number formats, and
+    with gradient checkpointing."""
     few = ["--shape", "small", "--boards", "2", "--plans", "4", "--rows", "8", "--max-tokens", "64"]
     once, twice = ["--steps", "1"], ["--steps", "2"]  # an optimizer has its memory from the second step on
     asked = [
@@ -227,8 +226,8 @@ def test_a_step_takes_the_memory_that_was_told_before(tmp_path: Path) -> None:
         spec = gpu_stage.spec_of(gpu_stage.options_of(options), str(tmp_path), "transformers")
         assert spec.language is not None
         told.append(footprint_on_processor(spec.changed(language=spec.language.model_dump() | {"dtype": dtype}), shape).total)
-    measured = json.loads(done.stdout.splitlines()[-1])
-    assert [one / other for one, other in zip(measured, told, strict=True)] == pytest.approx([1.0] * len(asked), abs=0.25)
+    measured = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
+    assert [0.7 * most < one <= most for one, most in zip(measured, told, strict=True)] == [True] * len(asked), (measured, told)
 
 
 def test_attention_costs_more_than_in_proportion_to_the_length() -> None:
