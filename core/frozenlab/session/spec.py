@@ -130,8 +130,9 @@ class SessionSpec(Strict):
             raise ValueError(f"the config is of the family {self.initial_config.family}, a suite of {other}")
         if unknown := [part for part in self.layouts if part not in self.tasks.parts]:
             raise ValueError(f"there is no layout {unknown[0]!r}; there is {', '.join(self.tasks.parts) or 'none'}")
-        if self.training.method == "imitation" and self.tasks.teacher is None:
-            raise ValueError(f"imitation needs a teacher, which the family {self.tasks.name} has not")
+        method = BY_NAME[self.training.method]
+        if method.teacher and self.tasks.teacher is None:
+            raise ValueError(f"{method.title} needs a teacher, which the family {self.tasks.name} has not")
         if self.training.overlong != "counted" and self.language is None:
             raise ValueError('"overlong" is about answers of a language model; a lab model has a limit for each board')
         if self.training.self_assessment and (self.language is not None or not self.training.method.endswith("grpo")):

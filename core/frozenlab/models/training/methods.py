@@ -31,6 +31,8 @@ class Method(ABC):
     """Whether it learns from rewards; if not, the same measure of its sampled plans is called their score."""
     language: ClassVar[bool] = False
     """Whether it trains Hugging Face language models too, not only the lab model."""
+    teacher: ClassVar[bool] = False
+    """Whether it needs the teacher of a task family."""
 
     @abstractmethod
     def run_type(self, policy: Policy) -> type[StageRun]:
@@ -83,6 +85,24 @@ class DrGRPO(GRPO):
         return settings.model_copy(update={"loss_type": "dr_grpo", "scale_rewards": "none"})
 
 
+class ShownGRPO(GRPO):
+    """GRPO with demonstrations: in each group plans of the exact solver take the places of a quarter of the policy's own (LUFFY, Yan et al.
+    2025, without its shaping). A group that the policy never solves teaches nothing by GRPO; with a plan that works in it, it does."""
+
+    name = "shown-grpo"
+    title = "GRPO with demonstrations"
+    label = "GRPO in whose groups a quarter of the plans are the exact solver's"
+    learned = "trained by reinforcement learning (GRPO) with plans of an exact solver in each group"
+    like = "grpo"
+    language = False
+    teacher = True
+
+    def run_type(self, policy: Policy) -> type[StageRun]:
+        from frozenlab.models.training.runs.grpo import ShownGRPORun
+
+        return ShownGRPORun
+
+
 class Imitation(Method):
     """DAgger (Ross et al. 2011): the exact solver corrects the policy's own plans."""
 
@@ -92,6 +112,7 @@ class Imitation(Method):
     learned = "trained by imitating an exact solver"
     step = "the exact solver shows how those that fail should go on."
     learning_rate = 5e-4
+    teacher = True
 
     def run_type(self, policy: Policy) -> type[StageRun]:
         from frozenlab.models.training.runs.sft import ImitationRun
@@ -115,7 +136,7 @@ class ExpertIteration(Method):
         return ExpertIterationRun
 
 
-METHODS: tuple[Method, ...] = (GRPO(), DrGRPO(), Imitation(), ExpertIteration())
+METHODS: tuple[Method, ...] = (GRPO(), DrGRPO(), ShownGRPO(), Imitation(), ExpertIteration())
 """Every method, in the order in which people are shown them."""
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 NAMES: tuple[str, ...] = tuple(BY_NAME)

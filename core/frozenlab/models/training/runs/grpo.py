@@ -22,9 +22,12 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
+from frozenlab.base import seeds
 from frozenlab.models.lab import self_assessment
 from frozenlab.models.training.runs.packing import IGNORED, Example, pack
-from frozenlab.models.training.stage_run import StageRun
+from frozenlab.models.training.runs.sft import to_example
+from frozenlab.models.training.stage_run import Stage, StageRun
+from frozenlab.tasks.task import Attempt
 from frozenlab.tasks.vocabulary import MAX_AGENTS, MAX_TIME
 
 Batch = dict[str, Any]
@@ -119,6 +122,42 @@ class GRPORun(StageRun):
     def group_figures(self, judged: pd.DataFrame, group: int) -> dict[str, float]:
         """How far rewards differ within groups."""
         return group_figures(judged["reward"].to_numpy().reshape(-1, group))
+
+
+class ShownGRPORun(GRPORun):
+    """A stage of GRPO in which plans of the teacher take the places of the last quarter of each group, one at least.
+
+    They count as if the policy had written them: their ratio is 1, too. All figures but those of the groups are of the policy's own plans,
+    which are written for every place.
+    """
+
+    def begin(self, stage: Stage) -> None:
+        super().begin(stage)
+        self.task_of = dict(zip(self.prompts, stage.tasks, strict=True))
+
+    def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
+        rolled = super().rollout(prompts, trainer)
+        self.own = list(rolled["completion_ids"])
+        family, group, step = self.policy.family, self.settings.completions_per_board, trainer.state.global_step
+        assert family.teacher is not None, "the spec checks that the family has one"
+        places = [place for place in range(len(prompts)) if place % group >= group - max(1, group // 4)]
+        rngs = [seeds.rng(self.seed, "demonstrations", step, place) for place in places]
+        attempts = [Attempt(self.task_of[prompts[place]], "", rng) for place, rng in zip(places, rngs, strict=True)]
+        self.shown = {place: shown for place, shown in zip(places, family.teacher.answers(attempts), strict=True) if shown}
+        for place, shown in self.shown.items():
+            rolled["completion_ids"][place] = list(to_example("", shown.learned).completion)
+        return rolled
+
+    def reward_func(
+        self, prompts: list[str], completions: list[str], completion_ids: list[list[int]], index: list[int], **_: Any
+    ) -> list[float]:
+        rewards = super().reward_func(prompts, completions, self.own, index)
+        for place in self.shown:
+            task = self.stage.tasks[index[place]]
+            judged = self.policy.family.judge(task, self.policy.read(task, self.policy.completion(completion_ids[place])))
+            rewards[place] = judged.reward(self.settings.optimality)
+        self.figures |= group_figures(np.array(rewards).reshape(-1, self.settings.completions_per_board))
+        return rewards
 
 
 class PackedGRPOTrainer(GRPOTrainer):
