@@ -1,10 +1,11 @@
-"""Writes the studies of docs/instrument.md: four confirmatory tests, the ladder and a null study, with the recipes of their students.
+"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, depths and a null study, with recipes of their students.
 
 python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 
 Those of the ladder are made by: frozenlab students make ladder-1                 to ladder-15
+Those of the depths by:          frozenlab students make depth-agents-4-deepest-1 --recipe FOLDER/depth-agents-4-deepest-1.json        ...
 The students of the others are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
 
@@ -34,6 +35,25 @@ NEW_SEEDS = {"agents-3": (4, 6), "agents-4": (4, 5), "layout-doors": (4, 8), "si
 """Axis -> seeds of its students, which no other measurement used: the first two from 4 on that came out as planned."""
 NEWEST_SEEDS = {"agents-3": (10, 11), "agents-4": (10, 11), "layout-doors": (10, 11), "size-9": (10, 12), "numbers-2": (10, 11)}
 """The same for the third test: the first two from 10 on."""
+DEPTHS: Mapping[str, Mapping[str, Any]] = {
+    "deepest": {},
+    "deep": {"presentations": 1200, "learning_rate": 2e-3},
+    "half": {"presentations": 1200, "learning_rate": 1e-3},
+    "shallow": {"presentations": 800, "learning_rate": 1e-3},
+}
+"""How much a student of the depths was misled -> what differs in its recipe from other misled students."""
+DEPTH_AXES, DEPTH_SEEDS = ("agents-3", "agents-4", "layout-doors"), (1, 2)
+BY_METHOD: Mapping[str, Mapping[str, Any]] = {
+    "imitation": {},
+    "grpo": {"method": "grpo", "completions_per_board": 8},
+    "shown-grpo": {"method": "shown-grpo", "completions_per_board": 8},
+}
+"""Method -> the training settings of its arms that are others than those of a short stage."""
+PREDICTED_DEPTHS = (
+    "Valid, lost - equal, by what is left of the lost cell (deepest, deep, half, shallow; about 3, 15, 30 and 50 %): imitation +4, +4, +3, "
+    "+2 points; GRPO 0, +2, +4, +2; GRPO with demonstrations +2, +3, +4, +2. Interaction: GRPO less imitation rises by 5 (2 to 8) from "
+    "deepest to half."
+)
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
 HARDER = {"hole_ratio": 0.3, "wait_ratio": 0.5}
 """The ratios that the engineer ``uniform`` writes; the sessions begin with .2 and .2."""
@@ -150,6 +170,41 @@ def ladder(decoys: bool) -> StudySpec:
     )
 
 
+def depth_students(config: Config) -> dict[str, Recipe]:
+    """The students of the depths by id: three axes, four depths, two seeds."""
+    return {
+        f"depth-{axis}-{depth}-{seed}": misled(config, (f"{axis}, {depth}", (AXES[axis],)), seed, **changes)
+        for seed in DEPTH_SEEDS
+        for axis in DEPTH_AXES
+        for depth, changes in DEPTHS.items()
+    }
+
+
+def depths(config: Config) -> StudySpec:
+    """All boards to the lost cell against equal shares, by how much is left of it and by how the stage trains."""
+    weak = {f"student:{student}": recipe.weak for student, recipe in depth_students(config).items()}
+    arms = []
+    for method, training in BY_METHOD.items():
+        changes = {"training": training} if training else {}
+        arms += [oracle_arm(config, weak).model_copy(update={"name": f"lost-{method}"} | changes)]
+        arms += [Arm.model_validate({"name": f"equal-{method}", "engineer": "equal"} | changes)]
+    return study(
+        config,
+        title="When is giving boards to failure right? Depth of the loss and method",
+        arms=[arm.model_dump() for arm in arms],
+        weak=weak,
+        seeds=[1],
+        oracle=False,
+        hypothesis="By reinforcement learning a cell that is never solved teaches nothing, so boards of it are lost; by imitation they are "
+        "not. So the gain of giving all boards to the failure depends on what is left of it, by GRPO and not by imitation.",
+        prediction=PREDICTED_DEPTHS,
+        stopping_rule="All 144 sessions, once; students of seed 1 first. A session that fails is resumed once and then counts as missing. "
+        "No outcome is looked at before the last session is done. A student is taken as it comes out, whatever its certificate says of "
+        "how deep it is; what is left of its cell is measured on the sealed tasks before the stage.",
+        primary=[{"arm": f"lost-{method}", "than": f"equal-{method}"} for method in BY_METHOD],
+    )
+
+
 def null_study(config: Config) -> StudySpec:
     """Six arms that differ in nothing but the draws of training: what is clear here is chance."""
     return study(
@@ -211,6 +266,8 @@ def main() -> None:
     for name, weak in WEAK.items():
         recipe = Recipe.model_validate(misled(config, (name, weak), SEEDS[name]).model_dump() | {"title": f"Confirm {name}"})
         write_text(folder / f"confirm-{name}.json", recipe.model_dump_json(indent=1))
+    for name, recipe in depth_students(config).items():
+        write_text(folder / f"{name}.json", recipe.model_dump_json(indent=1))
     for name, spec in {
         "confirm": first_test(config),
         "confirm-again": second_test(config),
@@ -219,6 +276,7 @@ def main() -> None:
         "null": null_study(config),
         "ladder": ladder(decoys=True),
         "ladder-plain": ladder(decoys=False),
+        "depths": depths(config),
     }.items():
         write_text(folder / f"{name}.json", spec.model_dump_json(indent=1))
 
