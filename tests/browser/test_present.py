@@ -97,6 +97,10 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
     for hidden in (True, False):
         notes.keyboard.press("b")
         expect(page.locator(".deck h1")).to_be_visible(visible=not hidden)
+    notes.keyboard.press("8")
+    expect(notes.locator(".preview figure")).to_have_count(2)
+    high, seen = notes.evaluate("(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.preview'))")
+    assert high <= seen and notes.locator(".frame").bounding_box()["height"] > 250
 
 
 @pytest.fixture

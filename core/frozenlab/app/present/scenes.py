@@ -26,6 +26,8 @@ from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.engineer.sections.failures import fault_words
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -35,7 +37,7 @@ Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
-CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
+CLAIMS_SHOWN, KNOBS_SHOWN, FAULTS_SHOWN = 2, 6, 2
 """What can be read from the last row of a room."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
@@ -160,8 +162,8 @@ def tries(story: Story) -> Scene | None:
         "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
         "good": good,
         "note": f"{counted(n, 'plan')} that it sampled for one training board in step {group['training_step'].iloc[0]}; "
-        f"{good.count(True)} of them {'are' if good.count(True) > 1 else 'is'} valid. {method.title} makes the plans likelier that earn "
-        "more than the others.",
+        f"{good.count(True)} of them {'are' if good.count(True) > 1 else 'is'} valid. {method.title} makes a plan likelier if it "
+        "earns more than the others.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
     }
@@ -266,11 +268,14 @@ def what_it_read(story: Story) -> Scene | None:
     line = min(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed says most
     engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
     lit = "; its answer cites this one" if line.id in cited else ""
+    family = family_of(moment.session.spec.initial_config.family)
+    named = [fault for fault in line.numbers if fault in family.faults][:FAULTS_SHOWN]
+    meant = [f"{capitalised(fault_words(fault))}: {family.outcomes[fault].label}." for fault in named]
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
         "text": typeset(line.text),
-        "note": f"One of the {len(every)} lines that it reads{lit}. It reads nothing else.",
+        "note": " ".join([f"One of the {len(every)} lines that it reads{lit}.", *meant]),
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
     }
 
@@ -386,7 +391,7 @@ def closing(story: Story) -> Scene:
         "answer": answer,
         "plays": {} if failed is None else story.view.address_of(failed.row),
         "note": f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}",
-        "say": f"{answer} Scan the code to play the board of the beginning yourself.",
+        "say": answer,
     }
 
 
@@ -397,7 +402,7 @@ def two_numbers(session: Session) -> Scene:
         "kind": "numbers",
         "before": was.percent,
         "after": now.percent,
-        "what": f"of the boards are solved before, and after {counted(session.spec.stages, 'stage')} of training",
+        "what": f"of the boards solved, before and after {counted(session.spec.stages, 'stage')} of training",
         "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}.",
     }
 
@@ -409,9 +414,9 @@ def answer_of(story: Story) -> str:
         was, now = map(overall, ends_of(story.session))
         if now.value <= was.value:
             return "It designed, and solves no more than before."
-        return "It designed, and it learned. Whether it would have learned as much without, one session cannot say."
+        return "It designed, and it learned. One session cannot say whether it would have learned as much without."
     if not gain.clear:
-        return f"It learns. That the redesign did it, this pair of sessions does not show: {gain.points}."
+        return f"It learns, but this pair of sessions cannot tell whether the redesign helped: {gain.points}."
     return f"In this pair of sessions it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
 
 

@@ -81,7 +81,8 @@ def with_code(scene: Scene, play: str) -> Scene:
     if not scene.get("plays") or not play:
         return scene
     address = f"{play}?{urlencode(scene['plays'])}"
-    return scene | {"qr": qr_picture(address), "address": address}
+    say = f"{scene['say']} Scan the code to play the board of the beginning yourself."
+    return scene | {"qr": qr_picture(address), "address": address, "say": say}
 
 
 def deck(session: Session, data: Mapping[str, Any], *, key: str) -> None:

@@ -47,7 +47,6 @@ class Deck {
     if (!again) this.alone = Boolean(data.alone) && !this.still && !this.speaks;
     this.paint(this.dark ?? this.dims());
     this.deck.classList.toggle("speaks", this.speaks);
-    this.find(".desk").hidden = !this.speaks;
     this.find(".says").textContent = data.says;
     if (!this.deck.open) this.deck.showModal();
     if (this.isLive && data.scenes[0].kind === "live") this.follow(data.scenes[0]);
@@ -230,9 +229,7 @@ class Deck {
   preview(scene) {
     const picture = this.find(".preview");
     picture.replaceChildren();
-    picture.hidden = !scene;
-    if (!scene) return;
-    this.draw(scene, picture);
+    if (scene) this.draw(scene, picture);
   }
 
   draw(scene, place) {
@@ -369,7 +366,9 @@ class Deck {
         const place = x(at) + (other.length && at ? shift : 0);
         drawn("line", { class: "range", x1: place, x2: place, y1: y(least95), y2: y(most95) }, group);
         drawn("circle", { class: "check", cx: place, cy: y(rate), r: size / 3 }, group);
-        if (look === "own") drawn("text", { x: place, y: y(most95) - size / 3, "text-anchor": at < total ? "middle" : "end" }, group, label);
+        const below = other.length && at && look === "own"; // the twin's number stands above, at the other side of a mark
+        const anchor = at === total || look === "twin" ? "end" : below ? "start" : "middle";
+        drawn("text", { x: place, y: below ? y(least95) + size : y(most95) - size / 3, "text-anchor": anchor }, group, label);
       }
     };
     dots(other.filter(({ at }) => at), "twin", -size / 2);
@@ -391,7 +390,9 @@ class Deck {
     const percent = (value) => `${Math.round(100 * value)} %`;
     for (const { cell, knob, before, after } of knobs) {
       made("dt", "", `${cell}, ${knob}`, list);
-      const bar = made("i", "", undefined, made("dd", "track", undefined, list));
+      const track = made("dd", "track", undefined, list);
+      const bar = made("i", "", undefined, track);
+      made("b", "", undefined, track).style.left = `${100 * before}%`;
       const value = made("dd", "", percent(before), list);
       bar.style.width = `${100 * before}%`;
       this.later(WORD * turn + 400, () => {
