@@ -39,7 +39,7 @@ QR = 24.0
 
 
 def page() -> None:
-    """The plan beside the address; below them the table of the class."""
+    """The choices beside the address, then who has solved what, then the plan. A projector shows neither the choices nor the plan."""
     theme.question("A lesson for your class", "Choose the chapters, show the address, and see who has solved what, and what went wrong.")
     markup.styles()
     st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
@@ -47,12 +47,13 @@ def page() -> None:
     choices, shown = st.columns([1.35, 1], gap="large")
     with choices:
         lesson = planned()
-        plan(lesson)
     with shown:
         way_in(lesson)
     if lesson.class_name:
         st.fragment(results, run_every=LOOK)(lesson)
-    on_paper(lesson)
+    with st.container(key="class-table"):
+        plan(lesson)
+        on_paper(lesson)
 
 
 def planned() -> Lesson:
@@ -125,6 +126,7 @@ def plan(lesson: Lesson) -> None:
         ("min", "Minutes"),
         ("ask the class", "A question, and below it what a good answer contains"),
     ]
+    st.header("What to ask, and when", anchor=False)
     st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("from", "min")))
 
 
