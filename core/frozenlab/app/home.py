@@ -90,8 +90,8 @@ def doors(hero: Session | None) -> None:
         nav.button("Set one up", "train", query={"new": "1"}, key="door-train", icon=":material/tune:")
     with door(
         study,
-        "Which evidence does the engineer need?",
-        "Hide failures, statistics or earlier configs from it, and see whether it decides worse.",
+        "Take evidence away",
+        "Hide failures, statistics or earlier configs from the engineer. Does it decide worse?",
     ):
         nav.button("Start an ablation", "studies", query={"new": "1"}, key="door-ablation", icon=":material/rule:")
         nav.button("What came of it", "studies", query={"study": RECORDED_ABLATION}, key="door-studies", icon=":material/insights:")
