@@ -13,7 +13,7 @@ from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Prediction
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
-from tests.browser.conftest import AT_REST, App, downloaded
+from tests.browser.conftest import AT_REST, PHONE, App, downloaded
 
 KEYS = {"U": "ArrowUp", "D": "ArrowDown", "L": "ArrowLeft", "R": "ArrowRight", "W": "w"}
 
@@ -191,6 +191,15 @@ def test_the_search_on_a_curated_board_runs_to_its_end_without_a_request(shared_
         expect(search.locator(".clock").first).not_to_have_text(before)
     expect(search.locator(".tree g:not([hidden])")).to_have_count(11)
     assert not asked
+
+
+@pytest.mark.slow
+def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{shared_app.url}/learn?chapter=swapping")
+    task, check = page.get_by_text("They stand in each other's way"), page.get_by_role("button", name="Check my plan")
+    for part in (task, page.locator(".steered .stage"), page.locator(".hand"), check):
+        expect(part).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.slow

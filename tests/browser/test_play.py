@@ -96,7 +96,7 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
 def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[float, float], tuple[float, float]]]:
     """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
     play(shared_app, page, mode="Plan")
-    expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on the goal yet.")
+    expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on their goals yet.")
     return page.locator(".score"), cells_on(page.locator(".steered canvas"))
 
 
@@ -141,7 +141,7 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
     page.keyboard.press("w")
     page.keyboard.press("Backspace")
     page.keyboard.press("ArrowUp")
-    expect(score).to_have_text("No conflict. Agent 1 is not on the goal yet.")
+    expect(score).to_have_text("No conflict. Agent 1 is not on its goal yet.")
     page.keyboard.press("Control+z")
     expect(score).to_have_text("All on goal after 5 steps. That is the optimal makespan.")
     soon(page, lambda: pixels(page) != before)

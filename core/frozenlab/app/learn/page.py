@@ -41,9 +41,7 @@ def page() -> None:
     else:
         show(BY_NAME[name], lesson, learner)
     if not lesson.class_name:
-        st.page_link(
-            nav.path("classroom"), label="For teachers: plan a lesson, and see what your class has solved", icon=":material/school:"
-        )
+        st.page_link(nav.path("classroom"), label="For teachers: plan a lesson", icon=":material/school:")
 
 
 def who(lesson: Lesson) -> str:
@@ -84,14 +82,14 @@ def choose_chapter(lesson: Lesson) -> str:
     minutes = f" :small[:gray[{BY_NAME[name].minutes} minutes]]" if name in BY_NAME else ""
     head.title(f"{titles[name]}{minutes}", anchor=False, width="content")
     counts = {part: f"{part} {sum(one in done for one in names)}/{len(names)}" for part, names in parts.items() if names != [OWN]}
-    part = head.segmented_control(
-        "Part", list(parts), key="learn-part", format_func=lambda part: counts.get(str(part), str(part)), label_visibility="collapsed",
-        required=True, on_change=turn,
-    )  # fmt: skip
-    assert part is not None
+    if len(parts) > 1:
+        head.segmented_control(
+            "Part", list(parts), key="learn-part", format_func=lambda part: counts.get(str(part), str(part)), label_visibility="collapsed",
+            required=True, on_change=turn,
+        )  # fmt: skip
     chosen = st.pills(
-        "Chapter", parts[part], key="learn-chapters", format_func=lambda name: f"{titles[name]}{' ✓' if name in done else ''}",
-        label_visibility="collapsed", required=True, on_change=follow,
+        "Chapter", parts[st.session_state["learn-part"]], key="learn-chapters", label_visibility="collapsed", required=True,
+        format_func=lambda name: f"{titles[name]}{' ✓' if name in done else ''}", on_change=follow,
     )  # fmt: skip
     assert chosen is not None
     return chosen

@@ -160,7 +160,8 @@ class Player {
     if (shape !== this.shape) this.zoom.fit();
     this.shape = shape;
     for (const view of this.views) view.heat = view.faults.length ? heatOf(this.lake, view.paths) : { total: 0, cells: [], agents: new Set() };
-    this.find(".pick").hidden = this.find(".arrived").hidden = board.agents.length <= MOST_SEEN;
+    const few = (this.find(".pick").hidden = board.agents.length <= MOST_SEEN);
+    this.find(".arrived").hidden = few || !tracks.some(({ outcome }) => outcome); // nobody is ever done where nothing is judged
     this.find(".wanted").max = board.agents.length - 1;
     this.find(".wanted").value = "";
     this.find(".clash").hidden = board.agents.length <= MOST_SEEN || this.views.every(({ heat }) => !heat.agents.size);

@@ -246,7 +246,7 @@ class Steer {
     const { makespan, sumOfCosts, agents, fault } = this.verdict;
     const { objective, optimum } = this.data;
     if (conflicts.length) return conflicts.length === 1 ? "One conflict:" : `${conflicts.length} conflicts:`;
-    if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is" : "are"} not on the goal yet.`;
+    if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
     const [reached, took] = objective === "makespan"
       ? [makespan, `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`]
       : [sumOfCosts, `All on goal, sum of costs ${sumOfCosts}`];
