@@ -61,7 +61,7 @@ CHAPTERS = (
         "swapping",
         "Swapping places",
         "Two agents that face each other cannot change places: they would meet on the edge between their cells. That is an *edge "
-        "conflict*; Stern et al. 2019 call it a swapping conflict. To follow another agent is allowed: a cell may be entered in the very "
+        "conflict*; Stern et al. 2019 call it a swapping conflict. Following another agent is allowed: a cell may be entered in the very "
         "step in which it is left.",
         pictures.swapping,
         lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.NARROW),
@@ -74,7 +74,7 @@ CHAPTERS = (
         "waiting",
         "When waiting is best",
         "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass. "
-        "On some boards no plan with the fewest steps does without a wait before the agent arrives; we say that such a board *must wait*. "
+        "On some boards every plan with the fewest steps makes some agent wait before it arrives; we say that such a board *must wait*. "
         "Agents that never wait cannot reach its best makespan.",
         pictures.waiting,
         lambda: Steering(
@@ -88,7 +88,7 @@ CHAPTERS = (
         "aims",
         "Two ways to count",
         "What is the best plan? The *makespan* counts the steps until all agents are on their goals for good: when is the team done? The "
-        "*sum of costs* counts these steps for each agent alone and adds them up. So every wait counts, also one on the goal if the agent "
+        "*sum of costs* counts these steps for each agent alone and adds them up. So every wait counts, even one on the goal if the agent "
         "leaves it again; only standing there for good is free. A plan may be the best by one count and not by the other. Often one plan "
         "is the best by both; on this board none is.",
         pictures.aims,
@@ -166,12 +166,12 @@ CHAPTERS = (
         "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most "
         "urgent one, which has been on its way the longest, takes its best. An agent that stands in the way inherits the priority and "
         "plans next; if it cannot give way, the first one tries its next best cell. That takes only a moment for hundreds of agents. But "
-        "it looks one step ahead only: the plan may cost far more than the best one, and agents may block each other for good.",
+        "it looks only one step ahead: the plan may cost far more than the best one, and agents may block each other for good.",
         planners.pibt,
         planners.pibt_says,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
         ask="What does PIBT not look at, and what does that cost?",
-        hear="All that comes after the next step. So agents go ways that they have to come back, and may block each other for good.",
+        hear="All that comes after the next step. So agents take steps that they must take back, and may block each other for good.",
     ),
     Chapter(
         "lacam",
@@ -189,7 +189,7 @@ CHAPTERS = (
     Chapter(
         "bounds",
         "How much time buys how much",
-        "Between the best plan and any plan one can trade. *ECBS* is Conflict-Based Search that knows a lower bound for every node, too. "
+        "A planner can trade cost for time. *ECBS* is Conflict-Based Search that also knows a lower bound for every node. "
         "Among all nodes that cost at most w times the smallest bound it takes the one with the fewest conflicts, and single paths may be "
         "up to w times too long as well. Its plan costs at most w times the best. A plan that may cost a little more is often found far "
         "sooner.",
@@ -202,8 +202,8 @@ CHAPTERS = (
     Chapter(
         "neighbourhoods",
         "Always improving",
-        "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents plan anew that are in each other's "
-        "way while all others keep their paths, and keeps the result if it costs no more. It does that again and again, thousands of "
+        "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents that are in each other's way plan "
+        "anew while all others keep their paths, and keeps the result if it costs no more. It does that again and again, thousands of "
         "times in a few seconds. Such a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better "
         "the plan.",
         planners.neighbourhoods,
@@ -229,9 +229,9 @@ CHAPTERS = (
     Chapter(
         "warehouse",
         "The warehouse that never ends",
-        "In a warehouse nobody is ever done: who reaches a goal gets the next one. That is *lifelong* MAPF. There is no makespan and no "
-        "sum of costs, for there is no end; what counts is the *throughput*, the goals reached per step. Here PIBT moves all robots step "
-        "by step. More robots reach more goals, until they get in each other's way.",
+        "In a warehouse nobody is ever done: a robot that reaches its goal gets the next. That is *lifelong* MAPF. There is no makespan "
+        "and no sum of costs, for there is no end; what counts is the *throughput*, the goals reached per step. Here PIBT moves all robots "
+        "step by step. More robots reach more goals, until they get in each other's way.",
         planners.warehouse,
         planners.more_robots,
         "Lifelong MAPF counts throughput, and beyond some number more robots reach no more goals.",
@@ -248,21 +248,21 @@ CHAPTERS = (
         "likelier.",
         pictures.model,
         pictures.what_is_wrong,
-        "A model writes a plan word by word; nothing checks it meanwhile.",
+        "A model writes a plan word by word, and nothing checks it while it writes.",
         ask="Who checks the plan while the model writes it?",
         hear="Nobody. The rules judge it when it is written.",
     ),
     Chapter(
         "engineer",
         "An engineer decides",
-        "What should a model train on next? After each stage an *engineer* reads how the model did on boards that it never trained on, "
-        "and writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself. Where "
-        "most plans fail, there need not be most to learn: on boards that are too hard no plan earns a reward, on those that are too easy "
-        "all plans earn the same, and what is learned on one kind of board may help on others. So an engineer predicts, and the next "
-        "stage is measured.",
+        "What should a model train on next? After each stage an *engineer* reads how the model did on boards that it never trained on, and "
+        "writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself. The kind that "
+        "fails most is not always the one to train on: on boards that are too hard no plan earns a reward, on those that are too easy all "
+        "plans earn the same, and what is learned on one kind of board may help on others. So an engineer predicts, and the next stage is "
+        "measured.",
         pictures.engineer,
         pictures.what_will_change,
-        "Where most fails, there need not be most to learn: predict, and then measure beside a twin.",
+        "The kind that fails most is not always the one to train on: predict, and then measure beside a twin.",
         minutes=4,
         ask="Most plans fail on one kind of board. Should the model train on it?",
         hear="If some of its plans succeed there. Where none does, no plan earns a reward, and there is nothing to learn from.",

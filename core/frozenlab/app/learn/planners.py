@@ -95,7 +95,7 @@ def earliest() -> Choice:
         reasons=[
             f"Alone it would need {alone} steps, but then both would be on one cell on the way.",
             f"It lets agent 1 pass: {counted(arrives - alone, 'step')} later than alone. A detour would take longer by two steps.",
-            f"That is possible, but step {arrives} is, too: it has to wait once only.",
+            f"That is possible, but step {arrives} is, too: it has to wait only once.",
         ],
     )
 
@@ -132,7 +132,7 @@ def what_hard_means() -> Choice:
             "On many boards one does: NP-hard speaks of the worst boards, not of each.",
             "NP-hard is about the worst case: there is no method known whose time stays below a power of the board's size on all boards.",
             "Any plan, or that there is none, can be found in a time that is a power of the board's size (Kornhauser, Miller and Spirakis "
-            "1984), where every way can be gone in both directions. One-way ice makes that hard, too (Nebel 2020).",
+            "1984), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
         ],
     )
 
@@ -201,7 +201,7 @@ def pibt_says() -> Choice:
         [
             f"No plan is cheaper than {last.cost}.",
             f"There is a plan, it costs {last.cost}, and perhaps there are far cheaper ones.",
-            "A planner that always ends with a plan if there is one has been used.",
+            "PIBT would find a plan on every board that has one.",
         ],
         right=1,
         reasons=[
@@ -229,7 +229,7 @@ def lacam_says() -> Choice:
         reasons=[
             "It does not: each step is made by PIBT, too.",
             "A search over how the whole team stands, with constraints that are added one by one: at worst every joint move from "
-            "every way to stand is tried, so nothing is missed, and it ends also where there is no plan.",
+            "every way to stand is tried, so nothing is missed, and it ends even where there is no plan.",
             "That is prioritized planning, which is not complete either.",
         ],
     )
@@ -324,7 +324,7 @@ def who_waits() -> Choice:
         right=1,
         reasons=[
             "By the clock they would. In order, an agent enters a cell only when those before it have left.",
-            "Who comes second in a cell waits until the first has left it. A delay is passed on, and nobody meets.",
+            "The second agent at a cell waits until the first has left it. A delay is passed on, and nobody meets.",
             "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
         ],
     )
@@ -386,7 +386,7 @@ def more_robots() -> Choice:
         reasons=[
             f"They would if nobody were in the way. Measured: {many:.1f}.",
             f"Measured: {many:.1f}, the mean over {SHIFTS} shifts of {STEPS} steps. The aisles are one robot wide: where two meet head-on, "
-            "somebody has to back out, and what more robots could win they lose again.",
-            f"So bad it does not become. Measured: {many:.1f}.",
+            "one has to back out, and what more robots could gain is lost again.",
+            f"It does not get that bad. Measured: {many:.1f}.",
         ],
     )
