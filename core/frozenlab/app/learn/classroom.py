@@ -74,11 +74,7 @@ def planned() -> Lesson:
         help="Take chapters out and add others; they are taught in the order in which they stand here.",
     )  # fmt: skip
     with st.expander("Boards of your own"):
-        text = st.text_area(
-            "Links from Play, one per line",
-            key="class-boards",
-            persist_state="session",
-        )
+        text = st.text_area("Links from Play, one per line", key="class-boards", persist_state="session")
     boards: tuple[Board, ...] = ()
     try:
         if given:
@@ -107,7 +103,7 @@ def plan(lesson: Lesson) -> None:
             "Join",
             JOINING,
             "Who has opened the address by its QR code, and written a name?",
-            "A name comes into the table with its first answer.",
+            "A first answer brings the name into the table.",
         ),
         *(
             (f"{number}. {chapter.title}", minutes, chapter.ask, chapter.hear)
@@ -120,12 +116,8 @@ def plan(lesson: Lesson) -> None:
         (escape(title), str(begin), str(minutes), f"{escape(ask)}<br><small>{escape(hear)}</small>")
         for begin, (title, minutes, ask, hear) in zip(begins, parts, strict=False)
     ]
-    head = [
-        ("chapter", ""),
-        ("from", "Minute of the lesson"),
-        ("min", "Minutes"),
-        ("ask the class", "A question, and below it what a good answer contains"),
-    ]
+    asked = "A question, and below it what a good answer contains"
+    head = [("chapter", ""), ("from", "Minute of the lesson"), ("min", "Minutes"), ("ask the class", asked)]
     st.header("What to ask, and when", anchor=False)
     st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("from", "min")))
 
