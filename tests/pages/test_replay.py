@@ -167,7 +167,7 @@ def test_the_figure_shows_agreement_and_the_direction_of_each_arm(alone: Path) -
     *_, means = traces(panel, arms)
     signs = [float(panel.means[arm]) - panel.before for arm in arms]
     expected = [BEFORE_COLOR if abs(change) <= 0.005 else REWARD_COLOR if change > 0 else AFTER_COLOR for change in signs]
-    assert list(means.marker.color) == expected and expected[arms.index("fixed")] == BEFORE_COLOR
+    assert list(means["marker"]["color"]) == expected and expected[arms.index("fixed")] == BEFORE_COLOR
     chart = proposals_figure(table, before, arms)
     assert all(f"{arm}: 3×3 share" in chart.alt for arm in arms)
     constant = proposals_figure(table.assign(wait_ratio=0.2), before, arms)

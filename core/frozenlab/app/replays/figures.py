@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from frozenlab.app.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout
 from frozenlab.base.cells import Config
 from frozenlab.base.numbers import percent, share
 from frozenlab.engineer.engineers import name_of
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
-from frozenlab.tasks.words import Knob
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
 """Pixels above the panels (the cells), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left
 of them at the least (the arms, and the knob's name)."""
+GAP = 0.012
+"""Between columns, of the width."""
 LARGEST = 15.0
 """Pixels across the circle of answers that are all alike."""
 MOST_TICKS = 3
@@ -42,57 +43,74 @@ class Panel:
 
 
 def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> Chart:
-    """A row of panels for each knob that some answer turns, a column a cell. In each a line an arm: a bar from the config before to the
-    arm's mean (diamond), and circles where answers lie, the larger the more there are. Scales are shared along a row. ``customdata`` of a
-    circle is its arm and the number (from 1) of the first answer in it, for pages that follow a click.
+    """A row of panels for each knob that some answer turns, a column a cell. In each a line for the reference and each arm that turns the
+    knob: a bar from the config before to the arm's mean (diamond), and circles where answers lie, the larger the more there are. Scales
+    are shared along a row. ``customdata`` of a circle is its arm and the number (from 1) of the first answer in it, for pages that follow
+    a click.
 
     Args:
         table: of :func:`frozenlab.experiments.replays.report.proposals`.
         arms: those that have answers, in the order of the lines; the first is the reference.
     """
-    cells, knobs = list(before.cells), knobs_that_differ(table, before)
+    cells, turned = list(before.cells), turned_by(table, before, arms)
     line = 20 if len(arms) <= 12 else 14
-    row = line * len(arms)
-    height = HEADS + FOOT + len(knobs) * row + (len(knobs) - 1) * BETWEEN
-    figure = make_subplots(
-        rows=len(knobs), cols=len(cells), shared_yaxes=True, shared_xaxes=False, horizontal_spacing=0.012,
-        vertical_spacing=BETWEEN / (height - HEADS - FOOT), column_titles=[f"<b>{cell_label(cell)}</b>" for cell in cells],
-    )  # fmt: skip
+    inside = sum(line * len(turning) for turning in turned.values()) + (len(turned) - 1) * BETWEEN
+    width = (1 + GAP) / len(cells) - GAP
+    left = [j * (width + GAP) for j in range(len(cells))]
+    data: list[dict[str, Any]] = []
     shapes: list[dict[str, object]] = []
-    for i, knob in enumerate(knobs, start=1):
-        panels = panels_of(table, before, knob)
+    notes = [
+        dict(text=f"<b>{cell_label(cell)}</b>", x=x + width / 2, y=1, yanchor="bottom", font_size=16)
+        for cell, x in zip(cells, left, strict=True)
+    ]
+    axes: dict[str, dict[str, object]] = {}
+    top = inside
+    for i, (knob, turning) in enumerate(turned.items()):
+        panels, row = panels_of(table, before, knob), numbered(i)
         ends = scale(panels.values())
         for cell, panel in panels.items():
-            j = 1 + cells.index(cell)
-            for trace in traces(panel, arms):
-                figure.add_trace(trace, row=i, col=j)
-            shapes += marks(panel.before, *(axis.plotly_name.replace("axis", "") for axis in figure.get_subplot(i, j)))
-        figure.update_xaxes(
-            range=ends, tickformat=".0%", tickvals=ticks(*ends), gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=11), row=i
-        )
-        figure.add_annotation(
-            text=f"<b>{knobs[knob].label}</b>", showarrow=False, x=0, xref="paper", xanchor="right", xshift=-8,
-            y=1 - (i - 1) * (row + BETWEEN) / (height - HEADS - FOOT), yref="paper", yanchor="bottom",
+            j = cells.index(cell)
+            column = numbered(i * len(cells) + j)
+            data += [dict(trace, type="scatter", xaxis=f"x{column}", yaxis=f"y{row}") for trace in traces(panel, turning)]
+            shapes += marks(panel.before, f"x{column}", f"y{row}")
+            axes[f"xaxis{column}"] = dict(
+                domain=[left[j], left[j] + width], anchor=f"y{row}", range=ends, tickformat=".0%", tickvals=ticks(*ends),
+                gridcolor=GRID_COLOR, zeroline=False, tickfont_size=11,
+            )  # fmt: skip
+        axes[f"yaxis{row}"] = dict(
+            domain=[max(0, top - line * len(turning)) / inside, top / inside], anchor="free", position=0, range=[len(turning) - 0.5, -0.5],
+            tickvals=list(range(len(turning))), ticktext=[f"<b>{name_of(arms[0])}</b>", *map(name_of, turning[1:])],
+            showgrid=False, zeroline=False, ticklabelstandoff=6, automargin=True,
         )  # fmt: skip
-    figure.update_yaxes(
-        range=[len(arms) - 0.5, -0.5], tickvals=list(range(len(arms))), ticktext=[f"<b>{name_of(arms[0])}</b>", *map(name_of, arms[1:])],
-        showgrid=False, zeroline=False, ticklabelstandoff=6, automargin=True,
-    )  # fmt: skip
-    common_layout(figure, height=height, top=HEADS)
-    figure.update_layout(margin_b=FOOT, margin_l=NAMES, showlegend=False, shapes=shapes)  # all at once: each on its own costs seconds
+        label = family_of(before.family).knobs[knob].label
+        notes.append(dict(text=f"<b>{label}</b>", x=0, xanchor="right", xshift=-8, y=top / inside, yanchor="bottom"))
+        top -= line * len(turning) + BETWEEN
+    # All at once, and no make_subplots: each trace, axis and shape on its own costs ten times as much.
+    notes = [dict(note, showarrow=False, xref="paper", yref="paper") for note in notes]
+    figure = go.Figure(data, dict(axes, shapes=shapes, annotations=notes, showlegend=False))
+    common_layout(figure, height=HEADS + FOOT + inside, top=HEADS)
+    figure.update_layout(margin_b=FOOT, margin_l=NAMES)
     return Chart(figure, f"Proposals by arm, {cells_noun(cells)} and knob. {in_words(table, before, arms)}")
 
 
-def knobs_that_differ(table: pd.DataFrame, before: Config) -> dict[str, Knob]:
-    """The knobs that some answer sets otherwise than the config before; all of them if there is none."""
-    knobs = family_of(before.family).knobs
-    was = {name: own.settings() for name, own in before.cells.items()}
-    turned = {
-        name: knob
-        for name, knob in knobs.items()
-        if any(abs(row[name] - was[row["cell"]][name]) > SAME for _, row in table.iterrows() if name in was[row["cell"]])
-    }
-    return turned or dict(knobs)
+def numbered(place: int) -> str:
+    """The number of an axis, from 0, as Plotly writes it.
+
+    >>> numbered(0), numbered(1)
+    ('', '2')
+    """
+    return str(place + 1) if place else ""
+
+
+def turned_by(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> dict[str, list[str]]:
+    """Knob -> the reference and the arms with an answer that sets it otherwise than the config before. Knobs that no answer turns are left
+    out, unless there is no other."""
+    was = pd.DataFrame({name: own.settings() for name, own in before.cells.items()}).T
+    knobs = list(family_of(before.family).knobs)
+    moved = (table[knobs] - was.reindex(index=table["cell"], columns=knobs).to_numpy(float)).abs() > SAME
+    by_arm = moved.groupby(table["arm"]).any()
+    found = {knob: [arm for arm in arms if arm == arms[0] or by_arm.loc[arm, knob]] for knob in knobs if by_arm[knob].any()}
+    return found or {knob: list(arms) for knob in knobs}
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -143,25 +161,29 @@ def scale(panels: Collection[Panel]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
-    """The bars from the config before to each arm's mean, the answers, and the means."""
+def traces(panel: Panel, arms: Sequence[str]) -> list[dict[str, Any]]:
+    """The bars from the config before to each arm's mean (a trace a colour), the answers, and the means."""
     place = {arm: i for i, arm in enumerate(arms)}
     means = [float(panel.means[arm]) for arm in arms]
     colors = [direction_color(mean - panel.before) for mean in means]
     where = f"{cell_label(panel.cell)}, {panel.label}"
-    bars = [
-        go.Scatter(
-            x=[panel.before, mean], y=[i, i], mode="lines", line=dict(color=color, width=4), opacity=0.55, hoverinfo="skip",
-        )
-        for i, (mean, color) in enumerate(zip(means, colors, strict=True)) if abs(mean - panel.before) > SAME
-    ]  # fmt: skip
-    groups = panel.groups
-    circles = go.Scatter(
-        x=groups["value"],
-        y=groups["arm"].map(place),
+    bars: dict[str, dict[str, Any]] = {}
+    for i, (mean, color) in enumerate(zip(means, colors, strict=True)):
+        if abs(mean - panel.before) > SAME:
+            look = dict(x=[], y=[], mode="lines", line=dict(color=color, width=4), opacity=0.55, hoverinfo="skip")
+            bar = bars.setdefault(color, look)
+            bar["x"] += [panel.before, mean, None]
+            bar["y"] += [i, i, None]
+    groups = panel.groups[panel.groups["arm"].isin(arms)]
+    circles = dict(
+        x=groups["value"].tolist(),
+        y=groups["arm"].map(place).tolist(),
         mode="markers",
         marker=dict(
-            size=(LARGEST * (groups["answers"] / groups["of"]) ** 0.5).clip(lower=4.5), color=BEFORE_COLOR, opacity=0.5, line_width=0,
+            size=(LARGEST * (groups["answers"] / groups["of"]) ** 0.5).clip(lower=4.5).tolist(),
+            color=BEFORE_COLOR,
+            opacity=0.5,
+            line_width=0,
         ),
         meta=["", "answer", "answers", "of"],
         customdata=list(
@@ -170,8 +192,8 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
         hovertemplate=f"%{{customdata[0]}}<br>{where} <b>%{{customdata[4]}}</b> in "
         "%{customdata[2]} of %{customdata[3]} answers<extra></extra>",
         cliponaxis=False,
-    )  # fmt: skip
-    diamonds = go.Scatter(
+    )
+    diamonds = dict(
         x=means,
         y=list(range(len(arms))),
         mode="markers",
@@ -180,7 +202,7 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
         hovertemplate=f"%{{customdata[0]}}, mean<br>{where} <b>%{{customdata[2]}}</b>, before {share(panel.before)}<extra></extra>",
         cliponaxis=False,
     )
-    return [*bars, circles, diamonds]
+    return [*bars.values(), circles, diamonds]
 
 
 def direction_color(change: float) -> str:
