@@ -202,6 +202,8 @@ def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
     assert few is not None and many is not None and few.deviation == many.deviation and many.effect < few.effect / 2
     assert few.effect == pytest.approx(smallest_visible(few.deviation, 5))
     assert "recorded stud" in few.sentence and f"{100 * few.effect:.1f} points or more" in detectable_effect(spec)
+    small = visible(engineers_study(5, preset_spec("smoke")))
+    assert small is not None and small.deviation > few.deviation, "a sixth of the boards, more noise"
     factorial = visible(sections_study(5))
     assert factorial is not None and factorial.effect == pytest.approx(few.effect / 2), "four pairs of arms in each seed"
     assert "will mostly go undetected" in detectable_effect(spec.changed(smallest_effect=0.001))

@@ -19,7 +19,7 @@ class Pace(NamedTuple):
     """Seconds of the parts of a session that ran from start to end."""
 
     load: float
-    """Before the first answer."""
+    """From the start of its process to the first answer, and what the first step takes longer than others."""
     answer: float
     """For a held-out task."""
     plan: float
@@ -52,10 +52,12 @@ def pace_of(session: Session) -> Pace | None:
     validation, test = spec.held_out
     answer = median(took["tested"]) / test if test and "tested" in took else median(took["validated"]) / validation
     waits = "person" in spec.engineer.needs or "proposed" not in took
+    step, started = median(took["step"]), float(events[0]["time"])
+    before = took["baseline"][0] + max(0.0, started - (session.state().create_time or started))
     return Pace(
-        load=max(0.0, took["baseline"][0] - validation * answer),
+        load=max(0.0, before - validation * answer) + max(0.0, took["step"][0] - step),
         answer=answer,
-        plan=median(took["step"]) / spec.training.plans_per_step,
+        plan=step / spec.training.plans_per_step,
         proposal=0.0 if waits else median(took["proposed"]),
         title=session.title,
     )

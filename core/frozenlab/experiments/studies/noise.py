@@ -7,7 +7,8 @@ A comparison is the difference of the final valid rates of two sessions of one s
 - *boards*: what other boards would change, for the same two runs: the share of boards on which only one of them is right, divided by the
   number of boards.
 
-If each seed has its own boards, both count. The first already contains a part of the second, so their sum is cautious.
+If each seed has its own boards, both count. The first already contains a part of the second, so their sum is cautious. A study that is like
+a recorded one but has fewer boards gets the second for those that it lacks.
 
 From student to student, sessions of one student and seed share their boards and differ in their arm. Two parts of the spread are
 separated, by a two-way analysis of variance of arms and students with the seeds as replicates: what another student changes, and what
@@ -126,7 +127,9 @@ def visible(spec: StudySpec) -> Visible | None:
     recorded = recorded_noise()
     alike = {name: one for name, one in recorded.items() if one.like(spec)}
     if alike:
-        variance, source = float(np.mean([one.between_arms**2 for one in alike.values()])), "as measured in"
+        fewer = [one.turned_between_arms * max(0.0, 1 / boards - 1 / one.boards) for one in alike.values()]
+        variance = float(np.mean([one.between_arms**2 for one in alike.values()])) + float(np.mean(fewer))
+        source = "cautiously estimated from" if any(fewer) else "as measured in"
     else:
         runs = [one.between_seeds**2 if spec.session.ask_first else one.between_arms**2 for one in recorded.values()]
         turned = [one.turned_between_seeds if spec.session.ask_first else one.turned_between_arms for one in recorded.values()]
@@ -156,6 +159,8 @@ class Noise:
 
     ask_first: bool
     suite_by_seed: bool
+    boards: int
+    """Test boards of a session."""
     between_arms: float
     """Standard deviation over seeds of the difference of two arms."""
     between_seeds: float
@@ -187,6 +192,7 @@ def noise_of(study: Study) -> Noise:
     return Noise(
         spec.session.ask_first,
         spec.suite_by_seed,
+        len(boards) // boards[["arm", "seed"]].drop_duplicates().shape[0],
         between_arms,
         between_seeds,
         turned(kept, "seed", "arm"),
