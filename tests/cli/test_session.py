@@ -84,3 +84,16 @@ def test_what_depends_on_the_machine_can_be_given_for_a_language_model(
 def test_an_event_whose_figures_are_none_is_shown_as_it_is(event: dict[str, object]) -> None:
     said = {key: value for key, value in event.items() if key != "kind"}
     assert event_words(event) == f"{event['kind']} {json.dumps(said)}"
+
+
+def test_sessions_are_compared_as_on_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "example-quick", "example-quick-kept", "example-long"]) == 0
+    first, *_, pair = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"Quick session, after stage 3: .+ % valid \(95 %: .+ %\), .+ % optimal \(.+\); n = 600 test boards", first)
+    assert "On the same 600 boards it gained" in pair, "the long session has other boards"
+    assert main(["compare", "example-quick", "example-quick-kept", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    [(gained, lost)] = [(one["gained"], one["lost"]) for one in said["pairs"]]
+    values = [round(600 * run["valid"]["value"]) for run in said["runs"]]
+    assert gained - lost == values[1] - values[0]
+    assert reason(capsys, "compare", "example-quick") == "two sessions with results are needed"

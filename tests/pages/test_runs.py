@@ -16,11 +16,8 @@ from frozenlab.app.runs.side_by_side import (
     for_papers,
     groups_of,
     look,
-    measured,
     over_seeds,
     over_steps,
-    pairs,
-    shared,
     spec_rows,
 )
 from frozenlab.app.runs.table import DONE, Deed, Done
@@ -28,6 +25,7 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.base.files import write_parquet
 from frozenlab.experiments.shelf.shelf import delete, label
 from frozenlab.session.catalog import Labels
+from frozenlab.session.runs import measured, pairs, shared
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec

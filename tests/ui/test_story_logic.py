@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from frozenlab.app.session.claims import claim_outcomes, judgement, was_it_right
-from frozenlab.app.session.curves import board_by_board, sign_test
 from frozenlab.app.session.proposals import config_rows, what_changed
 from frozenlab.app.views.lake.tracks import showcase
 from frozenlab.base.cells import diff
+from frozenlab.base.numbers import board_by_board, sign_test
 from frozenlab.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig

@@ -12,14 +12,13 @@ from frozenlab.app.loop_picture import complete_stage, loop_picture
 from frozenlab.app.present.scenes import FILM, ends_of, twin_of
 from frozenlab.app.queue import queue_line
 from frozenlab.app.session.cards import session_cards
-from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.glossary import explained, glossary
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import counted, paired_change, percent
+from frozenlab.base.numbers import board_by_board, counted, paired_change, percent
 from frozenlab.engineer.engineers import who_is
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session

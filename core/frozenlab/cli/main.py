@@ -64,6 +64,7 @@ COMMANDS = (
     Command("resume", "resume a stopped session in the foreground", ".session"),
     Command("reproduce", "rerun a finished session from its spec and report differences", ".session"),
     Command("status", "show the state of a session", ".session"),
+    Command("compare", "results of several sessions, and each two on the boards that both answered", ".session"),
     Command("list", "list the jobs of this machine, the newest first", ".jobs"),
     Command("jobs", "keep jobs in order: stop, label, archive, delete, export, import, ...", verbs=JOBS),
     Command("propose", "propose the next config for a session that waits for a person", ".fork"),

@@ -1,4 +1,4 @@
-"""``frozenlab run``, ``resume``, ``reproduce`` and ``status``: one session from start to end."""
+"""``frozenlab run``, ``resume``, ``reproduce`` and ``status``: one session from start to end; ``compare``: several, side by side."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from frozenlab.session.launch import resume, start
 from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.reproduce import Comparison, compare, spec_to_reproduce
+from frozenlab.session.runs import measured, names_of, pairs, uncorrected
 from frozenlab.session.session import Session, problems_of
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED, SessionStore
@@ -215,3 +216,33 @@ def print_status(session: Session, as_json: bool) -> None:
     lines += [f"  {alert.rule}: {alert}" for alert in found]
     lines += [] if as_json else [f"  damaged: {problem}" for problem in problems_of(session)]  # which reads every file
     show(as_json, record, *lines)
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "sessions", nargs="+", metavar="ID", help="ids of two or more sessions, or their folders; many are paired with the first"
+    )
+
+
+def run_compare(options: argparse.Namespace) -> None:
+    found = [find_session(name) for name in options.sessions]
+    results = list(filter(None, map(measured, found, names_of(found))))
+    if len(results) < 2:
+        raise InputError("two sessions with results are needed")
+    paired = [pair for pair in pairs(results) if pair.result.n]
+    lines = [
+        f"{one.name}, {one.after}: "
+        + ", ".join(f"{rate.percent} {measure} (95 %: {rate.percents})" for measure, rate in one.rates.items())
+        + f"; n = {len(one.table)} {one.session.suite} boards"
+        for one in results
+    ]
+    runs = [
+        {"id": one.session.id, "after": one.after, "boards": one.session.suite, "n": len(one.table)}
+        | {measure: asdict(rate) for measure, rate in one.rates.items()}
+        for one in results
+    ]
+    pair_records = [{"first": pair.first.session.id, "second": pair.second.session.id} | asdict(pair.result) for pair in paired]
+    said = [f"From {pair.first.name} to {pair.second.name}: {pair.result.sentence}" for pair in paired]
+    said += [uncorrected(len(paired))] if len(paired) > 1 else []
+    none = [] if paired else ["Nothing can be paired: they were measured on different boards"]
+    show(options.json, {"runs": runs, "pairs": pair_records}, *lines, *said, *none)

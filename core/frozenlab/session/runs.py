@@ -1,16 +1,27 @@
-"""A line about each session for the table of runs, and how the lines are filtered and ordered."""
+"""A line about each session for the table of runs, how they are filtered and ordered, and the results of several runs."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from frozenlab.base.numbers import CLEAR, BoardByBoard, Interval, board_by_board
 from frozenlab.engineer.engineers import BY_NAME
 from frozenlab.jobs.state import read_state
 from frozenlab.session.catalog import Labels, Listed, Rated
-from frozenlab.session.session import SuiteName, suite_of_results
+from frozenlab.session.session import Session, SuiteName, suite_of_results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_PAIRED = 6
+"""Runs of which each two are paired."""
 
 
 class Run(NamedTuple):
@@ -151,3 +162,75 @@ def run_of(session: Listed) -> Run | None:
         alike=about.alike,
         alarms=state.alarms if state is not None and status in ("running", "stalled") else (),
     )
+
+
+def names_of(found: Sequence[Session]) -> list[str]:
+    """The titles, with the id where several have the same."""
+    titles = Counter(session.title for session in found)
+    return [session.title if titles[session.title] == 1 else f"{session.title} ({session.id})" for session in found]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The results of a run's last measured stage."""
+
+    session: Session
+    name: str
+    """The run is called so; no other has the same name."""
+    stage: int | None
+    """0-based; None: only the base was measured."""
+    table: pd.DataFrame
+
+    @property
+    def rates(self) -> dict[str, Interval]:
+        """The rates of valid and of optimal plans."""
+        return {measure: Interval.of(int(self.table[measure].sum()), len(self.table)) for measure in ("valid", "optimal")}
+
+    @property
+    def after(self) -> str:
+        return "before training" if self.stage is None else f"after stage {self.stage + 1}"
+
+
+def measured(session: Session, name: str) -> Measured | None:
+    """The run's last results; None before the first."""
+    for stage in (*reversed(range(session.spec.stages)), None):
+        table = session.results(stage)
+        if table is not None:
+            return Measured(session, name, stage, table)
+    return None
+
+
+def shared(runs: Sequence[Measured]) -> list[pd.DataFrame]:
+    """The rows of the boards that all runs were measured on, in the same order; empty tables where there is none.
+
+    Suites name boards by their place, so the same id may be another board: the board itself has to be the same too.
+    """
+    family = runs[0].session.spec.tasks
+    if any(run.session.spec.tasks is not family for run in runs):
+        return [run.table.iloc[:0] for run in runs]
+    same = ["board_id", *family.task_columns]
+    common = reduce(lambda left, right: left.merge(right, on=same), [run.table[same].drop_duplicates() for run in runs])
+    # each board once, as a damaged table may not have it
+    return [common[["board_id"]].drop_duplicates().merge(run.table.drop_duplicates("board_id"), on="board_id") for run in runs]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs on the boards that both were measured on."""
+
+    first: Measured
+    second: Measured
+    result: BoardByBoard
+    """``gained`` are boards that only the second solves, ``lost`` those that only the first does."""
+
+
+def pairs(runs: Sequence[Measured]) -> list[Pair]:
+    """Each two of the runs, in their order; where the first is pinned or there are many, only the first and each other one."""
+    first_only = len(runs) > MOST_PAIRED or any(run.session.labels.pinned for run in runs[:1])
+    found = [(runs[0], other) for other in runs[1:]] if first_only else combinations(runs, 2)
+    return [Pair(first, second, board_by_board(*shared([first, second]))) for first, second in found]
+
+
+def uncorrected(many: int) -> str:
+    """What a reader has to know about the p values of several pairs."""
+    return f"{many} pairs are tested, and p is not corrected for that: below {CLEAR / many:.2g} it is clear for all."

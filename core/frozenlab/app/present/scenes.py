@@ -11,7 +11,6 @@ import pandas as pd
 from pydantic import Field, ValidationError
 
 from frozenlab.app.session.claims import predictions_of, was_it_right
-from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.session.proposals import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.figures import overall
@@ -21,7 +20,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import Interval, counted, paired_change, share, typeset
+from frozenlab.base.numbers import Interval, board_by_board, counted, paired_change, share, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is

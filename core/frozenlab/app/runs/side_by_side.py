@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from html import escape
-from itertools import accumulate, combinations
+from itertools import accumulate
 from math import nan
 from typing import Any, Literal, NamedTuple
 
@@ -18,7 +16,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.subplots import make_subplots
 
-from frozenlab.app.session.curves import METRICS, SMOOTH, BoardByBoard, board_by_board, curve_controls
+from frozenlab.app.session.curves import METRICS, SMOOTH, curve_controls
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import rates_by_stage
 from frozenlab.app.ui.figures import GRID_COLOR, Chart, band, common_layout, dots, overall, percent_axis, whiskers
@@ -29,7 +27,7 @@ from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import MANY, counted, percent, share
 from frozenlab.engineer.engineers import name_of
 from frozenlab.models.training.methods import title_of
-from frozenlab.session.runs import without_seed
+from frozenlab.session.runs import Measured, measured, names_of, pairs, shared, uncorrected, without_seed
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, family_of
 
@@ -41,8 +39,6 @@ AXES: dict[Axis, str] = {"step": "training step", "stage": "stage", "boards": "t
 COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B35FC4", "#A8820A", "#7B8EA5")
 """Middle tones that read on both themes; dashes and symbols tell runs apart without colour."""
 SEEDS_MEAN = "seeds-mean"
-MOST_PAIRED = 6
-"""Runs of which each two are paired."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")
 
@@ -70,12 +66,6 @@ def look(number: int) -> tuple[str, str, str]:
     return COLORS[place], DASHES[(place + again) % len(DASHES)], SYMBOLS[(place + again) % len(SYMBOLS)]
 
 
-def names_of(found: Sequence[Session]) -> list[str]:
-    """The titles, with the id where several have the same."""
-    titles = Counter(session.title for session in found)
-    return [session.title if titles[session.title] == 1 else f"{session.title} ({session.id})" for session in found]
-
-
 def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Measured]) -> None:
     """Each run with its colour, its result and the way to its story."""
     by_id = {one.session.id: one for one in results}
@@ -85,7 +75,7 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
         if one is None:
             result = '<p class="fl-note">no results yet</p>'
         else:
-            now = overall(one.table)
+            now = one.rates["valid"]
             result = (
                 f'<p class="fl-answer">{now.percent} <small>valid</small></p>'
                 f'<p class="fl-note">{now.percents} (95 %), n = {now.n} {session.suite} boards, {one.after}</p>'
@@ -144,7 +134,7 @@ def for_papers(results: Sequence[Measured]) -> pd.DataFrame:
     """The last results of each run, with 95 % intervals and n."""
     rows = []
     for one in results:
-        spec, valid, optimal = one.session.spec, overall(one.table), overall(one.table, "optimal")
+        spec, (valid, optimal) = one.session.spec, one.rates.values()
         about = {"run": one.name, "method": title_of(spec.training.method), "engineer": name_of(spec.engineer.kind), "seed": spec.seed}
         about |= {"measured": one.after, "boards": one.session.suite, "n": valid.n}
         rates = {"valid": valid.percent, "valid, 95 %": valid.percents, "optimal": optimal.percent, "optimal, 95 %": optimal.percents}
@@ -322,8 +312,7 @@ def paired(results: Sequence[Measured]) -> None:
         st.caption(f"From the first to the second: {only.result.sentence}")
     else:
         beside = markup.plain(f"Each run beside {results[0].name}. ") if one_to_many else ""
-        clear = f"below {0.05 / len(found):.2g} it is clear for all"
-        st.caption(f"{beside}{len(found)} pairs are tested, and p is not corrected for that: {clear}.")
+        st.caption(f"{beside}{uncorrected(len(found))}")
     if len(found) < len(compared):
         st.caption(f"{len(compared) - len(found)} of {len(compared)} pairs share no board and cannot be paired.")
 
@@ -442,62 +431,6 @@ def _trained_on(session: Session) -> Iterator[tuple[str, str]]:
         for cell, own in config.cells.items():
             for knob, value in own.settings().items():
                 yield f"stage {stage + 1}, {cell_label(cell)}, {family.setting_label(knob)}", share(value)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The results of a run's last measured stage."""
-
-    session: Session
-    name: str
-    """As the page calls the run; no other has the same."""
-    stage: int | None
-    """0-based; None: only the base was measured."""
-    table: pd.DataFrame
-
-    @property
-    def after(self) -> str:
-        return "before training" if self.stage is None else f"after stage {self.stage + 1}"
-
-
-def measured(session: Session, name: str) -> Measured | None:
-    """The run's last results; None before the first."""
-    for stage in (*reversed(range(session.spec.stages)), None):
-        table = session.results(stage)
-        if table is not None:
-            return Measured(session, name, stage, table)
-    return None
-
-
-def shared(runs: Sequence[Measured]) -> list[pd.DataFrame]:
-    """The rows of the boards that all runs were measured on, in the same order; empty tables where there is none.
-
-    Suites name boards by their place, so the same id may be another board: the board itself has to be the same too.
-    """
-    family = runs[0].session.spec.tasks
-    if any(run.session.spec.tasks is not family for run in runs):
-        return [run.table.iloc[:0] for run in runs]
-    same = ["board_id", *family.task_columns]
-    common = reduce(lambda left, right: left.merge(right, on=same), [run.table[same].drop_duplicates() for run in runs])
-    # each board once, as a damaged table may not have it
-    return [common[["board_id"]].drop_duplicates().merge(run.table.drop_duplicates("board_id"), on="board_id") for run in runs]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two runs on the boards that both were measured on."""
-
-    first: Measured
-    second: Measured
-    result: BoardByBoard
-    """``gained`` are boards that only the second solves, ``lost`` those that only the first does."""
-
-
-def pairs(runs: Sequence[Measured]) -> list[Pair]:
-    """Each two of the runs, in their order; where the first is pinned or there are many, only the first and each other one."""
-    first_only = len(runs) > MOST_PAIRED or any(run.session.labels.pinned for run in runs[:1])
-    found = [(runs[0], other) for other in runs[1:]] if first_only else combinations(runs, 2)
-    return [Pair(first, second, board_by_board(*shared([first, second]))) for first, second in found]
 
 
 def disagreed(tables: Sequence[pd.DataFrame]) -> pd.Series:

@@ -11,7 +11,6 @@ import streamlit as st
 
 from frozenlab.app.session import evidence
 from frozenlab.app.session.claims import ClaimOutcome, boards_of, claims_table, judgement, predictions_of, was_it_right
-from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.session.proposals import config_table, knob_rows, layouts_table, raw_answers, repairs, what_changed
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, theme
@@ -36,7 +35,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import counted, decimals_of, number, percent, points, signed
+from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed
 from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.measurements import of_cell

@@ -14,7 +14,7 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from frozenlab.app.session import evidence
-from frozenlab.app.session.curves import board_by_board, rates_over_stages
+from frozenlab.app.session.curves import rates_over_stages
 from frozenlab.app.session.proposals import config_rows
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, sessions, theme
@@ -22,7 +22,7 @@ from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, dots, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.base.cells import Config, Settings, in_order
-from frozenlab.base.numbers import number, percent, share
+from frozenlab.base.numbers import board_by_board, number, percent, share
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.experiments.replays.task import validated_stages
 from frozenlab.session.session import Session

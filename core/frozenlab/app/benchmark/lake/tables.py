@@ -9,10 +9,9 @@ import pandas as pd
 
 from frozenlab.app.benchmark.lake.address import ALL, GAINED, LOST, Boards
 from frozenlab.app.benchmark.lake.lines import METRICS, Line, Metric, ranked
-from frozenlab.app.session.curves import board_by_board
 from frozenlab.app.ui.components.scoreboard import Cell, Head, Row, Table
 from frozenlab.app.ui.figures import size_label
-from frozenlab.base.numbers import ComparisonError, Interval, number, paired_change, percent, points
+from frozenlab.base.numbers import ComparisonError, Interval, board_by_board, number, paired_change, percent, points
 
 METRIC_HINTS = {
     "valid": "Plans that break no rule and bring every agent to its goal: the mean over the map sizes (the paper's Sum).",
