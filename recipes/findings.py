@@ -1,7 +1,7 @@
 """README's findings: every figure, computed from the tables that ship in assets/.
 
     python -m recipes.findings            print every figure and where it comes from
-    python -m recipes.findings --readme   write README's table, and assets/findings.md for the Studies page
+    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and the picture of the ladder
 
 A test compares README with what this computes.
 """
@@ -25,8 +25,11 @@ from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import MEASURES
+from frozenlab.experiments.studies.ladder import ladder_picture
+from frozenlab.experiments.studies.pictures import standalone
 from frozenlab.experiments.studies.statistics import Effect, mean_of
-from frozenlab.experiments.studies.store import outcomes
+from frozenlab.experiments.studies.store import Study, outcomes
+from frozenlab.experiments.studies.tables import recorded_report
 from recipes import preset_seeds
 from recipes.confirm import AXES
 
@@ -43,6 +46,11 @@ CROSSED_ARMS = (
     ("oracle-3-5", "taught-3-5"), ("oracle-3-5", "equal-3-5"),
 )  # fmt: skip
 """The fourth test, and the arms of it that are compared."""
+LADDER_ARMS = (
+    ("taught", "equal"), ("taught", "lowest"), ("lowest", "equal"), ("taught", "taught-blind"), ("tutor", "taught"), ("rules", "equal"),
+    ("oracle", "taught"), ("oracle", "equal"), ("again", "equal"),
+)  # fmt: skip
+"""The arms of the ladder that are compared; the study without decoys has not all of them."""
 Figures = dict[str, tuple[str, str]]
 """Name -> the figure as README writes it, and the table that it comes from."""
 TABLE = """\
@@ -56,12 +64,13 @@ TABLE = """\
 | 6 | [Harder boards alone](docs/instrument.md#what-came-of-the-fourth) beat equal shares, too: .3/.5 less .2/.2; under taught shares | {equal-3-5 - equal-2-2} points; {taught-3-5 - taught-2-2} | {equal-3-5 - equal-2-2 interval}; {taught-3-5 - taught-2-2 interval} | the same | The two do not add up (interaction {interaction}, {interaction interval}); both together win {taught-3-5 - equal-2-2} ({taught-3-5 - equal-2-2 interval}). The second test compared taught shares at .2/.2 with `uniform`, equal ones at .3/.5: {taught - uniform} ({taught - uniform interval}); here {taught-2-2 - equal-3-5} ({taught-2-2 - equal-3-5 interval}). |
 | 7 | [Optimal plans](docs/instrument.md#what-came-of-the-fourth): taught less equal shares at .2/.2; at .3/.5, as registered | {taught-2-2 - equal-2-2, optimal} points; {taught-3-5 - equal-3-5, optimal} | {taught-2-2 - equal-2-2, optimal interval}; {taught-3-5 - equal-3-5, optimal interval} | the same | Undecided. The cells that get few boards pay ({elsewhere, optimal} points each in the second test), the lost one gains. |
 | 8 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | the same | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
+| 9 | [It does not where some cells are low by nature](docs/instrument.md#what-came-of-the-ladder): taught shares less all boards to the lowest rate, with two such decoys in the config; without them | {ladder taught - lowest} points; {ladder taught - lowest, plain} | {ladder taught - lowest interval}; {ladder taught - lowest, plain interval} | 15 students, 195 sessions | Predicted +4.5 and +2. It is diagnosis, not hardness. Less equal shares, the rule has {ladder lowest - equal} ({ladder lowest - equal interval}), taught shares {ladder taught - equal} ({ladder taught - equal interval}) and {ladder taught - equal, plain} ({ladder taught - equal, plain interval}), an oracle {ladder oracle - equal} and {ladder oracle - equal, plain}: less to win than predicted (+3.5 and +4.5 for taught shares). |
 """  # noqa: E501
 
 
 def figures() -> Figures:
     """Every figure of README's findings, and those in the sentences below."""
-    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_sessions()}
+    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_ladder(), **of_sessions()}
 
 
 def of_gate() -> Figures:
@@ -170,6 +179,21 @@ def of_crossed_test() -> Figures:
     return found
 
 
+def of_ladder() -> Figures:
+    """The figures of the ladder, with decoys and without."""
+    found: Figures = {}
+    for study, mark in (("ladder", ""), ("ladder-plain", ", plain")):
+        source = f"assets/studies/{study}/boards.parquet"
+        boards = pd.read_parquet(places.ROOT / source)
+        arms = set(boards["arm"])
+        for measure in MEASURES:
+            table, of = outcomes(boards, measure), mark if measure == "valid" else f"{mark}, {measure}"
+            for arm, than in LADDER_ARMS:
+                if {arm, than} <= arms:
+                    found |= effect(contrast(table, [arm], [than]), f"ladder {arm} - {than}{of}", source)
+    return found
+
+
 def of_sessions() -> Figures:
     """The figures of the quick sessions and of the long one."""
     rates = preset_seeds.rates(preset_seeds.kept(), "valid")
@@ -205,12 +229,14 @@ def table(found: Figures) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Compute every figure of README's findings from the shipped tables.")
-    parser.add_argument("--readme", action="store_true", help="write README's table and assets/findings.md")
+    parser.add_argument("--readme", action="store_true", help="write README's table, assets/findings.md and the picture of the ladder")
     found = figures()
     if parser.parse_args(arguments).readme:
         before, rest = README.read_text(encoding="utf-8").split(BEGIN)
         write_text(README, before + BEGIN + table(found) + END + rest.split(END)[1])
         write_text(FINDINGS, table(found))
+        own = recorded_report(next(study for study in Study.shipped() if study.id == "ladder"))
+        write_text(places.ASSETS / "studies" / "ladder" / "ladder.svg", standalone(ladder_picture(own, "valid"), "#0b1f33", "#fcfdff"))
         preset_seeds.write_readme()
         return
     for name, (value, source) in found.items():

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from frozenlab.base.numbers import MANY, listed, percent, percents
 from frozenlab.cli.common import InputError, add_allow_host, add_fields, given, named, read_model, refusing, show
 from frozenlab.cli.experiment import about, add_id, existing, standing
@@ -23,6 +25,7 @@ from frozenlab.experiments.studies.arms import CONTROLS, values_of
 from frozenlab.experiments.studies.cluster import require_ray
 from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.grid import TrainingValue
+from frozenlab.experiments.studies.ladder import column_of, rungs_table
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
 from frozenlab.experiments.studies.presets import LADDER, ON_STUDENTS, SEEDS, STUDIES, VARIED_SECTIONS, ladder_study, students_study
@@ -204,6 +207,11 @@ def named_engineers(names: str | None, files: Sequence[Path] | None = None, leas
     return {"engineers": (*asked, *served)}
 
 
+def in_columns(table: pd.DataFrame) -> list[str]:
+    """The lines of a table, its header first."""
+    return ["  " + "".join(f"{cell:<22}" for cell in cells) for cells in ([*table], *table.to_numpy())]
+
+
 def print_study(study: Study, as_json: bool) -> None:
     """Print the results; while it runs only how far it is: who starts or resumes it shall see no outcome before the last session."""
     state = study.state()
@@ -224,9 +232,9 @@ def print_study(study: Study, as_json: bool) -> None:
     lines += ["\n".join(before_results(report)), report.standing, *(f"* {row.sentence}" for row in report.confirmatory)]
     lines += [f"- {sentence}" for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences))]
     if report.main is not None:
-        table = by_arm(report.main)
-        rows = ([*table], *table.to_numpy())
-        lines += [f"\n{main_note(report.main)}", *("  " + "".join(f"{cell:<22}" for cell in cells) for cells in rows)]
+        lines += [f"\n{main_note(report.main)}", *in_columns(by_arm(report.main))]
+    if column_of(report.spec):
+        lines += ["\nThe ladder, points of valid plans over equal shares:", *in_columns(rungs_table(report, "valid"))]
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         if rates.headroom is not None:
             lines.append(f"\n{name}: {headroom_note(rates.headroom, report.spec)}")

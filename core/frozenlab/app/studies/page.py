@@ -73,7 +73,7 @@ def findings() -> None:
     with st.expander("What this lab can see, and what it found"):
         st.caption(
             "From row 2 on: one short stage of imitation, not reinforcement learning. Not answered: the same under GRPO or over several "
-            "stages; cells that are low by nature; a checkpoint or a larger model as engineer; preserving what works."
+            "stages; a checkpoint or a larger model as engineer; preserving what works."
         )
         st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
 

@@ -14,8 +14,9 @@ from frozenlab.base.numbers import MANY, number, points
 from frozenlab.experiments.headroom.report import Finding, measured_before
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
+from frozenlab.experiments.studies.ladder import column_of, ladder_picture, rungs_table
 from frozenlab.experiments.studies.main_table import as_latex, by_arm
-from frozenlab.experiments.studies.pictures import main_picture
+from frozenlab.experiments.studies.pictures import main_picture, standalone
 from frozenlab.experiments.studies.report_page import (
     PREDICTIONS_NOTE,
     arms_table,
@@ -30,14 +31,31 @@ from frozenlab.experiments.studies.report_page import (
 from frozenlab.experiments.studies.tables import EffectRow, MeasureReport, StudyReport
 from frozenlab.session.ledger import scores_table, source
 
+LADDER_HELP = (
+    "Points of the rate that each engineer won over equal shares in one short stage, over 15 students that lost two cells each: small dots "
+    "are students, large ones means with 95 % intervals. Decoys are cells of which few tasks are solved by nature: an engineer that only "
+    "looks for low rates falls for them."
+)
 BETWEEN = " instead of "
 """In the name of a comparison of two arms; the other way round it is the same comparison."""
-VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "By cell", "predictions": "Predictions"}
+VIEW_WORDS = {
+    "ladder": "The ladder",
+    "main": "Main table",
+    "effects": "Effects",
+    "arms": "Learning",
+    "sizes": "By cell",
+    "predictions": "Predictions",
+}
 
 
 def views(report: StudyReport) -> list[str]:
     """The views that the report has data for: older reports have no map sizes, and scripted engineers predict nothing."""
-    has = {"main": report.main is not None, "sizes": bool(report.valid.sizes), "predictions": bool(report.predictions)}
+    has = {
+        "ladder": bool(column_of(report.spec)),
+        "main": report.main is not None,
+        "sizes": bool(report.valid.sizes),
+        "predictions": bool(report.predictions),
+    }
     return [view for view in VIEW_WORDS if has.get(view, True)]
 
 
@@ -58,6 +76,13 @@ def show_main(report: StudyReport, measure: Measure) -> None:
             ("SVG", partial(main_picture, report.main, measure), f"main-{measure}.svg"),
         ):
             st.download_button(label, data, f"{report.id}-{name}", on_click="ignore", key=f"study-main-{label}", icon=":material/download:")
+
+
+def show_ladder(report: StudyReport, measure: Measure) -> None:
+    """What engineers win with decoys and without; those of this study beside the lab's own."""
+    st.header("The ladder of engineers", anchor=False, help=LADDER_HELP)
+    st.image(standalone(ladder_picture(report, measure), ink().color), width=860)
+    st.dataframe(rungs_table(report, measure), hide_index=True, width="content", key="study-ladder")
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:
@@ -178,4 +203,11 @@ def show_predictions(report: StudyReport, measure: Measure) -> None:
         theme.chart(changes_figure(report.changes), "study-changes")
 
 
-VIEWS = {"main": show_main, "effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}
+VIEWS = {
+    "ladder": show_ladder,
+    "main": show_main,
+    "effects": show_effects,
+    "arms": show_arms,
+    "sizes": show_sizes,
+    "predictions": show_predictions,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from math import ceil, floor, isnan
 
@@ -9,6 +10,7 @@ from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, interval, percent, points, signed
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
+from frozenlab.experiments.studies.statistics import Effect
 from frozenlab.experiments.studies.tables import CellRow, Curve, EffectRow
 from frozenlab.tasks.families import cell_label
 
@@ -18,7 +20,7 @@ SMALLEST_REACH = 0.05
 """Smallest change that may have the full colour of a map of differences."""
 ACROSS = 4
 """Largest number of panels per row."""
-COLORS = ((36, 132, 198), (224, 102, 43), (74, 151, 95), (150, 98, 178), (138, 157, 179), (201, 162, 39))
+COLORS = ((36, 132, 198), (224, 102, 43), (74, 151, 95), (150, 98, 178), (138, 157, 179), (201, 162, 39), (190, 70, 110))
 """Middle tones that are readable in both themes, one for each arm in turn."""
 WIDTH, HEIGHT, TOP, LEFT = 270, 210, 46, 40
 """Of a panel: its size, and the room for its title and its axis."""
@@ -82,6 +84,12 @@ def clear_in_words(rows: tuple[CellRow, ...]) -> str:
 
 def svg(width: float, height: float, label: str, parts: list[str]) -> str:
     return f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
+
+
+def standalone(picture: str, color: str, ground: str = "none") -> str:
+    """A picture as a file of its own, with the CSS colours of its words and of what is behind them."""
+    own = f'xmlns="http://www.w3.org/2000/svg" fill="{color}" font-family="sans-serif" style="background: {ground}"'
+    return picture.replace("<svg ", f"<svg {own} ", 1)
 
 
 def text(x: float, y: float, words: str, size: int = 13, anchor: str = "start", style: str = "") -> str:
@@ -172,6 +180,54 @@ def sizes_picture(rows: tuple[CellRow, ...]) -> str:
             + "</g>"
         )
     return svg(840, 36 * len(names) + 34, sizes_in_words(rows), parts)
+
+
+def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | None]], marked: Collection[str] = ()) -> str:
+    """Changes in points over columns of conditions, a line a name: small dots are students, large ones their means with 95 % intervals.
+
+    Args:
+        lines: name -> its effect in each column; None where it has none.
+        marked: the names that readers look for.
+    """
+    names = sorted(lines, key=lambda name: -next(effect.mean for effect in reversed(lines[name]) if effect))
+    drawn = [effect for effects in lines.values() for effect in effects if effect]
+    reach = [value for effect in drawn for value in (*(own.mean for own in effect.students), effect.mean)]
+    low, high, across, tall = min(0.0, *reach), max(0.0, *reach), 560 / len(columns), 340
+
+    def at(column: int, name: str, value: float) -> tuple[float, float]:
+        slot = (names.index(name) + 1) / (len(names) + 1)
+        return 60 + across * (column + 0.1 + 0.8 * slot), 34 + tall * (high - value) / (high - low)
+
+    def color(name: str) -> tuple[int, int, int]:
+        return ORANGE if name in marked else COLORS[names.index(name) % len(COLORS)] if not marked else GREY
+
+    parts = [text(60 + across * (place + 0.5), 18, column, 15, "middle", ' font-weight="600"') for place, column in enumerate(columns)]
+    step = 0.05 if high - low > 0.12 else 0.02
+    for tick in range(ceil(low / step), floor(high / step) + 1):
+        y = at(0, names[0], tick * step)[1]
+        parts += [line(60, y, 620, y, GREY, 0.4 if tick else 1.6), text(52, y + 5, signed(tick * step), 12, "end")]
+    free = 34.0
+    for name in names:
+        there = [(column, effect) for column, effect in enumerate(lines[name]) if effect]
+        parts.append(path([at(column, name, effect.mean) for column, effect in there], color(name), 2))
+        for column, effect in there:
+            x, y = at(column, name, effect.mean)
+            parts += [f'<circle cx="{x:.1f}" cy="{at(column, name, own.mean)[1]:.1f}" r="2.5" fill="rgb{color(name)}" fill-opacity="0.4"/>'
+                      for own in effect.students]  # fmt: skip
+            if not isnan(effect.low):
+                parts.append(line(x, at(column, name, effect.low)[1], x, at(column, name, effect.high)[1], color(name), 3))
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="rgb{color(name)}"/>')
+        place, last = there[-1]
+        (x, y), words = at(place, name, last.mean), f"{name} {points(last.mean, MANY)}"
+        free = max(free, y)
+        parts += [path([(x + 8, y), (632, free)], color(name), 0.6), text(638, free + 5, words, 14)]
+        free += 20
+    said = (
+        f"{name}: " + ", ".join(f"{column} {points(effect.mean, MANY)} ({between(effect.low, effect.high)})"
+                                for column, effect in zip(columns, lines[name], strict=True) if effect)
+        for name in names
+    )  # fmt: skip
+    return svg(860, max(tall + 44, free), "; ".join(said), parts)
 
 
 def main_picture(table: MainTable, measure: Measure) -> str:

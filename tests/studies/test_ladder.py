@@ -1,0 +1,34 @@
+"""The rungs of the ladder: what an engineer wins over equal shares, beside the lab's own."""
+
+from __future__ import annotations
+
+from frozenlab.experiments.studies.ladder import column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped
+from frozenlab.experiments.studies.presets import ladder_study
+from frozenlab.experiments.studies.tables import StudyReport
+from tests.studies.builders import imagined, imagined_report
+
+WINS = {"equal": 0.0, "rules": -0.05, "lowest": 0.1, "oracle": 0.2}
+
+
+def report(decoys: bool = True) -> StudyReport:
+    """Of a study whose arms win what WINS says."""
+    spec = ladder_study(engineers=("lowest", "rules"), decoys=decoys)
+    return imagined_report(spec, imagined(spec, lambda cell: 0.5 + WINS[cell.arm.name]))
+
+
+def test_a_rung_is_what_an_arm_wins_over_equal_shares() -> None:
+    found = rungs(report(), "valid")
+    assert list(found) == ["oracle", "lowest", "rules"]
+    for arm, won in found.items():
+        assert won.n == len(won.students) == 15 and won.low < WINS[arm] < won.high
+
+
+def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
+    own = report(decoys=False)
+    assert column_of(own.spec) == "without decoys" and "oracle" not in own_rungs(own, "valid")
+    assert column_of(own.spec.changed(students=own.spec.students[:3])) == ""
+    table = rungs_table(own, "valid")
+    assert table["engineer"].tolist()[:2] == ["yours: lowest", "yours: rules"]
+    assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")
+    assert set(shipped("valid")["with decoys"]) <= set(table["engineer"])
+    assert "yours: lowest +" in ladder_picture(own, "valid")
