@@ -5,7 +5,7 @@ from __future__ import annotations
 from frozenlab.experiments.studies.ladder import column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped
 from frozenlab.experiments.studies.presets import ladder_study
 from frozenlab.experiments.studies.tables import StudyReport
-from tests.studies.builders import imagined, imagined_report
+from tests.studies.builders import imagined, imagined_report, small_study
 
 WINS = {"equal": 0.0, "rules": -0.05, "lowest": 0.1, "oracle": 0.2}
 
@@ -26,7 +26,7 @@ def test_a_rung_is_what_an_arm_wins_over_equal_shares() -> None:
 def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     own = report(decoys=False)
     assert column_of(own.spec) == "without decoys" and "oracle" not in own_rungs(own, "valid")
-    assert column_of(own.spec.changed(students=own.spec.students[:3])) == ""
+    assert column_of(small_study("rules", "fixed")) == ""
     table = rungs_table(own, "valid")
     assert table["engineer"].tolist()[:2] == ["yours: lowest", "yours: rules"]
     assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")

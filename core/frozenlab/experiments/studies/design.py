@@ -18,6 +18,7 @@ from frozenlab.experiments.studies.spec import StudySpec
 
 EQUAL, UNIFORM, ORACLE = "equal", "uniform", "oracle"
 """The names of the arms that are the ends of the scale: ``oracle``, and ``equal`` or, without it, ``uniform``."""
+DRAWS = "draws of training"
 SHARES_AND_RATIOS = ("shares", "ratios")
 Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "setting", "arm"]
 Sections = Mapping[str, frozenset[str]]
@@ -152,7 +153,7 @@ def confounded(spec: StudySpec) -> tuple[str, ...]:
     mixed: dict[str, list[str]] = {}
     doing: dict[str, set[str]] = {}
     for one, other in {frozenset(pair): pair for pair in reversed(pairs)}.values():
-        things = differing(arms[one], arms[other], spec)
+        things = [thing for thing in differing(arms[one], arms[other], spec) if thing != DRAWS]  # they are noise, not a cause
         if ratios := different_ratios(arms[one], arms[other], spec):
             for arm, what in zip((one, other), ratios, strict=True):
                 doing.setdefault(what, set()).add(titles[arm])
@@ -182,7 +183,7 @@ def differing(one: Arm, other: Arm, spec: StudySpec) -> list[str]:
         *(["engineer"] if first.engineer.seeded(0) != second.engineer.seeded(0) else []),
         *(["sections"] if {*first.sections} != {*second.sections} else []),
         *(["guard"] if first.guard != second.guard else []),
-        *(["draws of training"] if one.draws != other.draws else []),
+        *([DRAWS] if one.draws != other.draws else []),
         *(setting_name(name) for name, value in settings[one.name].items() if value != settings[other.name][name]),
     ]
 

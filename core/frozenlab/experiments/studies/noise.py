@@ -54,8 +54,8 @@ class StudentNoise:
 
 
 def recorded_student_noise() -> dict[str, StudentNoise]:
-    """The noise of each study with students that comes with the project, by the study's name."""
-    return {study.id: _student_noise(study.dir / BOARDS) for study in Study.shipped() if study.spec.students}
+    """The noise of each study with students and several seeds that comes with the project, by the study's name."""
+    return {study.id: _student_noise(study.dir / BOARDS) for study in Study.shipped() if study.spec.students and study.spec.seeds[1:]}
 
 
 def student_noise(rates: pd.DataFrame) -> StudentNoise:
