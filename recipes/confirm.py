@@ -23,6 +23,8 @@ from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.grid import MEASURES, Arm
 from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, ladder_study, oracle_arm, short_stage
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.session.presets import preset_spec
+from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.families import family_of
 
 WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",), "d": ("2@doors6",)}
@@ -42,6 +44,7 @@ DEPTHS: Mapping[str, Mapping[str, Any]] = {
     "shallow": {"presentations": 800, "learning_rate": 1e-3},
 }
 """How much a student of the depths was misled -> what differs in its recipe from other misled students."""
+READING_SEEDS = (1, 2, 3)
 DEPTH_AXES, DEPTH_SEEDS = ("agents-3", "agents-4", "layout-doors"), (1, 2)
 BY_METHOD: Mapping[str, Mapping[str, Any]] = {
     "imitation": {},
@@ -222,6 +225,13 @@ def null_study(config: Config) -> StudySpec:
     )
 
 
+def reading_session(seed: int) -> SessionSpec:
+    """150 steps of GRPO on plans alone, in six stages whose weights are kept: nobody proposes anything (:mod:`benchmarks.reading`)."""
+    quick = preset_spec("quick")
+    training = quick.training.model_copy(update={"steps": 25})
+    return quick.changed(title=f"Plans alone, seed {seed}", stages=6, engineer="fixed", training=training, seed=seed)
+
+
 def misled_about(seeds: Mapping[str, Sequence[int]]) -> dict[str, tuple[str, ...]]:
     """Axis -> seeds of its ready-made students, as student -> the cells that it was misled about."""
     return {f"student:misled-about-{axis}-seed-{seed}": (AXES[axis],) for axis, of_axis in seeds.items() for seed in of_axis}
@@ -268,6 +278,8 @@ def main() -> None:
         write_text(folder / f"confirm-{name}.json", recipe.model_dump_json(indent=1))
     for name, recipe in depth_students(config).items():
         write_text(folder / f"{name}.json", recipe.model_dump_json(indent=1))
+    for seed in READING_SEEDS:
+        write_text(folder / f"reading-{seed}.json", reading_session(seed).model_dump_json(indent=1))
     for name, spec in {
         "confirm": first_test(config),
         "confirm-again": second_test(config),

@@ -39,7 +39,7 @@ from frozenlab.tasks.families import family_of
 
 LEGEND = (
     "Dotted: the config before · diamond: the mean of an arm's answers, orange if up, blue if down · circles: answers, larger where more "
-    "agree; click one to read it"
+    "agree; click one to read it · an arm that keeps a knob has no line for it"
 )
 
 

@@ -26,7 +26,7 @@ SENTENCES = {
     "against_arrow": "Step {step}: {who} leaves one-way ice for {cell}, where its arrow does not point.",
     "illegal_jump": "Step {step}: {who} jumps to {cell}, which is no neighbouring cell.",
     "vertex_conflict": "Step {step}: {who} are both on {cell}.",
-    "edge_conflict": "Step {step}: {who} swap cells and meet on the edge of {cell}.",
+    "edge_conflict": "Step {step}: {who} swap cells at {cell}.",
     "goal_not_reached": "After the last step ({step}), {who} {are} not on the goal.",
 }
 """Fault -> what happened, with places for the step, the agents and the cell. The browser fills in the same sentences."""
