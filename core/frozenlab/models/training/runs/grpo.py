@@ -141,7 +141,7 @@ class ShownGRPORun(GRPORun):
         family, group, step = self.policy.family, self.settings.completions_per_board, trainer.state.global_step
         assert family.teacher is not None, "the spec checks that the family has one"
         places = [place for place in range(len(prompts)) if place % group >= group - max(1, group // 4)]
-        rngs = [seeds.rng(self.seed, "demonstrations", step, place) for place in places]
+        rngs = [seeds.rng(self.seed, "training/demonstrations", step, place) for place in places]
         attempts = [Attempt(self.task_of[prompts[place]], "", rng) for place, rng in zip(places, rngs, strict=True)]
         self.shown = {place: shown for place, shown in zip(places, family.teacher.answers(attempts), strict=True) if shown}
         for place, shown in self.shown.items():
