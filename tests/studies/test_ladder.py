@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from frozenlab.experiments.studies.ladder import column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped
 from frozenlab.experiments.studies.presets import ladder_study
-from frozenlab.experiments.studies.tables import StudyReport
+from frozenlab.experiments.studies.store import Study
+from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from tests.studies.builders import imagined, imagined_report, small_study
 
 WINS = {"equal": 0.0, "rules": -0.05, "lowest": 0.1, "oracle": 0.2}
@@ -32,3 +33,5 @@ def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")
     assert set(shipped("valid")["with decoys"]) <= set(table["engineer"])
     assert "yours: lowest +" in ladder_picture(own, "valid")
+    labs = recorded_report(next(study for study in Study.shipped() if study.id == "ladder"))
+    assert "yours" not in ladder_picture(labs, "valid") and not own_rungs(labs, "optimal")

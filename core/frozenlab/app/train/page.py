@@ -10,7 +10,7 @@ from frozenlab.app.queue import LOOK, waiting_view
 from frozenlab.app.train.form import begin_like, new_session_form
 from frozenlab.app.train.model import FROM_DESIGN, about_student
 from frozenlab.app.train.preview import NEW
-from frozenlab.app.train.watch import session_view
+from frozenlab.app.train.watch import STOPPING, session_view
 from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.sessions import origin_details
@@ -100,8 +100,12 @@ def controls(session: Session, state: State) -> bool:
         st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
         live = st.toggle("Live", True, key="live", help="Off: charts stop updating, so your zoom is kept.") if state.live else False
         stops, may_stop = refusals.changes(), state.live and not session.read_only and not session.stop_asked
-        if may_stop and st.button("Stop", key="stop", icon=":material/stop:", **stops):
-            confirm_stop(session)
+        if may_stop:
+            st.button("Stop", key="stop", icon=":material/stop:", on_click=ask_to_stop, args=(session,), **stops)
+            if st.session_state.get(STOPPING) == session.address:
+                confirm_stop(session)
+        else:
+            asked_to_stop()
         if ended:
             allowed = refusals.changes(disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
@@ -116,17 +120,26 @@ def controls(session: Session, state: State) -> bool:
     return live
 
 
-@nav.dialog("Stop this session?")
+def ask_to_stop(session: Session) -> None:
+    st.session_state[STOPPING] = session.address
+
+
+def asked_to_stop() -> None:
+    st.session_state.pop(STOPPING, None)
+
+
+@nav.dialog("Stop this session?", on_dismiss=asked_to_stop)
 def confirm_stop(session: Session) -> None:
     st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
     yes, no = st.columns(2)
     if yes.button("Stop it", type="primary", key="stop-yes", width="stretch", on_click=try_stop, args=(session,)):
         st.rerun()
-    if no.button("Let it run", key="stop-no", width="stretch"):
+    if no.button("Let it run", key="stop-no", width="stretch", on_click=asked_to_stop):
         st.rerun()
 
 
 def try_stop(session: Session) -> None:
+    asked_to_stop()
     with refusals.keeping_reason("train_error"):
         launcher.stop(session)
 

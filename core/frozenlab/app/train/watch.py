@@ -30,6 +30,9 @@ from frozenlab.session.store import OFFERED
 from frozenlab.tasks.families import cells_noun
 
 SHOWN_EVENTS = 40
+STOPPING = "train_stopping"
+"""Session-state entry: the address of the session that the reader may want to stop. A page that is drawn anew, and a part of it that finds
+the question gone, asks again: a click can come together with a look of the live part."""
 WAITED = "train_waited"
 """Session-state entry: ids of the sessions that this reader has seen running."""
 CLOCK = 5.0
@@ -56,7 +59,8 @@ def session_view(session_id: str, drawn: str, live: bool) -> None:
     else:
         measured(session, state, mark)
     sessions.problems(session)
-    if sessions.status_words(session, state) != drawn and not nav.in_dialog():
+    asked_to_stop = st.session_state.get(STOPPING) == session_id
+    if (asked_to_stop or sessions.status_words(session, state) != drawn) and not nav.in_dialog():
         if state.status == "done":
             st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
         elif state.status == "waiting":

@@ -51,7 +51,8 @@ def shipped(measure: Measure) -> dict[str, Rungs]:
 
 def own_rungs(report: StudyReport, measure: Measure) -> Rungs:
     """The rungs of a study that does not come with FrozenLab, without its oracle."""
-    return {} if report.id in COLUMNS else {arm: won for arm, won in rungs(report, measure).items() if arm != "oracle"}
+    found = rungs(report, measure)
+    return {} if found in shipped(measure).values() else {arm: won for arm, won in found.items() if arm != "oracle"}
 
 
 def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
