@@ -20,7 +20,7 @@ import torch
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
-from frozenlab.base.numbers import MANY, interval, percent, points
+from frozenlab.base.numbers import MANY, percent
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import tutor
 from frozenlab.engineer.engineers.own_model import PolicyEngineer
@@ -28,7 +28,7 @@ from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Context
 from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
 from frozenlab.experiments.diagnosis.scoring import score
-from frozenlab.experiments.studies.statistics import Effect, mean_of
+from frozenlab.experiments.studies.statistics import mean_of
 from frozenlab.models.loading import load_policy
 from frozenlab.session.session import Session
 from recipes.lab_model.proposals import draw_context
@@ -83,14 +83,10 @@ def main() -> None:
             change = mean_of([now - before for now, before in zip(hits, base, strict=True)])
             steps = 0 if checkpoint.stage is None else (checkpoint.stage + 1) * session.spec.training.steps
             changes[steps].append(change.mean)
-            print(f"{session.id}, {steps} steps: {percent(mean_of(hits).mean, MANY)}, {words(change)} from the base", flush=True)
+            print(f"{session.id}, {steps} steps: {percent(mean_of(hits).mean, MANY)}, {change.change} from the base", flush=True)
     for steps, means in changes.items():
         if len(means) > 1:
-            print(f"{steps} steps, over {len(means)} sessions: {words(mean_of(means))}")
-
-
-def words(change: Effect) -> str:
-    return f"{points(change.mean, MANY)} ({interval(change.low, change.high, MANY)})"
+            print(f"{steps} steps, over {len(means)} sessions: {mean_of(means).change}")
 
 
 if __name__ == "__main__":

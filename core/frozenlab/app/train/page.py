@@ -105,7 +105,7 @@ def controls(session: Session, state: State) -> bool:
             if st.session_state.get(STOPPING) == session.address:
                 confirm_stop(session)
         else:
-            asked_to_stop()
+            forget_question()
         if ended:
             allowed = refusals.changes(disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
@@ -124,22 +124,22 @@ def ask_to_stop(session: Session) -> None:
     st.session_state[STOPPING] = session.address
 
 
-def asked_to_stop() -> None:
+def forget_question() -> None:
     st.session_state.pop(STOPPING, None)
 
 
-@nav.dialog("Stop this session?", on_dismiss=asked_to_stop)
+@nav.dialog("Stop this session?", on_dismiss=forget_question)
 def confirm_stop(session: Session) -> None:
     st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
     yes, no = st.columns(2)
     if yes.button("Stop it", type="primary", key="stop-yes", width="stretch", on_click=try_stop, args=(session,)):
         st.rerun()
-    if no.button("Let it run", key="stop-no", width="stretch", on_click=asked_to_stop):
+    if no.button("Let it run", key="stop-no", width="stretch", on_click=forget_question):
         st.rerun()
 
 
 def try_stop(session: Session) -> None:
-    asked_to_stop()
+    forget_question()
     with refusals.keeping_reason("train_error"):
         launcher.stop(session)
 

@@ -8,16 +8,16 @@ import pandas as pd
 
 from frozenlab.base.numbers import MANY, interval, signed
 from frozenlab.experiments.students.menu import DECOYS, ladder
+from frozenlab.experiments.studies.design import EQUAL, ORACLE
+from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.pictures import lines_picture
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.experiments.studies.statistics import Effect, OfStudent, mean_of
+from frozenlab.experiments.studies.statistics import Effect
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from frozenlab.models.folders import STUDENT
 
-EQUAL = "equal"
-"""The arm that wins nothing."""
 COLUMNS = {"ladder-plain": "without decoys", "ladder": "with decoys"}
 """The studies that come with FrozenLab, and what their columns are called."""
 Rungs = dict[str, Effect]
@@ -33,12 +33,9 @@ def column_of(spec: StudySpec) -> str:
 
 def rungs(report: StudyReport, measure: Measure) -> Rungs:
     """What each arm won, the best first; empty without equal shares to compare with."""
-    rates = {arm.arm: arm.by_unit for arm in report.of(measure).arms}
-    equal, found = rates.pop(EQUAL, {}), {}
-    for arm, own in rates.items():
-        if won := {student: rate - equal[student] for student, rate in own.items() if student in equal}:
-            single = (OfStudent(student=student, mean=mean, low=float("nan"), high=float("nan"), n=1) for student, mean in won.items())
-            found[arm] = mean_of([*won.values()]).model_copy(update={"students": tuple(single)})
+    rates = pd.DataFrame({"arm": one.arm} | row for one in report.of(measure).arms for row in one.rows).rename(columns={"rate": "value"})
+    arms = list(rates["arm"].unique())
+    found = {arm: contrast(rates, [arm], [EQUAL]) for arm in arms if arm != EQUAL} if EQUAL in arms else {}
     return dict(sorted(found.items(), key=lambda rung: -rung[1].mean))
 
 
@@ -50,31 +47,31 @@ def shipped(measure: Measure) -> dict[str, Rungs]:
 
 
 def own_rungs(report: StudyReport, measure: Measure) -> Rungs:
-    """The rungs of a study that does not come with FrozenLab, without its oracle."""
+    """The rungs of a study that does not come with FrozenLab, named so, without its oracle."""
     found = rungs(report, measure)
-    return {} if found in shipped(measure).values() else {arm: won for arm, won in found.items() if arm != "oracle"}
+    return {} if found in shipped(measure).values() else {f"yours: {arm}": won for arm, won in found.items() if arm != ORACLE}
+
+
+def lines_of(report: StudyReport, measure: Measure) -> dict[str, list[Effect | None]]:
+    """Engineer -> what it won in each of COLUMNS, None where it was not measured: those of this study, then the lab's own."""
+    columns, own = {words: dict(won) for words, won in shipped(measure).items()}, own_rungs(report, measure)
+    columns[column_of(report.spec)] |= own
+    names = dict.fromkeys((*own, *(arm for won in reversed(columns.values()) for arm in won)))
+    return {name: [columns[words].get(name) for words in COLUMNS.values()] for name in names}
 
 
 def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
-    """A row an engineer: what it won in each column, in points with 95 % intervals; the lab's own, then those of this study."""
+    """A row an engineer: what it won in each column, in points with 95 % intervals."""
 
     def words(won: Effect | None) -> str:
         return "" if won is None else f"{signed(won.mean, MANY)} ({interval(won.low, won.high, MANY)})"
 
-    columns, own = shipped(measure), own_rungs(report, measure)
-    found = {f"yours: {arm}": {column_of(report.spec): won} for arm, won in own.items()}
-    for arm in dict.fromkeys(arm for rung in reversed(columns.values()) for arm in rung):
-        found[arm] = {column: rung[arm] for column, rung in columns.items() if arm in rung}
-    rows = [
-        {"engineer": name} | {column: words(won.get(column)) for column in columns} | {"n": max(one.n for one in won.values())}
-        for name, won in found.items()
-    ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"engineer": name} | dict(zip(COLUMNS.values(), map(words, won), strict=True)) | {"n": max(one.n for one in won if one)}
+        for name, won in lines_of(report, measure).items()
+    )
 
 
 def ladder_picture(report: StudyReport, measure: Measure) -> str:
-    """The shipped rungs in both columns, and those of this study in its own."""
-    columns, own = shipped(measure), own_rungs(report, measure)
-    lines = {arm: [rung.get(arm) for rung in columns.values()] for arm in dict.fromkeys(arm for rung in columns.values() for arm in rung)}
-    lines |= {f"yours: {arm}": [won if column == column_of(report.spec) else None for column in columns] for arm, won in own.items()}
-    return lines_picture([*columns], lines, [f"yours: {arm}" for arm in own])
+    """The same as a picture, in which the engineers of this study stand out."""
+    return lines_picture([*COLUMNS.values()], lines_of(report, measure), own_rungs(report, measure))

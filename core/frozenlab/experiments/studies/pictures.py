@@ -100,6 +100,10 @@ def line(x1: float, y1: float, x2: float, y2: float, color: tuple[int, int, int]
     return f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}" stroke="rgb{color}" stroke-width="{width}"/>'
 
 
+def dot(x: float, y: float, color: tuple[int, int, int], radius: float, style: str = "") -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="rgb{color}"{style}/>'
+
+
 def path(places: list[tuple[float, float]], color: tuple[int, int, int], width: float) -> str:
     return f'<polyline points="{joined(places)}" fill="none" stroke="rgb{color}" stroke-width="{width}" stroke-linejoin="round"/>'
 
@@ -212,11 +216,10 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
         parts.append(path([at(column, name, effect.mean) for column, effect in there], color(name), 2))
         for column, effect in there:
             x, y = at(column, name, effect.mean)
-            parts += [f'<circle cx="{x:.1f}" cy="{at(column, name, own.mean)[1]:.1f}" r="2.5" fill="rgb{color(name)}" fill-opacity="0.4"/>'
-                      for own in effect.students]  # fmt: skip
+            parts += [dot(*at(column, name, own.mean), color(name), 2.5, ' fill-opacity="0.4"') for own in effect.students]
             if not isnan(effect.low):
                 parts.append(line(x, at(column, name, effect.low)[1], x, at(column, name, effect.high)[1], color(name), 3))
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="rgb{color(name)}"/>')
+            parts.append(dot(x, y, color(name), 6))
         place, last = there[-1]
         (x, y), words = at(place, name, last.mean), f"{name} {points(last.mean, MANY)}"
         free = max(free, y)
@@ -262,9 +265,7 @@ def main_picture(table: MainTable, measure: Measure) -> str:
             band += [at(one.place, one.low) for one in reversed(points) if not isnan(one.low)]
             drawn += [f'<polygon points="{joined(band)}" fill="rgb{color}" fill-opacity="0.15"/>'] if band else []
             drawn.append(path([at(one.place, one.mean) for one in points], color, 2))
-            drawn += [
-                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="rgb{color}"/>' for one in points for x, y in [at(one.place, one.mean)]
-            ]
+            drawn += [dot(*at(one.place, one.mean), color, 3) for one in points]
         parts.append(f'<g transform="translate({number * WIDTH} 20)">{"".join(drawn)}</g>')
     if len(table.columns) > 1:
         parts.append(text(LEFT, HEIGHT + 16, table.columns[1], 11))

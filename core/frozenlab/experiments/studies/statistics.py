@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, PlainSerializer
 from scipy import optimize, stats
 
-from frozenlab.base.numbers import ComparisonError
+from frozenlab.base.numbers import MANY, ComparisonError, interval, points
 
 CLEAR = 0.05
 """An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""
@@ -52,6 +52,11 @@ class Effect(BaseModel):
     """Number of seeds; with several students, number of students."""
     students: tuple[OfStudent, ...] = ()
     """Each student's own mean; empty in a study without students."""
+
+    @property
+    def change(self) -> str:
+        """The mean with its interval: ``+0.2 points (−0.7 to +1.0)``."""
+        return points(self.mean, MANY) + ("" if isnan(self.low) else f" ({interval(self.low, self.high, MANY)})")
 
 
 def mean_of(values: Sequence[float]) -> Effect:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel
 
 from frozenlab.base.cells import OfCell
-from frozenlab.base.numbers import MANY, interval, percent, percents, points, typeset
+from frozenlab.base.numbers import MANY, percent, percents, typeset
 from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.studies.design import Kind, arm_titles, design
 from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, tried, units_in_words
@@ -108,11 +108,6 @@ class EffectRow(Difference):
         if self.kind == "interaction":
             return f"{self.name} ({self.kind})"
         return self.name if self.kind in ("arm", "setting") else f"showing {self.name}"
-
-    @property
-    def change(self) -> str:
-        """The mean with its interval: ``+0.2 points (−0.7 to +1.0)``."""
-        return points(self.mean, MANY) + ("" if isnan(self.low) else f" ({interval(self.low, self.high, MANY)})")
 
     @property
     def smaller(self) -> bool:
