@@ -230,11 +230,11 @@ class Search {
     const words = explained(step, this.search, this.data);
     this.say([words, this.now === this.last ? ending(step, this.search, this.data, this.data.solver) : "", asks ? "**Which open node comes next? Press it.**" : ""].filter(Boolean).join("\n"));
     this.find(".figures").replaceChildren(...[
-      [node.id, "this node", "Counted in the order in which they come up"],
+      [node.id, "node", "Counted in the order in which they come up"],
       [node.paths ? node.cost : "–", measure, "Of this node's plan, conflicts and all"],
       [this.search.constraintsOf(node).length, "forbidden", "Constraints that hold at this node: its own and those above it"],
       [open, "open", "Nodes that wait to be expanded after this step"],
-      [grown, "in the tree", "Nodes so far"],
+      [grown, "in all", "Nodes in the tree so far"],
     ].map(([value, name, help]) => {
       const figure = document.createElement("div");
       figure.title = help;
