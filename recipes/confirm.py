@@ -1,10 +1,10 @@
-"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, depths and a null study, with recipes of their students.
+"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, depths, doses, a null study, and their students.
 
 python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 
-Those of the ladder are made by: frozenlab students make ladder-1                 to ladder-15
+Those of ladder and doses by:    frozenlab students make ladder-1                 to ladder-15
 Those of the depths by:          frozenlab students make depth-agents-4-deepest-1 --recipe FOLDER/depth-agents-4-deepest-1.json        ...
 The students of the others are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
@@ -18,10 +18,11 @@ from typing import Any
 
 from frozenlab.base.cells import Config, evenly
 from frozenlab.base.files import write_text
+from frozenlab.experiments.students.menu import ladder as recipes_of_ladder
 from frozenlab.experiments.students.menu import misled, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.grid import MEASURES, Arm
-from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, ladder_study, oracle_arm, short_stage
+from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, best_for, ladder_study, oracle_arm, short_stage
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
@@ -56,6 +57,14 @@ PREDICTED_DEPTHS = (
     "Valid, lost - equal, by what is left of the lost cell (deepest, deep, half, shallow; about 3, 15, 30 and 50 %): imitation +4, +4, +3, "
     "+2 points; GRPO 0, +2, +4, +2; GRPO with demonstrations +2, +3, +4, +2. Interaction: GRPO less imitation rises by 5 (2 to 8) from "
     "deepest to half."
+)
+DOSES = (0.02, 0.07, 0.12)
+"""Shares of each cell that a student did not lose, in the study of the doses; equal shares are a sixth."""
+PREDICTED_DOSES = (
+    "By imitation, .12 - .02: optimal +1.5 points (+0.5 to +2.5) over all cells, +4 (+2 to +6) over the four that were not lost; valid "
+    "-0.5 (-2 to +1). By GRPO: optimal -0.3 (-1.3 to +0.7) and 0 (-1.5 to +1.5); valid -1 (-2.5 to +0.5). At .02 the four cells lose, "
+    "before to after, 5 points (3 to 7) of optimal plans by imitation and 0 (-1.5 to +1.5) by GRPO. Equal shares - .12 by imitation: "
+    "optimal 0 (-1 to +1)."
 )
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
 HARDER = {"hole_ratio": 0.3, "wait_ratio": 0.5}
@@ -208,6 +217,29 @@ def depths(config: Config) -> StudySpec:
     )
 
 
+def doses() -> StudySpec:
+    """What cells that were not lost need, so that nothing of them is: the shares of them, by imitation and by GRPO."""
+    plain = ladder(decoys=False)
+    students, config = recipes_of_ladder(), plain.session.initial_config
+    arms = []
+    for method in ("imitation", "grpo"):
+        changes = {"training": {**BY_METHOD[method], "steps": 36}}
+        for dose in DOSES:
+            configs = {f"student:{student}": best_for(config, recipe.weak, dose) for student, recipe in students.items()}
+            arms.append(Arm.model_validate({"name": f"{method}-{round(100 * dose):02}", "configs": configs} | changes))
+        arms.append(Arm.model_validate({"name": f"{method}-equal", "engineer": "equal"} | changes))
+    return plain.changed(
+        title="What does preserving preserve? Shares of the cells that were not lost, by method",
+        arms=arms,
+        hypothesis="Imitation wears away optimal plans in cells that get few boards, GRPO does not; so a share that preserves is worth "
+        "something by imitation and nothing by GRPO.",
+        prediction=PREDICTED_DOSES,
+        stopping_rule="All 120 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
+        "before the last session is done. If .12 - .02 by imitation is below +0.5 points of optimal plans, preserving cannot matter here.",
+        primary=[{"arm": f"{method}-12", "than": f"{method}-02", "outcome": "optimal"} for method in ("imitation", "grpo")],
+    )
+
+
 def null_study(config: Config) -> StudySpec:
     """Six arms that differ in nothing but the draws of training: what is clear here is chance."""
     return study(
@@ -289,6 +321,7 @@ def main() -> None:
         "ladder": ladder(decoys=True),
         "ladder-plain": ladder(decoys=False),
         "depths": depths(config),
+        "doses": doses(),
     }.items():
         write_text(folder / f"{name}.json", spec.model_dump_json(indent=1))
 

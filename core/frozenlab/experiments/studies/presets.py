@@ -198,9 +198,8 @@ def short_stage(config: Config) -> SessionSpec:
     )  # fmt: skip
 
 
-def best_for(config: Config, weak: Sequence[str]) -> Config:
-    """The oracle's config: as many tasks as the guard allows from the weak cells."""
-    rest = USUAL.min_share
+def best_for(config: Config, weak: Sequence[str], rest: float = USUAL.min_share) -> Config:
+    """The oracle's config: all tasks from the weak cells but the share ``rest`` of each other cell, the least that the guard allows."""
     share = rest + (1 - rest * len(config.cells)) / len(weak)
     return with_shares(config, {name: share if name in weak else rest for name in config.cells})
 
