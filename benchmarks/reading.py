@@ -1,6 +1,6 @@
 """Does training on plans wear away how a model reads evidence? The same evidence, asked of the base and of every checkpoint of a session.
 
-python -m benchmarks.reading SESSION ... [--contexts 200]
+python -m benchmarks.reading SESSION ... [--contexts 200] [--out assets/reading.csv]
 
 A session is a folder whose stages kept their weights. The evidence is drawn as for the warm start, with failures shown, four cells or more,
 and a cell to which the tutor gives at least a tenth of the boards more than it has. A checkpoint has found it if its answer gives that cell
@@ -16,10 +16,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import torch
 
 from frozenlab.base import seeds
 from frozenlab.base.cells import Config
+from frozenlab.base.files import as_csv, write_text
 from frozenlab.base.numbers import MANY, percent
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import tutor
@@ -70,11 +72,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("sessions", nargs="+", type=Path, metavar="SESSION")
     parser.add_argument("--contexts", type=int, default=CONTEXTS)
+    parser.add_argument("--out", type=Path, help="a table of all answers: session, steps, case, hit")
     options = parser.parse_args()
     torch.set_num_threads(1)
     given = list(islice(cases(), options.contexts))
     print(f"{len(given)} cases, chance {percent(mean_of([1 / len(case.config.cells) for case in given]).mean)}")
-    changes: dict[int, list[float]] = defaultdict(list)
+    changes, rows = defaultdict[int, list[float]](list), list[dict[str, float | str]]()
     for folder in options.sessions:
         session, base = Session(folder), None
         for checkpoint in session.checkpoints():
@@ -83,10 +86,13 @@ def main() -> None:
             change = mean_of([now - before for now, before in zip(hits, base, strict=True)])
             steps = 0 if checkpoint.stage is None else (checkpoint.stage + 1) * session.spec.training.steps
             changes[steps].append(change.mean)
+            rows += [{"session": session.id, "steps": steps, "case": case, "hit": hit} for case, hit in enumerate(hits)]
             print(f"{session.id}, {steps} steps: {percent(mean_of(hits).mean, MANY)}, {change.change} from the base", flush=True)
     for steps, means in changes.items():
         if len(means) > 1:
             print(f"{steps} steps, over {len(means)} sessions: {mean_of(means).change}")
+    if options.out:
+        write_text(options.out, as_csv(pd.DataFrame(rows)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """README's findings: every figure, computed from the tables that ship in assets/.
 
     python -m recipes.findings            print every figure and where it comes from
-    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and the picture of the ladder
+    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and two studies' pictures
 
 A test compares README with what this computes.
 """
@@ -23,6 +23,7 @@ from frozenlab.experiments.headroom.gains import clustered, information_value
 from frozenlab.experiments.headroom.plan import cell_gains, cells_of, menu_names
 from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.studies.depths import depths_picture
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import MEASURES
 from frozenlab.experiments.studies.ladder import ladder_picture
@@ -31,7 +32,7 @@ from frozenlab.experiments.studies.statistics import Effect, mean_of
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.experiments.studies.tables import recorded_report
 from recipes import preset_seeds
-from recipes.confirm import AXES
+from recipes.confirm import AXES, BY_METHOD, DEPTHS
 
 README = places.ROOT / "README.md"
 FINDINGS = places.ASSETS / "findings.md"
@@ -51,6 +52,8 @@ LADDER_ARMS = (
     ("oracle", "taught"), ("oracle", "equal"), ("again", "equal"),
 )  # fmt: skip
 """The arms of the ladder that are compared; the study without decoys has not all of them."""
+TURNED = ("deepest", "half")
+"""The depths between which GRPO's gain over imitation's is compared."""
 Figures = dict[str, tuple[str, str]]
 """Name -> the figure as README writes it, and the table that it comes from."""
 TABLE = """\
@@ -65,12 +68,13 @@ TABLE = """\
 | 7 | [Optimal plans](docs/instrument.md#what-came-of-the-fourth): taught less equal shares at .2/.2; at .3/.5, as registered | {taught-2-2 - equal-2-2, optimal} points; {taught-3-5 - equal-3-5, optimal} | {taught-2-2 - equal-2-2, optimal interval}; {taught-3-5 - equal-3-5, optimal interval} | the same | Undecided. The cells that get few boards pay ({elsewhere, optimal} points each in the second test), the lost one gains. |
 | 8 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | the same | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
 | 9 | [It does not where some cells are low by nature](docs/instrument.md#what-came-of-the-ladder): taught shares less all boards to the lowest rate, with two such decoys in the config; without them | {ladder taught - lowest} points; {ladder taught - lowest, plain} | {ladder taught - lowest interval}; {ladder taught - lowest, plain interval} | 15 students, 195 sessions | Predicted +4.5 and +2. It is diagnosis, not hardness. Less equal shares, the rule has {ladder lowest - equal} ({ladder lowest - equal interval}), taught shares {ladder taught - equal} ({ladder taught - equal interval}) and {ladder taught - equal, plain} ({ladder taught - equal, plain interval}), an oracle {ladder oracle - equal} and {ladder oracle - equal, plain}: less to win than predicted (+3.5 and +4.5 for taught shares). |
+| 10 | [Boards belong to the failure by reinforcement learning, too](docs/instrument.md#what-came-of-the-depths): all boards to a lost cell less equal shares, valid plans, by GRPO; by GRPO with demonstrations; by imitation | {depths grpo} points; {depths shown-grpo}; {depths imitation} | {depths grpo interval}; {depths shown-grpo interval}; {depths imitation interval} | 24 students, 144 sessions | With demonstrations a deep loss gains most ({depths shown-grpo deepest}, {depths shown-grpo deepest interval}), a shallow one nothing ({depths shown-grpo shallow}, {depths shown-grpo shallow interval}). That GRPO alone gains less where little is left is undecided (interaction {depths interaction}, {depths interaction interval}; predicted +5). Imitation pays in optimal plans ({depths imitation, optimal}, {depths imitation, optimal interval}), GRPO does not ({depths grpo, optimal}, {depths grpo, optimal interval}). |
 """  # noqa: E501
 
 
 def figures() -> Figures:
     """Every figure of README's findings, and those in the sentences below."""
-    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_ladder(), **of_sessions()}
+    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_ladder(), **of_depths(), **of_sessions()}
 
 
 def of_gate() -> Figures:
@@ -194,6 +198,27 @@ def of_ladder() -> Figures:
     return found
 
 
+def of_depths() -> Figures:
+    """What all boards to the lost cell win over equal shares, by method and by how much of the cell was left."""
+    found: Figures = {}
+    source = "assets/studies/depths/boards.parquet"
+    boards = pd.read_parquet(places.ROOT / source)
+    for measure in MEASURES:
+        gains: dict[str, dict[str, float]] = {}
+        table, of = outcomes(boards, measure), "" if measure == "valid" else f", {measure}"
+        for method in BY_METHOD:
+            won = contrast(table, [f"lost-{method}"], [f"equal-{method}"])
+            gains[method] = {own.student: own.mean for own in won.students}
+            found |= effect(won, f"depths {method}{of}", source)
+            for depth in DEPTHS:
+                own = [gain for student, gain in gains[method].items() if f"-{depth}-" in student]
+                found |= effect(mean_of(own), f"depths {method} {depth}{of}", source)
+        turned = {student: gains["grpo"][student] - gain for student, gain in gains["imitation"].items()}
+        deep, shallow = ([gain for student, gain in turned.items() if f"-{depth}-" in student] for depth in TURNED)
+        found |= effect(mean_of(np.subtract(shallow, deep).tolist()), f"depths interaction{of}", source)
+    return found
+
+
 def of_sessions() -> Figures:
     """The figures of the quick sessions and of the long one."""
     rates = preset_seeds.rates(preset_seeds.kept(), "valid")
@@ -229,14 +254,15 @@ def table(found: Figures) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Compute every figure of README's findings from the shipped tables.")
-    parser.add_argument("--readme", action="store_true", help="write README's table, assets/findings.md and the picture of the ladder")
+    parser.add_argument("--readme", action="store_true", help="write README's table, assets/findings.md and two studies' pictures")
     found = figures()
     if parser.parse_args(arguments).readme:
         before, rest = README.read_text(encoding="utf-8").split(BEGIN)
         write_text(README, before + BEGIN + table(found) + END + rest.split(END)[1])
         write_text(FINDINGS, table(found))
-        own = recorded_report(next(study for study in Study.shipped() if study.id == "ladder"))
-        write_text(places.ASSETS / "studies" / "ladder" / "ladder.svg", standalone(ladder_picture(own, "valid"), "#0b1f33", "#fcfdff"))
+        for name, picture in (("ladder", ladder_picture), ("depths", depths_picture)):
+            own = recorded_report(next(study for study in Study.shipped() if study.id == name))
+            write_text(places.ASSETS / "studies" / name / f"{name}.svg", standalone(picture(own, "valid"), "#0b1f33", "#fcfdff"))
         preset_seeds.write_readme()
         return
     for name, (value, source) in found.items():

@@ -20,8 +20,10 @@ from frozenlab.app.ui import markup, sessions
 from frozenlab.base.files import as_csv
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.studies.depths import depths_table
 from frozenlab.experiments.studies.design import confounded
 from frozenlab.experiments.studies.grid import MEASURES, Measure
+from frozenlab.experiments.studies.ladder import rungs_table
 from frozenlab.experiments.studies.main_table import as_frame
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import detectable, html_page, written_before
@@ -172,6 +174,8 @@ def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
         return as_frame(report.main)
     if view == "predictions":
         return pd.DataFrame([row.model_dump() for row in report.changes])
+    if table := {"ladder": rungs_table, "depths": depths_table}.get(view):
+        return pd.concat(table(report, measure).assign(measure=measure) for measure in MEASURES)
     rows: list[dict[str, Any]] = []
     for measure in MEASURES:
         found, of = report.of(measure), {"measure": measure}

@@ -12,6 +12,7 @@ from frozenlab.app.studies.figures import Ink, arms_figure, changes_figure, curv
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.base.numbers import MANY, number, points
 from frozenlab.experiments.headroom.report import Finding, measured_before
+from frozenlab.experiments.studies.depths import depths_picture, depths_table, has_depths
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.ladder import column_of, ladder_picture, rungs_table
@@ -36,10 +37,15 @@ LADDER_HELP = (
     "are students, large ones means with 95 % intervals. Decoys are cells of which few tasks are solved by nature: an engineer that only "
     "looks for low rates falls for them."
 )
+DEPTHS_HELP = (
+    "Each primary comparison of the study over four groups of students, by the rate that they had left in what they lost, before the first "
+    "stage: small dots are students, large ones means with 95 % intervals. A line has the name of the first arm of its comparison."
+)
 BETWEEN = " instead of "
 """In the name of a comparison of two arms; the other way round it is the same comparison."""
 VIEW_WORDS = {
     "ladder": "The ladder",
+    "depths": "What was left",
     "main": "Main table",
     "effects": "Effects",
     "arms": "Learning",
@@ -52,6 +58,7 @@ def views(report: StudyReport) -> list[str]:
     """The views that the report has data for: older reports have no map sizes, and scripted engineers predict nothing."""
     has = {
         "ladder": bool(column_of(report.spec)),
+        "depths": has_depths(report),
         "main": report.main is not None,
         "sizes": bool(report.valid.sizes),
         "predictions": bool(report.predictions),
@@ -61,6 +68,13 @@ def views(report: StudyReport) -> list[str]:
 
 def ink(usual: int = 14) -> Ink:
     return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else usual)
+
+
+def show_depths(report: StudyReport, measure: Measure) -> None:
+    """What was won, by what the students had left of what they lost."""
+    st.header(f"What is won where more was lost, {measure} plans", anchor=False, help=DEPTHS_HELP)
+    st.image(standalone(depths_picture(report, measure), ink().color), width=860)
+    st.dataframe(depths_table(report, measure), hide_index=True, width="content", key="study-depths")
 
 
 def show_main(report: StudyReport, measure: Measure) -> None:
@@ -205,6 +219,7 @@ def show_predictions(report: StudyReport, measure: Measure) -> None:
 
 VIEWS = {
     "ladder": show_ladder,
+    "depths": show_depths,
     "main": show_main,
     "effects": show_effects,
     "arms": show_arms,

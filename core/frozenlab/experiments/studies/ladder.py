@@ -31,9 +31,14 @@ def column_of(spec: StudySpec) -> str:
     return COLUMNS["ladder" if set(DECOYS) <= set(spec.session.initial_config.cells) else "ladder-plain"]
 
 
+def rates_of(report: StudyReport, measure: Measure) -> pd.DataFrame:
+    """The final rate of each arm, student and seed: ``arm, student, seed, value``."""
+    return pd.DataFrame({"arm": one.arm} | row for one in report.of(measure).arms for row in one.rows).rename(columns={"rate": "value"})
+
+
 def rungs(report: StudyReport, measure: Measure) -> Rungs:
     """What each arm won, the best first; empty without equal shares to compare with."""
-    rates = pd.DataFrame({"arm": one.arm} | row for one in report.of(measure).arms for row in one.rows).rename(columns={"rate": "value"})
+    rates = rates_of(report, measure)
     arms = list(rates["arm"].unique())
     found = {arm: contrast(rates, [arm], [EQUAL]) for arm in arms if arm != EQUAL} if EQUAL in arms else {}
     return dict(sorted(found.items(), key=lambda rung: -rung[1].mean))

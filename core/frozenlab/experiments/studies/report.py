@@ -52,6 +52,7 @@ from frozenlab.experiments.studies.tables import (
     seen_by,
     sentences_of,
 )
+from frozenlab.models.folders import student_label
 from frozenlab.session.ledger import changes, predictions, scores
 from frozenlab.tasks.families import family_of
 
@@ -81,7 +82,26 @@ def report_of(study: Study) -> StudyReport:
         confirmatory=confirmatory(boards, study.spec, configs) if study.registered else (),
         predictions=tuple(scores(tested, by="arm")),
         changes=changes(tested, by="arm"),
+        left=what_was_left(study.spec, learning),
     )
+
+
+def what_was_left(spec: StudySpec, learning: pd.DataFrame) -> dict[str, float]:
+    """Student -> its valid rate, before the first stage, in the cells that it lost, the lowest first: an arm with a config for each student
+    gives most tasks to them. Empty without one, and without students.
+
+    Args:
+        learning: as :meth:`Study.learning` gives it.
+    """
+    knowing = next((arm.configs for arm in spec.arms if arm.configs and spec.students), {})
+    before, found = learning[learning["trained"] == 0], dict[str, float]()
+    for name, config in knowing.items():
+        student, most = student_label(name), max(own.share for own in config.cells.values())
+        lost = [cell for cell, own in config.cells.items() if own.share == most]
+        rates = before[(before["student"] == student) & before["config_cell"].isin(lost)].groupby("config_cell")["valid"].mean()
+        if len(rates):
+            found[student] = float(rates.mean())
+    return dict(sorted(found.items(), key=lambda one: one[1]))
 
 
 def ledger(study: Study) -> pd.DataFrame:

@@ -258,6 +258,9 @@ class StudyReport(BaseModel):
     """Scored predictions of each arm."""
     changes: tuple[Changed, ...] = ()
     """Each predicted change with the measured one."""
+    left: dict[str, float] = {}
+    """Student -> the valid rate that it had left, before the first stage, in the cells that it lost, the lowest first; empty in a study
+    without an arm that knows them, and in earlier reports."""
 
     def of(self, measure: Measure) -> MeasureReport:
         """The results of one measure."""
