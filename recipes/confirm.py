@@ -1,4 +1,4 @@
-"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, depths, doses, a null study, and their students.
+"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, depths, doses, stages, a null study, and their students.
 
 python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
@@ -22,7 +22,15 @@ from frozenlab.experiments.students.menu import ladder as recipes_of_ladder
 from frozenlab.experiments.students.menu import misled, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.grid import MEASURES, Arm
-from frozenlab.experiments.studies.presets import SHORT_TRAINING, SMALLEST_EFFECT, best_for, ladder_study, oracle_arm, short_stage
+from frozenlab.experiments.studies.presets import (
+    SHORT_TRAINING,
+    SMALLEST_EFFECT,
+    best_for,
+    engineers_study,
+    ladder_study,
+    oracle_arm,
+    short_stage,
+)
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
@@ -65,6 +73,10 @@ PREDICTED_DOSES = (
     "-0.5 (-2 to +1). By GRPO: optimal -0.3 (-1.3 to +0.7) and 0 (-1.5 to +1.5); valid -1 (-2.5 to +0.5). At .02 the four cells lose, "
     "before to after, 5 points (3 to 7) of optimal plans by imitation and 0 (-1.5 to +1.5) by GRPO. Equal shares - .12 by imitation: "
     "optimal 0 (-1 to +1)."
+)
+PREDICTED_STAGES = (
+    "Valid on the sealed boards, less fixed: taught 0 points (-1.5 to +1.5), rules 0 (-1.5 to +1.5), uniform +0.5 (-1 to +2), random -0.5 "
+    "(-2 to +1), again 0 (-1.5 to +1.5). Every arm gains 7 (5.5 to 8.5) over the base, half of it in the first stage."
 )
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
 HARDER = {"hole_ratio": 0.3, "wait_ratio": 0.5}
@@ -240,6 +252,26 @@ def doses() -> StudySpec:
     )
 
 
+def stages() -> StudySpec:
+    """The paper's own setting: four stages of GRPO from the shipped base, asked before each, who designs them."""
+    session = preset_spec("study")
+    short = session.changed(title="Four short stages", stages=4, training=session.training.model_copy(update={"steps": 12}), ask_first=True)
+    engineers = {"taught": "policy", "fixed": "fixed", "uniform": "uniform", "rules": "rules", "random": "random"}
+    arms = [{"name": name, "engineer": engineer} for name, engineer in engineers.items()]
+    return engineers_study(8, short).changed(
+        title="Who is a good engineer over four stages of GRPO?",
+        arms=[*arms, {"name": "again", "engineer": "fixed", "draws": 1}],
+        suite_by_seed=True,
+        smallest_effect=0.02,
+        hypothesis="From a base without a planted loss all map sizes improve together, so no engineer wins much over equal shares, which "
+        "the arm fixed keeps.",
+        prediction=PREDICTED_STAGES,
+        stopping_rule="All 48 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
+        "before the last session is done.",
+        primary=[{"arm": "taught", "than": "fixed"}, {"arm": "rules", "than": "fixed"}],
+    )
+
+
 def null_study(config: Config) -> StudySpec:
     """Six arms that differ in nothing but the draws of training: what is clear here is chance."""
     return study(
@@ -322,6 +354,7 @@ def main() -> None:
         "ladder-plain": ladder(decoys=False),
         "depths": depths(config),
         "doses": doses(),
+        "stages": stages(),
     }.items():
         write_text(folder / f"{name}.json", spec.model_dump_json(indent=1))
 
