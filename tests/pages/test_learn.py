@@ -140,6 +140,11 @@ def test_the_teacher_plans_a_lesson_and_sees_who_has_solved_what_and_what_went_w
     app.toggle(key="class-nameless").set_value(True).run()
     said = words(app)
     assert "<b>1</b> of 2" in said and "1 × two agents on one cell" in said and "Ada" not in said
+    app.toggle(key="class-nameless").set_value(False).run()
+    app.session_state["presenter"] = True
+    assert "Ada" in words(app) and "Ada" not in words(app.run()), "a projector shows no names unless asked"
+    app.session_state["presenter"] = False
+    app.run()
     app.multiselect(key="class-chapters").set_value(["pibt", "one"]).run()
     link = app.code[0].value
     assert "class=mapf" in link and "chapters=pibt.one" in link

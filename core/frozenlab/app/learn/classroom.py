@@ -109,7 +109,7 @@ def plan(lesson: Lesson) -> None:
             (f"{number}. {chapter.title}", minutes, chapter.ask, chapter.hear)
             for number, (chapter, minutes) in enumerate(zip(lesson.chapters, shares, strict=True), start=1)
         ),
-        ("Recap", RECAP, "Where did most of you need several tries, and why?", "The table shows it; hide the names before you project it."),
+        ("Recap", RECAP, "Where did most of you need several tries, and why?", "The table shows it; in presenter mode without names."),
     ]
     begins = accumulate((minutes for _, minutes, *_ in parts), initial=0)
     rows = [
@@ -143,9 +143,11 @@ def results(lesson: Lesson) -> None:
     """Pupils and chapters: what is solved after how many tries, and what went wrong with the newest answer."""
     head = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
     head.header("Who has solved what", anchor=False, width="content")
+    projected = bool(st.session_state.get("presenter"))
     nameless = head.toggle(
-        "Hide names", key="class-nameless", persist_state="session", help="For the projector: how many have solved each chapter."
-    )
+        "Hide names", projected, key=f"class-nameless{'-projected' * projected}", persist_state="session",
+        help="For the projector: how many have solved each chapter. In presenter mode names are hidden until you show them.",
+    )  # fmt: skip
     found = records.standings(lesson.class_name, SessionStore())
     if not found:
         st.caption("No answers yet. They appear here by themselves.")
