@@ -70,7 +70,7 @@ def test_a_study_says_where_arms_differ_in_shares_and_ratios(engineers: tuple[An
     arms = [{"name": one if isinstance(one, str) else one["kind"], "engineer": one} for one in engineers]
     found = confounded(study_of(tuple(arms)))
     assert len(found) == bool(said)
-    assert not said or (said in found[0] and "these arms differ in shares and ratios" in found[0])
+    assert not said or (said in found[0] and "These groups differ in shares and ratios" in found[0])
 
 
 def test_a_study_says_where_arms_differ_in_more_than_one_setting() -> None:

@@ -162,11 +162,12 @@ def confounded(spec: StudySpec) -> tuple[str, ...]:
             mixed.setdefault(listed(things), []).append(f"{titles[one]} and {titles[other]}")
     said = []
     for differ, of in mixed.items():
-        sentence = f"{'; '.join(reversed(of))}: these arms differ in {differ}, so comparing them cannot say which of these matters."
+        which, advice = f"{'; '.join(reversed(of))}: these arms", ""
         if differ == listed(SHARES_AND_RATIOS):
             by_what = "; ".join(f"{what}: {listed(sorted(names))}" for what, names in doing.items())
-            sentence += f" {capitalised(by_what)}. What shares alone win, engineers that keep the ratios show against the engineer equal."
-        said.append(sentence)
+            which = f"{capitalised(by_what)}. These groups"
+            advice = " What shares alone win, engineers that keep the ratios show against the engineer equal."
+        said.append(f"{which} differ in {differ}, so comparing them cannot say which of these matters.{advice}")
     return tuple(said)
 
 
