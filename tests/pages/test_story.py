@@ -67,7 +67,7 @@ def engineers_parts(session: str, stage: str = "1") -> str:
 def test_a_stage_shows_its_results_the_change_and_whether_it_was_right(whole: Session) -> None:
     before, after = (100 * whole.validation(stage)["valid"].mean() for stage in (None, 0))
     assert f"Stage 1 took valid plans from {before:.0f} % to <b>{after:.0f} %</b>" in answer(seen())
-    assert re.search(r"[Ii]t predicted \S+ points of valid plans; \S+ came\.", answer(seen()))
+    assert re.search(r"[Ii]t predicted \S+ points of valid plans; the next stage brought \S+\.", answer(seen()))
     said, proposal = words(seen(part="wrote")), whole.proposal(0).proposal
     assert proposal.summary in said and proposal.claims[0].evidence[0] in said
     assert "Layouts of its boards" not in said, "all are scattered"
@@ -245,8 +245,8 @@ def test_a_missing_line_of_evidence_is_reported_and_dropped_from_the_address() -
 
 def test_the_ledger_compares_predicted_with_measured_changes_and_names_their_source(whole: Session) -> None:
     scored, said = score("policy", predictions(whole)), words(seen(part="right"))
-    assert f"It predicted {points(scored.predicted, MANY)} on average, and {signed(scored.measured, MANY)} came**" in said
-    assert f"came** (n = {scored.n} predictions)" in said
+    assert f"It predicted {points(scored.predicted, MANY)} on average; the next stages brought {signed(scored.measured, MANY)}**" in said
+    assert f"** (n = {scored.n} predictions)" in said
     assert "win back of a fall below the usual rate" in said and "Measured on validation boards, which the engineer saw too" in said
 
 
@@ -258,7 +258,7 @@ def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_sho
         assert "results on test boards, which no engineer saw" in words(app)
         assert ("It was on, and had nothing to say before training." in said) == (stage == "0")
         assert session.proposal(None if stage == "0" else 0).proposal.summary in said
-        assert re.search(r"[Ii]t predicted \S+ points of valid plans; \S+ came\.", answer(app))
+        assert re.search(r"[Ii]t predicted \S+ points of valid plans; the next stage brought \S+\.", answer(app))
         before = 100 * session.test(None)["valid"].mean()
         assert stage == "1" or f"Before training, <b>{before:.0f} %</b> of its plans are valid." in answer(app)
 

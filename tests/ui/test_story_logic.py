@@ -110,8 +110,8 @@ def test_a_proposal_is_judged_once_per_size_against_no_change() -> None:
     judged = judgement(outcomes)
     assert judged is not None and judged.predicted == pytest.approx(0.2), "the last claim about a size counts"
     assert (judged.error, judged.naive_error, judged.skill) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.0))
-    assert was_it_right(outcomes, "4") == "It predicted +20 points of valid plans; +10 came."
-    some = "On 1 of 3 map sizes (4×4) it predicted +20 points of valid plans; +10 came."
+    assert was_it_right(outcomes, "4") == "It predicted +20 points of valid plans; the next stage brought +10."
+    some = "On 1 of 3 map sizes (4×4) it predicted +20 points of valid plans; the next stage brought +10."
     assert was_it_right(outcomes, "469") == some, "a mean over the cells that it spoke of is not that of all"
     perfect, worse = (judgement(claim_outcomes([claim(rate)], now, following)) for rate in (0.6, 0.9))
     assert perfect is not None and perfect.skill == pytest.approx(1) and worse is not None and worse.skill == pytest.approx(-8)

@@ -76,15 +76,15 @@ def boards_of(outcomes: Sequence[ClaimOutcome]) -> int:
 
 
 def was_it_right(outcomes: Sequence[ClaimOutcome], cells: Collection[str]) -> str:
-    """What was predicted and what came, and on which of the config's ``cells`` if it spoke of some only:
-    ``On 2 of 3 map sizes (3×3 and 5×5) it predicted +4.5 points of valid plans; +1.7 came.``"""
+    """What was predicted and what the next stage brought, and on which of the config's ``cells`` if it spoke of some only:
+    ``On 2 of 3 map sizes (3×3 and 5×5) it predicted +4.5 points of valid plans; the next stage brought +1.7.``"""
     accuracy = judgement(outcomes)
     if accuracy is None:
         return "It predicted no numbers." if all(outcome.predicted is None for outcome in outcomes) else "No stage has tested that yet."
     n, named = boards_of(outcomes), [outcome.claim.cell for outcome in predictions_of(outcomes)]
     some = f"{len(named)} of {counted(len(cells), cells_noun(cells))} ({listed(map(cell_label, named))})"
     it = "It" if set(named) >= set(cells) else f"On {some} it"
-    return f"{it} predicted {points(accuracy.predicted, n)} of valid plans; {signed(accuracy.measured, n)} came."
+    return f"{it} predicted {points(accuracy.predicted, n)} of valid plans; the next stage brought {signed(accuracy.measured, n)}."
 
 
 def claims_table(outcomes: Sequence[ClaimOutcome], record: ProposalRecord, seen: Collection[str] | None = None) -> str:

@@ -65,17 +65,16 @@ FLATTERED = " Predicted and measured change then share the chance in the rate be
 
 
 def sentence(result: Score) -> str:
-    """``It predicted +5.5 points on average and +0.7 came: ... (n = 18 predictions).``"""
+    """``It predicted +5.5 points on average; the next stages brought +0.7 (n = 18 predictions). ...``"""
     if result.skill is None:
         return f"It predicted {points(result.predicted, MANY)} on average, and nothing changed at all (n = {result.n} predictions)."
-    better = "better than" if result.skill > 0 else "no better than"
+    better = "better" if result.skill > 0 else "no better"
     between = "" if result.low is None or result.high is None else f" (95 % interval {number(result.low)} to {number(result.high)})"
     return (
-        f"**It predicted {points(result.predicted, MANY)} on average, and {signed(result.measured, MANY)} came** "
+        f"**It predicted {points(result.predicted, MANY)} on average; the next stages brought {signed(result.measured, MANY)}** "
         f"(n = {result.n} predictions). "
-        f"Off by {number(100 * result.error, 1)} points (root mean square), predicting that nothing changes by "
-        f"{number(100 * result.naive_error, 1)}: "
-        f"{better} that, skill {number(result.skill)}{between}."
+        f"Its error is {number(100 * result.error, 1)} points (root mean square), that of predicting no change "
+        f"{number(100 * result.naive_error, 1)}: {better}, skill {number(result.skill)}{between}."
     )
 
 

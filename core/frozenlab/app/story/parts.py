@@ -276,10 +276,9 @@ def was_right(moment: Moment) -> None:
     accuracy = judgement(moment.outcomes)
     if accuracy is None:
         return
-    st.header(
-        "Was it right?", anchor=False,
-        help="The predicted change of the valid rate on each cell, and the change that the next stage brought on the same boards.",
-    )  # fmt: skip
+    st.header("Was it right?", anchor=False)
+    trained = stage_name(0 if moment.stage is None else moment.stage + 1)
+    st.caption(f"How {trained.lower()}, which trained on this proposal, changed the valid rate, predicted and measured.")
     drawn, figures = st.columns([1.9, 1], gap="large", vertical_alignment="center")
     with drawn:
         theme.chart(once(lambda: changes_figure(moment.outcomes), "story changes", *moment.key), "changes")

@@ -318,8 +318,8 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
     figure.update_xaxes(title="predicted change, points", range=[-reach, reach], gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(title="measured change, points", gridcolor=GRID_COLOR, zeroline=False)
     in_words = "; ".join(
-        f"{arm} predicted {points(sum(row.predicted for row in own) / len(own), MANY)} on average and "
-        f"{signed(sum(row.measured for row in own) / len(own), MANY)} came (n = {len(own)} predictions)"
+        f"{arm} predicted {points(sum(row.predicted for row in own) / len(own), MANY)} on average, measured "
+        f"{signed(sum(row.measured for row in own) / len(own), MANY)} (n = {len(own)} predictions)"
         for arm in arms
         for own in [[row for row in rows if row.arm == arm]]
     )
