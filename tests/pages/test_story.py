@@ -82,7 +82,7 @@ def test_a_stage_that_lost_boards_says_where() -> None:
 @pytest.mark.parametrize(
     "part, charts",
     [
-        ("happened", {"rates", "faults"}),
+        ("happened", {"story-rates", "faults"}),
         ("failed", set()),
         ("read", set()),
         ("wrote", set()),

@@ -96,7 +96,7 @@ def results(moment: Moment) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.header(f"Results by {noun}", anchor=False)
-        theme.chart(once(lambda: rates_by_cell(earlier, now), "story rates", *moment.key), "rates")
+        theme.chart(once(lambda: rates_by_cell(earlier, now), "story rates", *moment.key), "story-rates")
     with right:
         st.header(
             f"First faults by {noun}", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
