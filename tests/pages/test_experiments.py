@@ -114,7 +114,7 @@ def test_one_under_way_shows_its_progress_and_is_stopped(
 @pytest.mark.parametrize(
     ("kind", "status", "said", "button"),
     [
-        ("study", "stopped", "This study stopped.", "study-delete"),
+        ("study", "stopped", "This study stopped, with **0 of 10 sessions done**.", "study-delete"),
         ("diagnosis", "stopped", "This diagnosis stopped", "diagnosis-delete"),
         ("contest", "stopped", "", "contest-delete"),
         ("replay", "failed", "This replay failed, with 7 of 12 answers: PolicyError", "replay-delete"),

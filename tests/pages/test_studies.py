@@ -69,7 +69,7 @@ def test_a_recorded_study_opens_by_its_address(name: str, measure: str, view: st
     if report.spec.suite_by_seed:
         assert escape(report.beforehand) in said and "test boards, which no engineer saw" in said
     else:
-        assert "This is an earlier study" in said and "all its seeds have the same boards" in said
+        assert "An early study" in said and "This is an earlier study" in said and "all its seeds have the same boards" in said
     assert not re.search("more (seeds|probably)", said)
 
 
@@ -201,6 +201,8 @@ def test_every_kind_can_be_started(kind: str, arms: int, started: list[tuple[Stu
 
 def test_a_sweep_of_two_settings_is_started_from_the_form(started: list[tuple[StudySpec, int]]) -> None:
     assert form(kind="sweep").text_input(key="study-values-study-learning_rate").value == "2e-4, 1e-4", "the session's, and half of it"
+    linked = open_page("studies", new="sweep")
+    assert linked.text_input(key="study-values-study-learning_rate").value == "2e-4, 1e-4", "the address names the kind"
     chosen = {"kind": "sweep", "varied": ["learning_rate", "steps"], "values__study__steps": "10, 25"}
     app = form(**chosen)
     assert "4 arms × 3 seeds" in words(app) and "The reference is **learning rate 2e-4, steps 10**" in words(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -93,7 +94,8 @@ def page(
     if own and state.live:
         watch(experiment, look(experiment))
     elif own and state.status != "done":
-        go_on(experiment, may=api_form.may_ask(servers(experiment), f"{kind.kind}-go-on"))
+        done = f", with {now(state.progress)[0]}" if (now := look(experiment)) else ""
+        go_on(experiment, done, may=api_form.may_ask(servers(experiment), f"{kind.kind}-go-on"))
     show(experiment)
     with st.container(horizontal=True):
         if own and not state.live:
@@ -104,7 +106,9 @@ def page(
 def label(name: str, experiment: Experiment[Any]) -> str:
     """What the picker calls one."""
     about = f"{experiment.size_in_words} · " if experiment.size_in_words else ""
-    return f"{experiment.title} · {about}{'recorded' if name.startswith(RECORDED) else experiment.state().status}"
+    state = experiment.state()
+    began = time.strftime(" · %d %b %H:%M", time.localtime(state.started)) if state.started else ""
+    return f"{experiment.title} · {about}{'recorded' if name.startswith(RECORDED) else state.status + began}"
 
 
 def choose(

@@ -127,7 +127,9 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, 
             )
         )
     common_layout(figure, height=max(row_height(len(effects)), 3 * ink.size) * len(effects) + 60, top=10)
-    figure.update_xaxes(ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5)
+    figure.update_xaxes(
+        rangemode="tozero", ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5
+    )
     said = [f"{row.change}, {verdict(row, margin)}" for row in effects]
     ticks = [f"{row.title}<br><b>{words}</b>" for row, words in zip(effects, said, strict=True)]
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], tickvals=names, ticktext=ticks, **named(ink))

@@ -14,7 +14,7 @@ import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.bundles.exporting import export_button, imported_note
-from frozenlab.app.studies.form import begin_like, start_form
+from frozenlab.app.studies.form import KIND_WORDS, begin_like, start_form
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import markup, sessions
 from frozenlab.base.files import as_csv
@@ -34,11 +34,14 @@ FEW_ARMS = 4
 """Arms whose final rates are named beside the answer."""
 FINDINGS = ASSETS / "findings.md"
 """README holds the same table, with links that work there."""
+ALL_FOUND = "What all studies found"
 LEAD = "An engineer decides what a model practises next. A study compares several of them, or several settings, on the same model."
 
 
 def page() -> None:
-    """One study: its progress if it runs, and its report; below it, what other studies found."""
+    """One study: its progress if it runs, and its report; below it, what other studies found. ``?new=sweep`` opens the form for a kind."""
+    if st.query_params.get("new") in KIND_WORDS:
+        st.session_state["study-kind"] = st.query_params["new"]
     experiment.page(
         Study, "What makes a good engineer?", LEAD, "New study", start_form, show,
         beside=beside,
@@ -72,9 +75,9 @@ def show(study: Study) -> None:
 
 def findings() -> None:
     """The findings with their intervals, and what is not answered."""
-    with st.expander("What this lab can see, and what it found"):
+    with st.expander(ALL_FOUND):
         st.caption(
-            "From row 2 on: one short stage of imitation, not reinforcement learning. Not answered: the same under GRPO or over several "
+            "Rows 2 to 9: one short stage of imitation, not reinforcement learning. Not answered: the same under GRPO or over several "
             "stages; a checkpoint or a larger model as engineer; preserving what works."
         )
         st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
@@ -123,7 +126,7 @@ def confirmed(rows: Sequence[PrimaryRow]) -> str:
 def show_verdict(report: StudyReport, measure: Measure) -> None:
     """The answer first, with its numbers; then what it is measured on and what could be detected."""
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
-    facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
+    facts = f"{report.finished} of {report.cells} sessions, alike but for their arms: {sessions.set_up(report.spec.session)}{took}"
     rates = report.of(measure)
     answer = rates.verdict
     if report.confirmatory:
@@ -132,6 +135,8 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     st.html(f'<p class="fl-answer">{escape(answer)}</p><p class="fl-note">{escape(also)}</p>')
     if len(rates.curves) <= FEW_ARMS:
         st.caption(f"Final {measure} rate: {markup.plain('; '.join(f'{one.arm} {one.ends}' for one in rates.curves))}.")
+    if report.missing:
+        st.caption(f"An early study, which could see less than later ones: their answers are in *{ALL_FOUND}*, at the end of this page.")
     if mixed := confounded(report.spec):
         st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
 
@@ -162,7 +167,7 @@ def downloads(report: StudyReport, view: str) -> None:
         for label, data, kind in (
             ("HTML report", lambda: html_page(report), "html"),
             ("JSON", lambda: report.model_dump_json(indent=1), "json"),
-            (f"CSV of {VIEW_WORDS[view].lower()}", lambda: as_csv(rows_of(report, view)), "csv"),
+            (f"CSV of {'cells' if view == 'sizes' else VIEW_WORDS[view].lower()}", lambda: as_csv(rows_of(report, view)), "csv"),
         ):
             name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
             st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")

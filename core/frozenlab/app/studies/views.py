@@ -120,7 +120,8 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
 
 
 def effects_details(report: StudyReport, rows: MeasureReport, smallest: str) -> None:
-    st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
+    table = effects_table(rows.effects)
+    st.dataframe(table, hide_index=True, width="stretch", key="study-table")
     if report.spec.students:
         st.caption("Student by student: each one's own mean change with its 95 % interval over seeds.")
         st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
@@ -128,9 +129,10 @@ def effects_details(report: StudyReport, rows: MeasureReport, smallest: str) -> 
     units = "students" if len(report.spec.students) > 1 else "seeds"
     over = f"other students, with {over}" if units == "students" else over
     boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
+    dose = " Dose: how far apart the configs were that the two sides trained on, points per knob." if "dose" in table else ""
     st.caption(
-        f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: that the effect is not smaller than "
-        f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points per knob."
+        f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: a small one shows that the effect is "
+        f"smaller than {smallest} (equivalence test, after Holm).{dose}"
     )
 
 
@@ -205,7 +207,7 @@ def show_sizes(report: StudyReport, measure: Measure) -> None:
 
 def show_predictions(report: StudyReport, measure: Measure) -> None:
     """The engineers' predicted changes of valid rates, compared with the guess that nothing changes."""
-    left, right = st.columns([1.25, 1], gap="large")
+    left, right = st.columns([1.4, 1], gap="large")
     with left:
         st.header("Predictions", anchor=False, help=HELP)
         st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")

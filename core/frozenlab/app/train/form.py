@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from frozenlab.app.train.model import CONFIG_KEY, FROM_PRESET, KEY, LAB_MODEL, OTHER, pick_config, pick_model
 from frozenlab.app.train.preview import LIKE, chosen_name, chosen_preset, preview
-from frozenlab.app.ui import api_form, form, markup
+from frozenlab.app.ui import api_form, form, markup, nav
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.form import field, fields
 from frozenlab.base.cells import Config
@@ -104,6 +104,7 @@ def new_session_form(found: list[Session]) -> None:
             chosen = engineer_fields(begun.tasks)
         with st.expander("Stages, steps and seed"):
             numbers = number_fields(begun)
+            st.page_link(nav.path("studies"), label="Compare two values of a setting in a study", query_params={"new": "sweep"})
     suggest_title(begun.title if config == begun.initial_config else "")
     title = first.text_input("Title", max_chars=120, key="form_title", **KEPT)
     with run:
@@ -215,7 +216,7 @@ def preset_and_method() -> None:
     )  # fmt: skip
     with file:
         form.open_file(
-            "Open a spec file", SessionSpec, begin_like, "the spec of a session",
+            "Open a file", SessionSpec, begin_like, "the spec of a session",
             "spec.json as this page saves it, or session.json from a session's folder.", key="form_spec_file",
         )  # fmt: skip
     st.selectbox(

@@ -194,7 +194,7 @@ class StudySpec(Strict):
     def size_in_words(self) -> str:
         """``5 arms × 4 students × 6 seeds``."""
         students = f" × {counted(len(self.students), 'student')}" if self.students else ""
-        return f"{len(self.arms)} arms{students} × {len(self.seeds)} seeds"
+        return f"{len(self.arms)} arms{students} × {counted(len(self.seeds), 'seed')}"
 
     @property
     def units(self) -> int:
