@@ -113,9 +113,10 @@ def row(job: QueuedJob, found: Look, store: SessionStore) -> None:
 
 
 def about(job: QueuedJob, found: Look) -> str:
-    """``session · runs, 40 % · done in about 3 min, at 14:05``, or ``session · waits · third in line``."""
+    """``session · running, 40 % · done in about 3 min, at 14:05``, or ``session · waits · third in line``."""
     parts = [job.kind + (f" of {Path(job.parent).name}" if job.parent else "")]
-    parts.append(f"{job.standing}, {percent(job.progress)}" if job.running or job.progress else job.standing)
+    standing = "running" if job.standing == "runs" else job.standing
+    parts.append(f"{standing}, {percent(job.progress)}" if job.running or job.progress else standing)
     if job.standing == "waits":
         parts.append(found.in_line(job))
     if (ends := job.ends(found.now)) is not None:

@@ -217,7 +217,7 @@ def origin_lines(session: Session) -> None:
     """The commit, the machine and the versions behind the run's numbers."""
     origin = session.origin
     if origin is None:
-        st.caption("Its commit and machine were not recorded: a version of FrozenLab before this record began it.")
+        st.caption("It is from an early version of FrozenLab, which did not record the commit and the machine.")
         return
     versions = ", ".join(f"{name} {number}" for name, number in origin.versions.items())
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(origin.time))
