@@ -1,7 +1,7 @@
 """README's findings: every figure, computed from the tables that ship in assets/.
 
     python -m recipes.findings            print every figure and where it comes from
-    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and two studies' pictures
+    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and three studies' pictures
 
 A test compares README with what this computes.
 """
@@ -23,16 +23,17 @@ from frozenlab.experiments.headroom.gains import clustered, information_value
 from frozenlab.experiments.headroom.plan import cell_gains, cells_of, menu_names
 from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.students.menu import ladder as recipes_of_ladder
 from frozenlab.experiments.studies.depths import depths_picture
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import MEASURES
 from frozenlab.experiments.studies.ladder import ladder_picture
-from frozenlab.experiments.studies.pictures import standalone
+from frozenlab.experiments.studies.pictures import lines_picture, standalone
 from frozenlab.experiments.studies.statistics import Effect, mean_of
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.experiments.studies.tables import recorded_report
 from recipes import preset_seeds
-from recipes.confirm import AXES, BY_METHOD, DEPTHS
+from recipes.confirm import AXES, BY_METHOD, DEPTHS, DOSES
 
 README = places.ROOT / "README.md"
 FINDINGS = places.ASSETS / "findings.md"
@@ -54,6 +55,8 @@ LADDER_ARMS = (
 """The arms of the ladder that are compared; the study without decoys has not all of them."""
 TURNED = ("deepest", "half")
 """The depths between which GRPO's gain over imitation's is compared."""
+DOSED = ("imitation", "grpo")
+DOSES_BOARDS, DOSES_BEFORE = (f"assets/studies/doses/{name}.parquet" for name in ("boards", "before"))
 Figures = dict[str, tuple[str, str]]
 """Name -> the figure as README writes it, and the table that it comes from."""
 TABLE = """\
@@ -65,8 +68,8 @@ TABLE = """\
 | 4 | [Shown the failures, the lab model's engineer finds what was lost](docs/instrument.md#diagnosis-who-finds-the-missing-skill), as it was taught to; without evidence it guesses (chance 20 %) | {diagnosed} of answers; {guessed} | {diagnosed interval}; {guessed interval} | 10 students, 40 answers | It reads its evidence. So does one line of code: the lowest rate is what was lost in {lowest}. `rules` and `learnability` ({rules} to {learnability}) shun what looks hopeless; `learnability` cannot read failures. |
 | 5 | [Its shares beat equal shares](docs/instrument.md#what-came-of-the-fourth) at the same ratios, valid plans, as registered: at hole and wait ratio .2/.2; at .3/.5 | {taught-2-2 - equal-2-2} points; {taught-3-5 - equal-3-5} | {taught-2-2 - equal-2-2 interval}; {taught-3-5 - equal-3-5 interval} | 10 students, 210 sessions | Predicted +4 and +2. Two tests before, in which this was not planned, have {shares} ({shares interval}; 14 students). So this is what failures are worth to it, too: without them it mostly shares equally. |
 | 6 | [Harder boards alone](docs/instrument.md#what-came-of-the-fourth) beat equal shares, too: .3/.5 less .2/.2; under taught shares | {equal-3-5 - equal-2-2} points; {taught-3-5 - taught-2-2} | {equal-3-5 - equal-2-2 interval}; {taught-3-5 - taught-2-2 interval} | the same | The two do not add up (interaction {interaction}, {interaction interval}); both together win {taught-3-5 - equal-2-2} ({taught-3-5 - equal-2-2 interval}). The second test compared taught shares at .2/.2 with `uniform`, equal ones at .3/.5: {taught - uniform} ({taught - uniform interval}); here {taught-2-2 - equal-3-5} ({taught-2-2 - equal-3-5 interval}). |
-| 7 | [Optimal plans](docs/instrument.md#what-came-of-the-fourth): taught less equal shares at .2/.2; at .3/.5, as registered | {taught-2-2 - equal-2-2, optimal} points; {taught-3-5 - equal-3-5, optimal} | {taught-2-2 - equal-2-2, optimal interval}; {taught-3-5 - equal-3-5, optimal interval} | the same | Undecided. The cells that get few boards pay ({elsewhere, optimal} points each in the second test), the lost one gains. |
-| 8 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | the same | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
+| 7 | [Preserving is worth optimal plans by imitation, and costs valid ones by GRPO](docs/instrument.md#what-came-of-the-doses): each cell that was not lost gets .12 of the boards instead of .02; optimal plans by imitation; by GRPO; valid plans by GRPO | {doses imitation 12 - 02, optimal} points; {doses grpo 12 - 02, optimal}; {doses grpo 12 - 02} | {doses imitation 12 - 02, optimal interval}; {doses grpo 12 - 02, optimal interval}; {doses grpo 12 - 02 interval} | 15 students, 120 sessions | Predicted +1.5, −0.3 and −1. At .02 the optimal plans of cells that were not lost change by {doses imitation 02, before to after, optimal} points by imitation and {doses grpo 02, before to after, optimal} by GRPO. The taught engineer gives them .06; its optimal plans less equal shares' are undecided (row 5's sessions: {taught-2-2 - equal-2-2, optimal}, {taught-2-2 - equal-2-2, optimal interval}). |
+| 8 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | as in row 5 | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
 | 9 | [It does not where some cells are low by nature](docs/instrument.md#what-came-of-the-ladder): taught shares less all boards to the lowest rate, with two such decoys in the config; without them | {ladder taught - lowest} points; {ladder taught - lowest, plain} | {ladder taught - lowest interval}; {ladder taught - lowest, plain interval} | 15 students, 195 sessions | Predicted +4.5 and +2. It is diagnosis, not hardness. Less equal shares, the rule has {ladder lowest - equal} ({ladder lowest - equal interval}), taught shares {ladder taught - equal} ({ladder taught - equal interval}) and {ladder taught - equal, plain} ({ladder taught - equal, plain interval}), an oracle {ladder oracle - equal} and {ladder oracle - equal, plain}: less to win than predicted (+3.5 and +4.5 for taught shares). |
 | 10 | [Boards belong to the failure by reinforcement learning, too](docs/instrument.md#what-came-of-the-depths): all boards to a lost cell less equal shares, valid plans, by GRPO; by GRPO with demonstrations; by imitation | {depths grpo} points; {depths shown-grpo}; {depths imitation} | {depths grpo interval}; {depths shown-grpo interval}; {depths imitation interval} | 24 students, 144 sessions | With demonstrations a deep loss gains most ({depths shown-grpo deepest}, {depths shown-grpo deepest interval}), a shallow one nothing ({depths shown-grpo shallow}, {depths shown-grpo shallow interval}). That GRPO alone gains less where little is left is undecided (interaction {depths interaction}, {depths interaction interval}; predicted +5). Imitation pays in optimal plans ({depths imitation, optimal}, {depths imitation, optimal interval}), GRPO does not ({depths grpo, optimal}, {depths grpo, optimal interval}). |
 """  # noqa: E501
@@ -74,7 +77,7 @@ TABLE = """\
 
 def figures() -> Figures:
     """Every figure of README's findings, and those in the sentences below."""
-    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_ladder(), **of_depths(), **of_sessions()}
+    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_ladder(), **of_depths(), **of_doses(), **of_sessions()}
 
 
 def of_gate() -> Figures:
@@ -219,6 +222,45 @@ def of_depths() -> Figures:
     return found
 
 
+def of_doses() -> Figures:
+    """What each share of the cells that were not lost wins: over all cells, over those that were lost, and over the others."""
+    found, which = dict[str, tuple[str, str]](), {"": None, ", lost": True, ", kept": False}
+    for measure in MEASURES:
+        of = "" if measure == "valid" else f", {measure}"
+        for words, lost in which.items():
+            table = outcomes(of_kind(pd.read_parquet(places.ROOT / DOSES_BOARDS), lost), measure)
+            for method in DOSED:
+                for arm, than in (("12", "02"), ("equal", "12"), *((f"{round(100 * dose):02}", "equal") for dose in DOSES)):
+                    won = contrast(table, [f"{method}-{arm}"], [f"{method}-{than}"])
+                    found |= effect(won, f"doses {method} {arm} - {than}{words}{of}", DOSES_BOARDS)
+        before = of_kind(pd.read_parquet(places.ROOT / DOSES_BEFORE), False)
+        after = of_kind(pd.read_parquet(places.ROOT / DOSES_BOARDS), False)
+        for method in DOSED:
+            least = pd.concat([before.assign(arm="before"), after[after["arm"] == f"{method}-02"].assign(arm="after")])
+            found |= effect(
+                contrast(outcomes(least, measure), ["after"], ["before"]), f"doses {method} 02, before to after{of}", DOSES_BEFORE
+            )
+    return found
+
+
+def of_kind(boards: pd.DataFrame, lost: bool | None) -> pd.DataFrame:
+    """The answers to boards of all cells, or of those that a student of the ladder had lost, or had not."""
+    weak = {student: set(recipe.weak) for student, recipe in recipes_of_ladder().items()}
+    own = [cell in weak[student] for student, cell in zip(boards["student"], boards["config_cell"], strict=True)]
+    return boards if lost is None else boards[np.array(own) == lost]
+
+
+def doses_picture() -> str:
+    """Points over equal shares by the share of each cell that was not lost: valid and optimal plans, by each method."""
+    boards, lines = pd.read_parquet(places.ROOT / DOSES_BOARDS), dict[str, list[Effect | None]]()
+    for method, word in zip(DOSED, ("imitation", "GRPO"), strict=True):
+        for measure in MEASURES:
+            table = outcomes(boards, measure)
+            own = [contrast(table, [f"{method}-{round(100 * dose):02}"], [f"{method}-equal"]) for dose in DOSES]
+            lines[f"{word}, {measure}"] = [*own]
+    return lines_picture([f"share {dose:.2f}".replace("0.", ".") for dose in DOSES], lines)
+
+
 def of_sessions() -> Figures:
     """The figures of the quick sessions and of the long one."""
     rates = preset_seeds.rates(preset_seeds.kept(), "valid")
@@ -254,12 +296,13 @@ def table(found: Figures) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Compute every figure of README's findings from the shipped tables.")
-    parser.add_argument("--readme", action="store_true", help="write README's table, assets/findings.md and two studies' pictures")
+    parser.add_argument("--readme", action="store_true", help="write README's table, assets/findings.md and three studies' pictures")
     found = figures()
     if parser.parse_args(arguments).readme:
         before, rest = README.read_text(encoding="utf-8").split(BEGIN)
         write_text(README, before + BEGIN + table(found) + END + rest.split(END)[1])
         write_text(FINDINGS, table(found))
+        write_text(places.ASSETS / "studies" / "doses" / "doses.svg", standalone(doses_picture(), "#0b1f33", "#fcfdff"))
         for name, picture in (("ladder", ladder_picture), ("depths", depths_picture)):
             own = recorded_report(next(study for study in Study.shipped() if study.id == name))
             write_text(places.ASSETS / "studies" / name / f"{name}.svg", standalone(picture(own, "valid"), "#0b1f33", "#fcfdff"))

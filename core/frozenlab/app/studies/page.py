@@ -77,8 +77,8 @@ def findings() -> None:
     """The findings with their intervals, and what is not answered."""
     with st.expander(ALL_FOUND):
         st.caption(
-            "Rows 2 to 9: one short stage of imitation, not reinforcement learning. Not answered: the same under GRPO or over several "
-            "stages; a checkpoint or a larger model as engineer; preserving what works."
+            "Rows 2 to 9 but 7: one short stage of imitation, not reinforcement learning. Not answered: an engineer that reads evidence "
+            "under GRPO; several stages; a checkpoint or a larger model as engineer."
         )
         st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
 
