@@ -36,7 +36,7 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
     expect(form.get_by_text("2 sessions", exact=True)).to_be_visible()
     form.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("sessions done").or_(page.get_by_text("waits"))).to_be_visible()
-    expect(page.get_by_text("2 of 2 sessions ·")).to_be_visible()
+    expect(page.get_by_text("2 of 2 sessions,")).to_be_visible()
 
     page.get_by_role("link", name="What they wrote").click()
     expect(page.get_by_role("heading", name="What did the engineers write?")).to_be_visible()
@@ -81,11 +81,11 @@ def test_two_training_settings_are_swept_and_a_spec_file_begins_a_session(new_ap
     enter(page, form.get_by_role("spinbutton", name="Seeds"), "1")
     expect(form.get_by_text("4 sessions", exact=True)).to_be_visible()
     form.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("4 of 4 sessions ·")).to_be_visible()
+    expect(page.get_by_text("4 of 4 sessions,")).to_be_visible()
 
     page.goto(f"{app.url}/train")
     page.get_by_role("button", name="New session").click()
-    page.get_by_role("button", name="Open a spec file").click()
+    page.get_by_role("button", name="Open a file").click()
     spec = preset_spec("quick").changed(title="From a file", seed=77)
     file = FilePayload(name="spec.json", mimeType="application/json", buffer=spec.model_dump_json().encode())
     page.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files([file])
