@@ -25,8 +25,8 @@ Rungs = dict[str, Effect]
 
 
 def column_of(spec: StudySpec) -> str:
-    """The column of the ladder that a study belongs to; empty if its students are others."""
-    if set(spec.students) != {f"{STUDENT}{name}" for name in ladder()}:
+    """The column of the ladder that a study belongs to; empty if its students are others, or nothing is compared with equal shares."""
+    if set(spec.students) != {f"{STUDENT}{name}" for name in ladder()} or EQUAL not in {arm.name for arm in spec.arms}:
         return ""
     return COLUMNS["ladder" if set(DECOYS) <= set(spec.session.initial_config.cells) else "ladder-plain"]
 
