@@ -66,8 +66,9 @@ PREDICTED_DEPTHS = (
     "+2 points; GRPO 0, +2, +4, +2; GRPO with demonstrations +2, +3, +4, +2. Interaction: GRPO less imitation rises by 5 (2 to 8) from "
     "deepest to half."
 )
-DOSES = (0.02, 0.07, 0.12)
-"""Shares of each cell that a student did not lose, in the study of the doses; equal shares are a sixth."""
+DOSES = {"02": 0.02, "07": 0.07, "12": 0.12}
+"""Arms of the study of the doses, without their method -> the share of each cell that a student did not lose; equal shares are a sixth."""
+DOSED = ("imitation", "grpo")
 PREDICTED_DOSES = (
     "By imitation, .12 - .02: optimal +1.5 points (+0.5 to +2.5) over all cells, +4 (+2 to +6) over the four that were not lost; valid "
     "-0.5 (-2 to +1). By GRPO: optimal -0.3 (-1.3 to +0.7) and 0 (-1.5 to +1.5); valid -1 (-2.5 to +0.5). At .02 the four cells lose, "
@@ -234,11 +235,11 @@ def doses() -> StudySpec:
     plain = ladder(decoys=False)
     students, config = recipes_of_ladder(), plain.session.initial_config
     arms = []
-    for method in ("imitation", "grpo"):
+    for method in DOSED:
         changes = {"training": {**BY_METHOD[method], "steps": 36}}
-        for dose in DOSES:
-            configs = {f"student:{student}": best_for(config, recipe.weak, dose) for student, recipe in students.items()}
-            arms.append(Arm.model_validate({"name": f"{method}-{round(100 * dose):02}", "configs": configs} | changes))
+        for dose, share in DOSES.items():
+            configs = {f"student:{student}": best_for(config, recipe.weak, share) for student, recipe in students.items()}
+            arms.append(Arm.model_validate({"name": f"{method}-{dose}", "configs": configs} | changes))
         arms.append(Arm.model_validate({"name": f"{method}-equal", "engineer": "equal"} | changes))
     return plain.changed(
         title="What does preserving preserve? Shares of the cells that were not lost, by method",
@@ -248,7 +249,7 @@ def doses() -> StudySpec:
         prediction=PREDICTED_DOSES,
         stopping_rule="All 120 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
         "before the last session is done. If .12 - .02 by imitation is below +0.5 points of optimal plans, preserving cannot matter here.",
-        primary=[{"arm": f"{method}-12", "than": f"{method}-02", "outcome": "optimal"} for method in ("imitation", "grpo")],
+        primary=[{"arm": f"{method}-12", "than": f"{method}-02", "outcome": "optimal"} for method in DOSED],
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from frozenlab.base import places
 from frozenlab.base.files import read_text, write_text
@@ -33,7 +34,7 @@ from frozenlab.experiments.studies.statistics import Effect, mean_of
 from frozenlab.experiments.studies.store import Study, outcomes
 from frozenlab.experiments.studies.tables import recorded_report
 from recipes import preset_seeds
-from recipes.confirm import AXES, BY_METHOD, DEPTHS, DOSES
+from recipes.confirm import AXES, BY_METHOD, DEPTHS, DOSED, DOSES
 
 README = places.ROOT / "README.md"
 FINDINGS = places.ASSETS / "findings.md"
@@ -55,7 +56,6 @@ LADDER_ARMS = (
 """The arms of the ladder that are compared; the study without decoys has not all of them."""
 TURNED = ("deepest", "half")
 """The depths between which GRPO's gain over imitation's is compared."""
-DOSED = ("imitation", "grpo")
 DOSES_BOARDS, DOSES_BEFORE = (f"assets/studies/doses/{name}.parquet" for name in ("boards", "before"))
 Figures = dict[str, tuple[str, str]]
 """Name -> the figure as README writes it, and the table that it comes from."""
@@ -224,30 +224,28 @@ def of_depths() -> Figures:
 
 def of_doses() -> Figures:
     """What each share of the cells that were not lost wins: over all cells, over those that were lost, and over the others."""
-    found, which = dict[str, tuple[str, str]](), {"": None, ", lost": True, ", kept": False}
+    found: Figures = {}
+    boards, before = (pd.read_parquet(places.ROOT / name) for name in (DOSES_BOARDS, DOSES_BEFORE))
+    lost, kept = were_lost(boards), before[~were_lost(before)]
     for measure in MEASURES:
         of = "" if measure == "valid" else f", {measure}"
-        for words, lost in which.items():
-            table = outcomes(of_kind(pd.read_parquet(places.ROOT / DOSES_BOARDS), lost), measure)
+        for words, rows in (("", boards), (", lost", boards[lost]), (", kept", boards[~lost])):
+            table = outcomes(rows, measure)
             for method in DOSED:
-                for arm, than in (("12", "02"), ("equal", "12"), *((f"{round(100 * dose):02}", "equal") for dose in DOSES)):
+                for arm, than in (("12", "02"), *((dose, "equal") for dose in DOSES)):
                     won = contrast(table, [f"{method}-{arm}"], [f"{method}-{than}"])
                     found |= effect(won, f"doses {method} {arm} - {than}{words}{of}", DOSES_BOARDS)
-        before = of_kind(pd.read_parquet(places.ROOT / DOSES_BEFORE), False)
-        after = of_kind(pd.read_parquet(places.ROOT / DOSES_BOARDS), False)
         for method in DOSED:
-            least = pd.concat([before.assign(arm="before"), after[after["arm"] == f"{method}-02"].assign(arm="after")])
-            found |= effect(
-                contrast(outcomes(least, measure), ["after"], ["before"]), f"doses {method} 02, before to after{of}", DOSES_BEFORE
-            )
+            table = outcomes(pd.concat([kept.assign(arm="before"), boards[~lost & (boards["arm"] == f"{method}-02")]]), measure)
+            won = contrast(table, [f"{method}-02"], ["before"])
+            found |= effect(won, f"doses {method} 02, before to after{of}", DOSES_BEFORE)
     return found
 
 
-def of_kind(boards: pd.DataFrame, lost: bool | None) -> pd.DataFrame:
-    """The answers to boards of all cells, or of those that a student of the ladder had lost, or had not."""
-    weak = {student: set(recipe.weak) for student, recipe in recipes_of_ladder().items()}
-    own = [cell in weak[student] for student, cell in zip(boards["student"], boards["config_cell"], strict=True)]
-    return boards if lost is None else boards[np.array(own) == lost]
+def were_lost(boards: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether each board is of a cell that its student, one of the ladder's, had lost."""
+    weak = {student: recipe.weak for student, recipe in recipes_of_ladder().items()}
+    return np.array([cell in weak[student] for student, cell in zip(boards["student"], boards["config_cell"], strict=True)])
 
 
 def doses_picture() -> str:
@@ -256,9 +254,8 @@ def doses_picture() -> str:
     for method, word in zip(DOSED, ("imitation", "GRPO"), strict=True):
         for measure in MEASURES:
             table = outcomes(boards, measure)
-            own = [contrast(table, [f"{method}-{round(100 * dose):02}"], [f"{method}-equal"]) for dose in DOSES]
-            lines[f"{word}, {measure}"] = [*own]
-    return lines_picture([f"share {dose:.2f}".replace("0.", ".") for dose in DOSES], lines)
+            lines[f"{word}, {measure}"] = [contrast(table, [f"{method}-{dose}"], [f"{method}-equal"]) for dose in DOSES]
+    return lines_picture([f"share .{dose}" for dose in DOSES], lines)
 
 
 def of_sessions() -> Figures:

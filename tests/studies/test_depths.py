@@ -34,7 +34,7 @@ def test_a_comparison_is_shown_over_groups_of_students() -> None:
     columns, lines = by_what_was_left(report, "valid")
     assert has_depths(report) and not has_depths(report.model_copy(update={"left": {}}))
     assert columns == ["5 to 20 % left", "25 to 40 % left", "45 to 60 % left", "65 to 75 % left"]
-    won = lines["oracle - equal"]
+    won = lines["oracle", "equal"]
     assert [own and own.mean for own in won] == pytest.approx([0.4, 0.3, 0.0, 0.0], abs=0.05)
     assert [own and own.n for own in won] == [4, 4, 4, 3]
     table = depths_table(report, "valid")

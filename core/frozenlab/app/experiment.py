@@ -106,9 +106,11 @@ def page(
 def label(name: str, experiment: Experiment[Any]) -> str:
     """What the picker calls one."""
     about = f"{experiment.size_in_words} · " if experiment.size_in_words else ""
+    if name.startswith(RECORDED):
+        return f"{experiment.title} · {about}recorded"
     state = experiment.state()
     began = time.strftime(" · %d %b %H:%M", time.localtime(state.started)) if state.started else ""
-    return f"{experiment.title} · {about}{'recorded' if name.startswith(RECORDED) else state.status + began}"
+    return f"{experiment.title} · {about}{state.status}{began}"
 
 
 def choose(

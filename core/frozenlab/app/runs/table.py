@@ -212,7 +212,7 @@ def ticked_rows(frame: pd.DataFrame, config: dict[str, Any], order: list[str], o
         column_config=config,
         column_order=order,
         hide_index=True,
-        height=min(35 * (len(frame) + 1) + 3, 420),
+        height=markup.table_height(len(frame), 420),
         on_select="rerun",
         selection_mode="multi-row",
         placeholder="–",

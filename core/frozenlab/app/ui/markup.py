@@ -83,6 +83,11 @@ def table(
     )
 
 
+def table_height(rows: int, most: int) -> int:
+    """Pixels of a table's head and so many rows, so that none stands empty below them; one that is higher than ``most`` scrolls."""
+    return min(35 * (rows + 1) + 3, most)
+
+
 def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
     """Steps in order: the title, explanation, state and clock of each."""
     lines = (

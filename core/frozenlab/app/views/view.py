@@ -149,7 +149,7 @@ class View:
             self.columns(shown),
             key=key,
             hide_index=True,
-            height=min(35 * (len(shown) + 1) + 3, height),
+            height=markup.table_height(len(shown), height),
             on_select="rerun",
             selection_mode="single-row-required",
             selection_default={"selection": {"rows": [st.session_state[f"{key}-first"]]}},

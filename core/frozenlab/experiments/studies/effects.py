@@ -16,6 +16,7 @@ a seed, arms are compared within units, and intervals are over students (:func:`
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from contextlib import suppress
 from math import isnan, nan, sqrt
 from typing import TypeVar
 
@@ -52,6 +53,13 @@ def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[st
     own = {student: of_students[student] for student in outcomes["student"].unique() if student in of_students}
     students = tuple(OfStudent(student=student, **dict(mean_of(values))) for student, values in own.items())
     return clustered(list(own.values())).model_copy(update={"students": students})
+
+
+def contrast_so_far(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> Effect | None:
+    """The :func:`contrast`; None while no seed has all its arms."""
+    with suppress(ComparisonError):
+        return contrast(outcomes, plus, minus)
+    return None
 
 
 def units(rows: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 from frozenlab.base.numbers import MANY, interval, signed
 from frozenlab.experiments.students.menu import DECOYS, ladder
 from frozenlab.experiments.studies.design import EQUAL, ORACLE
-from frozenlab.experiments.studies.effects import contrast
+from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.pictures import lines_picture
 from frozenlab.experiments.studies.spec import StudySpec
@@ -39,8 +39,7 @@ def rates_of(report: StudyReport, measure: Measure) -> pd.DataFrame:
 def rungs(report: StudyReport, measure: Measure) -> Rungs:
     """What each arm won, the best first; empty without equal shares to compare with."""
     rates = rates_of(report, measure)
-    arms = list(rates["arm"].unique())
-    found = {arm: contrast(rates, [arm], [EQUAL]) for arm in arms if arm != EQUAL} if EQUAL in arms else {}
+    found = {arm: won for arm in rates["arm"].unique() if arm != EQUAL and (won := contrast_so_far(rates, [arm], [EQUAL]))}
     return dict(sorted(found.items(), key=lambda rung: -rung[1].mean))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from frozenlab.experiments.studies.effects import (
     board_bootstrap,
     compare,
     contrast,
+    contrast_so_far,
     mean_over,
     sentence,
     tried,
@@ -157,8 +157,8 @@ def confirmatory(boards: pd.DataFrame, spec: StudySpec, configs: Configs | None 
     """The primary comparisons of a study that can be made already, corrected for their number."""
     found: dict[Primary, Effect] = {}
     for primary in spec.primary:
-        with suppress(ComparisonError):  # an arm of it is not finished
-            found[primary] = contrast(outcomes(boards, primary.outcome), [primary.arm], [primary.than])
+        if made := contrast_so_far(outcomes(boards, primary.outcome), [primary.arm], [primary.than]):
+            found[primary] = made
     doses = {primary: dose([(primary.arm, primary.than)], configs, spec) if configs else None for primary in found}
     found = without_contrast(found, {primary for primary, how_far in doses.items() if how_far == 0})
     rows = [
