@@ -31,6 +31,7 @@ def test_a_comparison_is_shown_over_groups_of_students() -> None:
     """The oracle gains 40 points over students with little left and nothing over the others."""
     boards = imagined(SPEC, lambda cell: 0.5 + 0.4 * (cell.arm.name == "oracle" and LEFT[cell.label] < 0.4), boards=400)
     report = imagined_report(SPEC, boards, left=LEFT)
+    assert not has_depths(imagined_report(SPEC, boards[boards["arm"] != "oracle"], left=LEFT)), "its arm is not finished"
     columns, lines = by_what_was_left(report, "valid")
     assert has_depths(report) and not has_depths(report.model_copy(update={"left": {}}))
     assert columns == ["5 to 20 % left", "25 to 40 % left", "45 to 60 % left", "65 to 75 % left"]

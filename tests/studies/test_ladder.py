@@ -24,6 +24,14 @@ def test_a_rung_is_what_an_arm_wins_over_equal_shares() -> None:
         assert won.n == len(won.students) == 15 and won.low < WINS[arm] < won.high
 
 
+def test_arms_that_no_student_has_both_of_are_not_compared() -> None:
+    spec = ladder_study(engineers=("lowest", "rules"))
+    boards = imagined(spec, lambda cell: 0.5 + WINS[cell.arm.name])
+    first = boards["student"].isin(["ladder-1", "ladder-2"])
+    there = boards[(boards["arm"] == "lowest") | ((boards["arm"] == "rules") & first) | ((boards["arm"] == "equal") & ~first)]
+    assert list(rungs(imagined_report(spec, there), "valid")) == ["lowest"]
+
+
 def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     own = report(decoys=False)
     assert column_of(own.spec) == "without decoys" and "oracle" not in own_rungs(own, "valid")
