@@ -87,7 +87,7 @@ def draw_config(rng: np.random.Generator) -> Config:
     if style < ONE_TEAM + SEVERAL_TEAMS:
         return config_of(draw_teams(rng), (), rng)
     counts = [int(count) for count in rng.choice(COUNTS, int(rng.integers(1, 4)), replace=False)] if rng.random() < COUNTDOWN_CHANCE else []
-    kinds = {draw_kind(rng) for _ in range(int(rng.integers(1, MAX_CELLS - len(counts) + 1)))}
+    kinds = dict.fromkeys(draw_kind(rng) for _ in range(int(rng.integers(1, MAX_CELLS - len(counts) + 1))))  # a set would shuffle them
     return config_of(list(kinds), sorted(counts), rng)
 
 

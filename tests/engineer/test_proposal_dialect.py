@@ -133,6 +133,11 @@ def test_demonstrations_are_the_same_for_the_same_seed() -> None:
     assert list(demonstrations(5, seed=1)) != list(demonstrations(5, seed=2))
 
 
+def test_no_hash_of_python_decides_which_cell_gets_which_share() -> None:
+    _, config = drawn(7)
+    assert [round(cell.share, 3) for cell in config.cells.values()] == [0.086, 0.206, 0.069, 0.123, 0.231, 0.233, 0.051]
+
+
 @given(st.floats(0, 1))
 def test_percent_words_are_within_half_a_step(rate: float) -> None:
     assert abs(percent_value(percent_word(rate)) - rate) <= 0.0125 + 1e-12
