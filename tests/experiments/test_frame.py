@@ -30,6 +30,7 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.queue import dispatcher
+from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.cli.calls import answer, reason
@@ -112,6 +113,19 @@ def test_the_ninth_runs_in_the_queue_and_resumes_after_a_kill(store: SessionStor
     assert work_here(whole) == 0 and holes.state().status == "done", holes.state().error
     assert [row[0] for row in holes.rows()] == [row[0] for row in whole.rows()] and len({row[1] for row in holes.rows()}) == 2
     assert (holes.dir / "report.json").read_text() == (whole.dir / "report.json").read_text()
+
+
+def test_any_kind_says_how_long_the_rest_takes(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder, now = JobRecorder(Holes.create(HolesSpec(), store)), [100.0]
+    monkeypatch.setattr("frozenlab.jobs.recorder.time.time", lambda: now[0])
+    recorder.state.progress = 0.2  # by a worker before this one
+    recorder.begin()
+    assert recorder.state.seconds_left is None
+    now[0] = 130.0
+    recorder.tell(0.5)
+    assert recorder.job.state().seconds_left == pytest.approx(50)
+    recorder.end("done")
+    assert recorder.job.state().seconds_left is None
 
 
 def test_the_ninth_has_a_page_a_command_and_references(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:

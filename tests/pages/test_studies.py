@@ -246,10 +246,10 @@ def test_a_study_file_is_the_beginning_of_a_form(started: list[tuple[StudySpec, 
 
 
 def test_the_smallest_effect_that_matters_and_what_is_expected_are_written_down_first(started: list[tuple[StudySpec, int]]) -> None:
-    app = form(kind="guard", matters__guard=2.5, prediction="loose moves as far as usual")
+    app = form(kind="guard", matters__guard=2.5, title__guard="How far?", prediction="loose moves as far as usual")
     assert "frozenlab study study.json" in words(app)
     spec = begin(app, started)
-    assert spec.smallest_effect == pytest.approx(0.025) and spec.prediction == "loose moves as far as usual"
+    assert (spec.title, spec.smallest_effect) == ("How far?", pytest.approx(0.025)) and spec.prediction == "loose moves as far as usual"
 
 
 def test_a_study_says_first_what_it_can_see_and_what_was_expected() -> None:

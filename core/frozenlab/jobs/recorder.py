@@ -28,10 +28,17 @@ class JobRecorder(Generic[AnyJob]):
     """Gets the part of the work that is done, 0..1, whenever it is recorded."""
     on_event: Callable[[dict[str, Any]], None] | None = None
     """Gets each event of a session, for a terminal that follows along."""
+    began_at: tuple[float, float] | None = None
+    """When the work took up its pace in this process, in seconds, and the part that was done by then."""
 
     def __init__(self, job: AnyJob) -> None:
         self.job = job
         self.state = self.fresh_state()
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the pace of the work from here on says how long the rest will take."""
+        return True
 
     def fresh_state(self) -> WorkerState:
         """The state of a job when its work begins or resumes in this process."""
@@ -46,12 +53,12 @@ class JobRecorder(Generic[AnyJob]):
         keep_origin(self.job.dir)
         self.write()
 
-    def tell(self, progress: float, seconds_left: float | None = None) -> None:
+    def tell(self, progress: float) -> None:
         """Record the part of the work that is done, 0..1. Raises Stopped if the job was asked to stop."""
         if self.on_progress is not None:
             self.on_progress(progress)
         self.stop_if_asked()
-        self.state.progress, self.state.seconds_left = progress, seconds_left
+        self.state.progress = progress
         self.write()
 
     def keep_all(self, new: Iterable[Answer], known: list[Answer], total: int, write: Callable[[list[Answer]], None]) -> None:
@@ -64,15 +71,14 @@ class JobRecorder(Generic[AnyJob]):
 
         Raises Stopped if the job was asked to stop.
         """
-        at_first, began, written = len(known), time.monotonic(), 0.0
+        at_first, written = len(known), 0.0
         try:
             for answer in new:
                 known.append(answer)
                 if time.monotonic() - written > EVERY:
                     write(known)
                     written = time.monotonic()
-                pace = (time.monotonic() - began) / (len(known) - at_first)
-                self.tell(len(known) / total, pace * (total - len(known)))
+                self.tell(len(known) / total)
         finally:
             if len(known) > at_first:
                 write(known)
@@ -100,6 +106,12 @@ class JobRecorder(Generic[AnyJob]):
             print(f"that it failed could not be written down: {unwritten}", file=sys.stderr)
 
     def write(self) -> None:
-        """Replace ``state.json``; every write is a heartbeat."""
-        self.state.heartbeat = time.time()
+        """Replace ``state.json`` after another look at how long the rest will take; every write is a heartbeat."""
+        state, now = self.state, time.time()
+        if self.began_at is None:
+            self.began_at = (now, state.progress) if self.under_way else None
+        elif state.status == "running" and state.progress > self.began_at[1]:
+            began, part = self.began_at
+            state.seconds_left = (now - began) * (1 - state.progress) / (state.progress - part)
+        state.heartbeat = now
         store_state(self.job.dir, self.state)

@@ -61,9 +61,6 @@ class Recorder(JobRecorder[Session]):
         """What is wrong with the newest results, or with the boards that give them."""
         self.alarmed: set[str] = set()
         """Rules that have given an alarm: each gives one event a session."""
-        self.began = time.time()
-        self.began_at: float | None = None
-        """Progress when this worker took over, from which the time left is estimated."""
         self.base, self.validation, self.share_of_stage = parts_of(session.spec)
         self.tracking = Tracking(session, lambda why: self.event("tracking", why=why))
         super().__init__(session)
@@ -77,6 +74,11 @@ class Recorder(JobRecorder[Session]):
             steps=self.job.spec.training.steps,
             phase_since=time.time(),
         )
+
+    @property
+    def under_way(self) -> bool:
+        """What comes before the first step has another pace than the rest."""
+        return self.state.phase == "training" and bool(self.state.step)
 
     # --- called by the loop ---------------------------------------------------------------------------------------
 
@@ -227,12 +229,3 @@ class Recorder(JobRecorder[Session]):
         write_text(self._stage_dir(stage) / "metrics.jsonl", "".join(map(json_line, earlier.values())))
         table = self.job.completions(stage)
         return [] if table is None else table[table["training_step"] < step].to_dict("records")
-
-    def write(self) -> None:
-        """Replaces ``state.json`` after another look at how long it will take; every write is a heartbeat."""
-        state = self.state
-        if self.began_at is None and state.phase == "training" and state.step:
-            self.began, self.began_at = time.time(), state.progress
-        elif self.began_at is not None and state.progress > self.began_at and state.status == "running":
-            state.seconds_left = (time.time() - self.began) * (1 - state.progress) / (state.progress - self.began_at)
-        super().write()

@@ -163,7 +163,8 @@ def start_form() -> None:
             return
         left = {arm.name for arm in arms}
         primary = [one for one in made.primary if {one.arm, one.than} <= left]
-        spec = made.changed(arms=arms, primary=primary, smallest_effect=matters / 100, prediction=prediction)
+        title = many.text_input("Title", key=f"study-title-{own}", **KEPT, max_chars=120, placeholder=made.title).strip() or made.title
+        spec = made.changed(title=title, arms=arms, primary=primary, smallest_effect=matters / 100, prediction=prediction)
         if session is not None and (test := spec.session.test) is not None:
             boards = few.number_input(
                 "Test boards of each cell", 1, 10_000, test.boards_per_cell, key=f"study-test-{base}", **KEPT,
@@ -177,7 +178,7 @@ def start_form() -> None:
     if kind in VARIED_SECTIONS:
         arms_table(spec.arms, spec.session.sections)
     usual_test = session is None or spec.session.test == (session.test or session.suite)
-    ready(spec, kind, base if usual_test and spec.arms == made.arms else "", jobs)
+    ready(spec, kind, base if usual_test and (spec.title, spec.arms) == (made.title, made.arms) else "", jobs)
 
 
 def usual_margin(kind: str) -> float:

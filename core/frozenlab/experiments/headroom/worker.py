@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -64,8 +63,7 @@ class Work:
         students = range(len(spec.students)) if spec.probes else ()
         matrices = [student for student in students if measurement.influence(student) is None]
         known = {Fork.of(row) for row in self.rows}
-        self.done = self.at_first = len(students) - len(matrices) + len(known)
-        self.began = time.monotonic()
+        self.done = len(students) - len(matrices) + len(known)
         self.measure([*matrices, *(fork for fork in menu_forks(spec) if fork not in known)])
         if spec.forks and spec.forks.doses:
             self.measure([fork for fork in dose_forks(spec, self.rows) if fork not in known])
@@ -92,10 +90,8 @@ class Work:
         self.done += 1
 
     def tell(self) -> None:
-        """Writes the progress, with the time that is left at this pace; a heartbeat too. Raises Stopped if asked to stop."""
-        total, done = self.recorder.job.total, self.done + sum(self.matrices_begun[:])
-        new = done - self.at_first
-        self.recorder.tell(done / total, (time.monotonic() - self.began) / new * (total - done) if new else None)
+        """Writes the progress; a heartbeat too. Raises Stopped if asked to stop."""
+        self.recorder.tell((self.done + sum(self.matrices_begun[:])) / self.recorder.job.total)
 
 
 def begin(keeper: int, matrices_begun: SynchronizedArray[float]) -> None:
