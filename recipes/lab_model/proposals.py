@@ -87,8 +87,8 @@ def draw_config(rng: np.random.Generator) -> Config:
     if style < ONE_TEAM + SEVERAL_TEAMS:
         return config_of(draw_teams(rng), (), rng)
     counts = [int(count) for count in rng.choice(COUNTS, int(rng.integers(1, 4)), replace=False)] if rng.random() < COUNTDOWN_CHANCE else []
-    kinds = dict.fromkeys(draw_kind(rng) for _ in range(int(rng.integers(1, MAX_CELLS - len(counts) + 1))))  # a set would shuffle them
-    return config_of(list(kinds), sorted(counts), rng)
+    many = int(rng.integers(1, MAX_CELLS - len(counts) + 1))
+    return config_of(list(dict.fromkeys(draw_kind(rng) for _ in range(many))), sorted(counts), rng)  # a set would shuffle them
 
 
 def draw_teams(rng: np.random.Generator) -> list[BoardKind]:

@@ -15,7 +15,7 @@ from frozenlab.experiments.students.menu import DECOYS, ladder
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.arms import CONTROLS, control_arms
 from frozenlab.experiments.studies.grid import StudyError
-from frozenlab.experiments.studies.noise import detectable_effect, student_noise
+from frozenlab.experiments.studies.noise import detectable_effect, student_noise, visible
 from frozenlab.experiments.studies.presets import best_for, engineers_study, ladder_study, students_study
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.models.folders import student_label
@@ -105,7 +105,7 @@ def test_the_noise_of_students_and_of_seeds_is_told_apart() -> None:
     of_student = rng.normal(0, 0.03, (students, 1, arms))
     table = 0.5 + of_unit + of_student + rng.normal(0, 0.05, (students, seeds, arms))
     rows = [(f"a{arm}", f"s{student}", seed, table[student, seed, arm]) for student, seed, arm in np.ndindex(table.shape)]
-    found = student_noise(pd.DataFrame(rows, columns=["arm", "student", "seed", "value"]))
+    found = student_noise(pd.DataFrame(rows, columns=["arm", "student", "seed", "value"]), 300, 0.1)
     assert found.between_students == pytest.approx(0.03**2, rel=0.15) and found.between_seeds == pytest.approx(0.05**2, rel=0.05)
 
 
@@ -113,5 +113,8 @@ def test_a_study_on_students_says_beforehand_what_it_can_see(store: SessionStore
     spec = study(store, "never-saw-4", "never-saw-5")
     said = detectable_effect(spec)
     assert said.startswith("With 2 students and 6 seeds this study can detect effects of ") and "from student to student" in said
+    few = spec.changed(session=spec.session.changed(test=spec.session.suite.model_copy(update={"boards_per_cell": 5})))
+    seen, blurred = visible(spec), visible(few)
+    assert seen and blurred and blurred.effect > 1.2 * seen.effect, "with few boards it sees less"
     alone = engineers_study(3).changed(students=["student:never-saw-4"])
     assert "with one student" in detectable_effect(alone)

@@ -21,6 +21,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -43,14 +44,20 @@ class StudentNoise:
 
     between_students: float
     between_seeds: float
+    boards: int
+    """Test boards of a session."""
+    turned: float
+    """Share of boards on which only one of two arms of a student and seed is right."""
 
-    def deviation(self, seeds: int) -> float:
-        """Standard deviation over students of the difference of two arms, each the mean of so many seeds.
+    def deviation(self, seeds: int, boards: int) -> float:
+        """Standard deviation over students of the difference of two arms, each the mean of so many seeds with so many boards each.
 
-        >>> StudentNoise(0.0, 0.0004).deviation(2)
-        0.02
+        >>> noise = StudentNoise(0.0, 0.0004, boards=300, turned=0.12)
+        >>> round(noise.deviation(2, 300), 3), round(noise.deviation(2, 60), 3)
+        (0.02, 0.035)
         """
-        return sqrt(2 * (self.between_students + self.between_seeds / seeds))
+        fewer = self.turned * max(0.0, 1 / boards - 1 / self.boards)
+        return sqrt(2 * self.between_students + (2 * self.between_seeds + fewer) / seeds)
 
 
 def recorded_student_noise() -> dict[str, StudentNoise]:
@@ -58,7 +65,7 @@ def recorded_student_noise() -> dict[str, StudentNoise]:
     return {study.id: _student_noise(study.dir / BOARDS) for study in Study.shipped() if study.spec.students and study.spec.seeds[1:]}
 
 
-def student_noise(rates: pd.DataFrame) -> StudentNoise:
+def student_noise(rates: pd.DataFrame, boards: int, turned: float) -> StudentNoise:
     """From a row per session: ``arm, student, seed, value``, as :func:`outcomes` gives it; units that lack an arm are left out."""
     wide = rates.pivot(index=["student", "seed"], columns="arm", values="value").dropna()
     left = wide.sub(wide.mean(axis=1), axis=0)  # without what the unit does to all arms
@@ -67,10 +74,17 @@ def student_noise(rates: pd.DataFrame) -> StudentNoise:
     seeds = len(wide) / students
     within = square_sum(left - left.groupby("student").transform("mean")) / (students * (arms - 1) * (seeds - 1))
     between = seeds * square_sum(means - means.mean()) / ((students - 1) * (arms - 1))
-    return StudentNoise(max(0.0, (between - within) / seeds), within)
+    return StudentNoise(max(0.0, (between - within) / seeds), within, boards, turned)
 
 
-_student_noise = Kept(lambda path: student_noise(outcomes(pd.read_parquet(regular(path)))), 20)
+def student_noise_of(path: Path) -> StudentNoise:
+    """The noise of a study with students, from its table of boards."""
+    boards = pd.read_parquet(regular(path), columns=["arm", "student", "seed", "board_id", "cell", "valid"])
+    of_session = len(boards) // len(boards[["arm", "student", "seed"]].drop_duplicates())
+    return student_noise(outcomes(boards), of_session, turned(boards, ["student", "seed"], "arm"))
+
+
+_student_noise = Kept(student_noise_of, 20)
 
 
 def square_sum(table: pd.DataFrame) -> float:
@@ -122,9 +136,7 @@ def visible(spec: StudySpec) -> Visible | None:
         return visible_over_students(spec) if len(spec.students) > 1 else None
     if len(spec.seeds) < 2:
         return None
-    suite = spec.session.test or spec.session.suite
-    boards = suite.boards_per_cell * len(suite.cells)
-    recorded = recorded_noise()
+    boards, recorded = boards_of(spec), recorded_noise()
     alike = {name: one for name, one in recorded.items() if one.like(spec)}
     if alike:
         fewer = [one.turned_between_arms * max(0.0, 1 / boards - 1 / one.boards) for one in alike.values()]
@@ -140,10 +152,16 @@ def visible(spec: StudySpec) -> Visible | None:
     return Visible(len(spec.seeds), deviation, smallest_visible(deviation, len(spec.seeds)), f"{source} {recordings(alike or recorded)}")
 
 
+def boards_of(spec: StudySpec) -> int:
+    """On how many boards each of its sessions is measured."""
+    suite = spec.session.test or spec.session.suite
+    return suite.boards_per_cell * len(suite.cells)
+
+
 def visible_over_students(spec: StudySpec) -> Visible:
     """The same for a study whose units are students, each the mean of its seeds."""
     recorded, seeds, students = recorded_student_noise(), len(spec.seeds), len(spec.students)
-    deviation = sqrt(float(np.mean([noise.deviation(seeds) ** 2 for noise in recorded.values()])))
+    deviation = sqrt(float(np.mean([noise.deviation(seeds, boards_of(spec)) ** 2 for noise in recorded.values()])))
     source = f"cautiously estimated from {recordings(recorded)}"
     return Visible(seeds, deviation, smallest_visible(deviation, students), source, students)
 
@@ -203,7 +221,7 @@ def noise_of(study: Study) -> Noise:
 _noise = Kept(lambda path: noise_of(Study(path.parent)), 20)
 
 
-def turned(boards: pd.DataFrame, within: str, between: str) -> float:
+def turned(boards: pd.DataFrame, within: str | list[str], between: str) -> float:
     """The mean share of boards on which only one of two sessions is right, over pairs with the same ``within`` and different
     ``between``."""
     parts = []
