@@ -25,8 +25,6 @@ from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.engineer.sections.failures import fault_words
-from frozenlab.engineer.sentences import capitalised
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -36,7 +34,7 @@ Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
-CLAIMS_SHOWN, KNOBS_SHOWN, FAULTS_SHOWN = 2, 6, 2
+CLAIMS_SHOWN, KNOBS_SHOWN, FAULTS_SHOWN = 2, 6, 3
 """What can be read from the last row of a room."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
@@ -256,7 +254,7 @@ def what_failed(story: Story) -> Scene | None:
 
 
 def what_it_read(story: Story) -> Scene | None:
-    """The line of evidence that says most, large."""
+    """The line of evidence that says most, large, and what became of the boards that it speaks of, as bars."""
     moment = story.moment
     if moment.context is None or not moment.context.lines:
         return None
@@ -268,13 +266,19 @@ def what_it_read(story: Story) -> Scene | None:
     engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
     lit = "; its answer cites this one" if line.id in cited else ""
     family = family_of(moment.session.spec.initial_config.family)
-    named = [fault for fault in line.numbers if fault in family.faults][:FAULTS_SHOWN]
-    meant = [f"{capitalised(fault_words(fault))}: {family.outcomes[fault].label}." for fault in named]
+    faults = [fault for fault in line.numbers if fault in family.faults][:FAULTS_SHOWN]
+    n = line.numbers.get("n", 0.0)  # a worked case has none
+    named = {"valid": "valid plan"} | {fault: family.outcomes[fault].label for fault in faults}
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
         "text": typeset(line.text),
-        "note": " ".join([f"One of the {len(every)} lines that it reads{lit}.", *meant]),
+        "rows": [
+            {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "worst": name in faults[:1]}
+            for name, label in named.items()
+            if n and name in line.numbers
+        ],
+        "note": f"One of the {len(every)} lines that it reads{lit}.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
     }
 

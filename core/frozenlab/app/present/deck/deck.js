@@ -288,7 +288,7 @@ class Deck {
   }
 
   bars({ rows }, body) {
-    const list = made("dl", "", undefined, body);
+    const list = made("dl", "rates", undefined, body);
     for (const { name, part, label, worst } of rows) {
       made("dt", "", name, list);
       const bar = made("i", worst ? "worst" : "", undefined, made("dd", "track", undefined, list));
@@ -321,8 +321,9 @@ class Deck {
     this.sentence.textContent = sentence;
   }
 
-  quote({ text }, body) {
+  quote({ text, rows }, body) {
     made("p", "", text, body);
+    this.bars({ rows }, body);
   }
 
   // A single board takes the whole height: the words stand beside it.
