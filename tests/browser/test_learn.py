@@ -114,6 +114,7 @@ def test_no_exercise_is_solved_by_a_click_on_each_goal(shared_app: App, page: Pa
 def test_the_flood_runs_from_the_goal_that_the_reader_chooses(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn")
     page.get_by_role("button", name="Show me how it can go").click()
+    expect(page.get_by_role("heading", name="Look")).to_be_in_viewport()
     says = page.locator(".flood p")
     expect(says).to_have_text("From the start, the cell with the dashed ring, 12 steps are left.")
     page.get_by_role("button", name="(0, 1)").click()

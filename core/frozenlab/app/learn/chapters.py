@@ -37,7 +37,7 @@ CHAPTERS = (
         "One agent",
         "In multi-agent path finding (MAPF) several robots cross a board at the same time and never meet. First, one alone: "
         "it wants to reach its goal, the square with its number. In each step it goes to a neighbouring cell, or waits. Hatched cells are "
-        "holes. The fewest steps are found by flooding the board from the goal: each cell gets the number of steps that are left from "
+        "holes.\n\nThe fewest steps are found by flooding the board from the goal: each cell gets the number of steps that are left from "
         "there, and the agent always goes to a smaller number.",
         pictures.flood,
         lambda: Steering("Bring the agent to its goal in as few steps as possible.", boards.LONG_WAY),
@@ -49,8 +49,8 @@ CHAPTERS = (
         "meeting",
         "Two on one cell",
         "With several agents the shortest paths are no longer enough. All agents move at the same time, and no two may be on one cell at "
-        "the same step. That is a *vertex conflict*. An agent on its goal still blocks the cell. It may leave its goal again, for instance "
-        "to let another agent pass, but at the end it must be there.",
+        "the same step. That is a *vertex conflict*.\n\nAn agent on its goal still blocks the cell. It may leave its goal again, for "
+        "instance to let another agent pass, but at the end it must be there.",
         pictures.meeting,
         lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.SAME_CELL),
         "No two agents on one cell at the same step; an agent on its goal counts, too.",
@@ -61,8 +61,8 @@ CHAPTERS = (
         "swapping",
         "Swapping places",
         "Two agents that face each other cannot change places: they would meet on the edge between their cells. That is an *edge "
-        "conflict*; Stern et al. 2019 call it a swapping conflict. Following another agent is allowed: a cell may be entered in the very "
-        "step in which it is left.",
+        "conflict*; Stern et al. 2019 call it a swapping conflict.\n\nFollowing another agent is allowed: a cell may be entered in the "
+        "very step in which it is left.",
         pictures.swapping,
         lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.NARROW),
         "Agents cannot swap cells, but one may follow another, and a whole circle may go round.",
@@ -73,7 +73,7 @@ CHAPTERS = (
     Chapter(
         "waiting",
         "When waiting is best",
-        "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass. "
+        "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass.\n\n"
         "On some boards every plan with the fewest steps makes some agent wait before it arrives; we say that such a board *must wait*. "
         "Agents that never wait cannot reach its best makespan.",
         pictures.waiting,
@@ -89,8 +89,8 @@ CHAPTERS = (
         "Two ways to count",
         "What is the best plan? The *makespan* counts the steps until all agents are on their goals for good: when is the team done? The "
         "*sum of costs* counts these steps for each agent alone and adds them up. So every wait counts, even one on the goal if the agent "
-        "leaves it again; only standing there for good is free. A plan may be the best by one count and not by the other. Often one plan "
-        "is the best by both; on this board none is.",
+        "leaves it again; only standing there for good is free.\n\nA plan may be the best by one count and not by the other. Often one "
+        "plan is the best by both; on this board none is.",
         pictures.aims,
         lambda: Steering(
             "Find a plan with the smallest **sum of costs**. It may take more steps until the last agent arrives.",
@@ -107,7 +107,7 @@ CHAPTERS = (
         "Time is the third axis",
         "How does one agent plan among others that move? A state is a cell at a step. From a cell the agent goes to a neighbouring cell "
         "or stays, and either takes one step of time. The path of another agent reserves its cells at their steps, and nobody may swap "
-        "cells with it. *Space-time A∗* searches these states, with the steps that are left from a cell as its estimate. A cell that is "
+        "cells with it.\n\n*Space-time A∗* searches these states, with the steps that are left from a cell as its estimate. A cell that is "
         "free now may be taken later, so a wait is a move like any other, and a goal counts only when nobody comes through it any more.",
         planners.reservations,
         planners.earliest,
@@ -120,7 +120,7 @@ CHAPTERS = (
         "priorities",
         "One after the other",
         "To plan for all agents at once is hard. *Prioritized planning* lets them plan one after the other: each takes a shortest path "
-        "around the paths of those before it, and keeps it. That is quick. But an agent may find no path, and often that depends on the "
+        "around the paths of those before it, and keeps it. That is quick.\n\nBut an agent may find no path, and often that depends on the "
         "order. On some boards no order works, although there is a plan.",
         pictures.no_order,
         lambda: Ordering(
@@ -135,8 +135,8 @@ CHAPTERS = (
         "How big it gets",
         "Why not go through everything? Because there is too much of it. With each agent the number of ways in which the team can stand "
         "grows by a factor of the number of cells, and the number of joint moves by five. To find a plan of the smallest makespan or sum "
-        "of costs is *NP-hard*. A planner is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the best. "
-        "The next chapters give up one or the other, to save time.",
+        "of costs is *NP-hard*.\n\nA planner is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the "
+        "best. The next chapters give up one or the other, to save time.",
         planners.sizes,
         planners.what_hard_means,
         "To find the best plan is NP-hard; to find some plan is not, where every move can be undone.",
@@ -148,7 +148,7 @@ CHAPTERS = (
         "Conflict-Based Search",
         "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* begins with a node in which every "
         "agent takes a shortest path of its own. Where two of them collide, the node gets two children: at that step the first agent must "
-        "keep off in one, the second in the other, and plans anew. Every valid plan is below one of them or below both. Nodes that have "
+        "keep off in one, the second in the other, and plans anew. Every valid plan is below one of them or below both.\n\nNodes that have "
         "no children yet are open. The search always takes the cheapest of them. If that one has no conflict, its plan is the best: "
         "children never cost less than their parent, so nothing better is left.",
         pictures.searching,
@@ -165,8 +165,8 @@ CHAPTERS = (
         "Fast, and not optimal",
         "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most "
         "urgent one, which has been on its way the longest, takes its best. An agent that stands in the way inherits the priority and "
-        "plans next; if it cannot give way, the first one tries its next best cell. That takes only a moment for hundreds of agents. But "
-        "it looks only one step ahead: the plan may cost far more than the best one, and agents may block each other for good.",
+        "plans next; if it cannot give way, the first one tries its next best cell.\n\nThat takes only a moment for hundreds of agents. "
+        "But it looks only one step ahead: the plan may cost far more than the best one, and agents may block each other for good.",
         planners.pibt,
         planners.pibt_says,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
@@ -176,7 +176,7 @@ CHAPTERS = (
     Chapter(
         "lacam",
         "LaCAM: complete and fast",
-        "*LaCAM* searches over how the whole team stands, its configurations. It lets PIBT make the next step, and goes on from there. "
+        "*LaCAM* searches over how the whole team stands, its configurations. It lets PIBT make the next step, and goes on from there.\n\n"
         "When it comes back to a configuration, it demands another step from there: first one agent must go to a certain cell, then a "
         "second one too. It adds such constraints one by one, and only where they are needed, so that in the end every joint move is "
         "tried. That is as fast as PIBT where things are easy, and finds a plan wherever there is one.",
@@ -191,7 +191,7 @@ CHAPTERS = (
         "How much time buys how much",
         "A planner can trade cost for time. *ECBS* is Conflict-Based Search that also knows a lower bound for every node. "
         "Among all nodes that cost at most w times the smallest bound it takes the one with the fewest conflicts, and single paths may be "
-        "up to w times too long as well. Its plan costs at most w times the best. A plan that may cost a little more is often found far "
+        "up to w times too long as well.\n\nIts plan costs at most w times the best. A plan that may cost a little more is often found far "
         "sooner.",
         planners.bounded,
         planners.bounded_says,
@@ -204,7 +204,7 @@ CHAPTERS = (
         "Always improving",
         "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents that are in each other's way plan "
         "anew while all others keep their paths, and keeps the result if it costs no more. It does that again and again, thousands of "
-        "times in a few seconds. Such a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better "
+        "times in a few seconds.\n\nSuch a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better "
         "the plan.",
         planners.neighbourhoods,
         planners.neighbourhoods_say,
@@ -216,7 +216,7 @@ CHAPTERS = (
         "delays",
         "When somebody is late",
         "A plan is a timetable, and robots are late. If one is, and the others go on by the clock, they meet. What keeps a plan safe is "
-        "not its times but its order: which agent passes each cell first. So robots are told to enter a cell only when all that come "
+        "not its times but its order: which agent passes each cell first.\n\nSo robots are told to enter a cell only when all that come "
         "before them there have left it, or leave it in the same step. A delay is then passed on to those who have to wait, and nobody "
         "meets, whoever is late.",
         planners.delays,
@@ -230,8 +230,8 @@ CHAPTERS = (
         "warehouse",
         "The warehouse that never ends",
         "In a warehouse nobody is ever done: a robot that reaches its goal gets the next. That is *lifelong* MAPF. There is no makespan "
-        "and no sum of costs, for there is no end; what counts is the *throughput*, the goals reached per step. Here PIBT moves all robots "
-        "step by step. More robots reach more goals, until they get in each other's way.",
+        "and no sum of costs, for there is no end; what counts is the *throughput*, the goals reached per step.\n\nHere PIBT moves all "
+        "robots step by step. More robots reach more goals, until they get in each other's way.",
         planners.warehouse,
         planners.more_robots,
         "Lifelong MAPF counts throughput, and beyond some number more robots reach no more goals.",
@@ -243,7 +243,7 @@ CHAPTERS = (
         "model",
         "A model plans",
         "A language model does not search. It reads the board as words, and writes one word after the other: the cell of every agent at "
-        "each step. Only what it has learned keeps it from a hole or a collision. This one first imitated a solver's plans. Here "
+        "each step. Only what it has learned keeps it from a hole or a collision.\n\nThis one first imitated a solver's plans. Here "
         "it goes on with *reinforcement learning*: it writes several plans for a board, the rules judge them, and the better ones become "
         "likelier.",
         pictures.model,
@@ -256,10 +256,10 @@ CHAPTERS = (
         "engineer",
         "An engineer decides",
         "What should a model train on next? After each stage an *engineer* reads how the model did on boards that it never trained on, and "
-        "writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself. The kind that "
-        "fails most is not always the one to train on: on boards that are too hard no plan earns a reward, on those that are too easy all "
-        "plans earn the same, and what is learned on one kind of board may help on others. So an engineer predicts, and the next stage is "
-        "measured.",
+        "writes the next *config*: how many boards of which kind. In this lab the model that is trained can do that itself.\n\nThe kind "
+        "that fails most is not always the one to train on: on boards that are too hard no plan earns a reward, on those that are too easy "
+        "all plans earn the same, and what is learned on one kind of board may help on others. So an engineer predicts, and the next stage "
+        "is measured.",
         pictures.engineer,
         pictures.what_will_change,
         "The kind that fails most is not always the one to train on: predict, and then measure beside a twin.",

@@ -112,16 +112,18 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
         with beside:
             chapter.picture() if opened or chapter.before is None else chapter.before()
     elif opened:
-        st.header("Look", anchor=False)
-        chapter.picture()
+        with st.container(key="learn-picture"):
+            st.header("Look", anchor=False)
+            chapter.picture()
     onwards(chapter, lesson, opened or isinstance(exercise, Question))
-    if st.session_state.pop("learn-turned", False):
-        st.html(f"<script>{nav.TO_THE_TOP}</script>", unsafe_allow_javascript=True)
+    if there := st.session_state.pop("learn-scroll", ""):
+        st.html(f"<script>{there}</script>", unsafe_allow_javascript=True)
 
 
 def look(name: str) -> None:
-    """Opens the picture of a chapter for the rest of the visit."""
+    """Opens the picture of a chapter for the rest of the visit, and brings it into sight."""
     st.session_state["learn-opened"] = {*st.session_state.get("learn-opened", ()), name}
+    st.session_state["learn-scroll"] = nav.TO_THE_PICTURE
 
 
 def with_emphasis(html: str) -> str:
@@ -152,7 +154,7 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
 
 def go_to(name: str) -> None:
     st.query_params[address.CHAPTER] = name
-    st.session_state["learn-turned"] = True
+    st.session_state["learn-scroll"] = nav.TO_THE_TOP
 
 
 def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: DeltaGenerator) -> None:

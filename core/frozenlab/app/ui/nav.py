@@ -68,11 +68,13 @@ WHERE = "background:var(--fl-surface);font-weight:600"
 """The look of the menu's entry that led to a page which it does not list."""
 TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)"""
 """Scrolls to the top, for readers who come from far down another page."""
+TO_THE_PICTURE = """document.querySelector('.st-key-learn-picture')?.scrollIntoView()"""
+"""The same for the picture of a chapter, which opens below what the reader sees."""
 QR_SIDE = 12.5
 """Of the picture, in rem."""
 DIALOG = "_dialog"
 """Session-state entry: a dialog is open."""
-INLINE = (TO_THE_TOP,)
+INLINE = (TO_THE_TOP, TO_THE_PICTURE)
 """All scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
 
 
