@@ -24,10 +24,7 @@ from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.state import PHASE_WORDS
 
-LEAD = (
-    "FrozenLab trains a small language model at multi-agent path finding (MAPF): several agents cross a board at once and never meet. "
-    "After each stage the same model redesigns the environment it trains on."
-)
+LEAD = "A small language model learns to lead a team across a frozen lake, and after each stage redesigns what it trains on."
 LISTED = 12
 """Sessions shown before the reader asks for more."""
 MORE = 24
@@ -69,29 +66,19 @@ def doors(hero: Session | None) -> None:
     """The four ways into the lab."""
     with st.container(key="doors"):
         watch, learn, run, study = st.columns(4)
-    with door(
-        watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
-    ):
+    with door(watch, "Watch the story", "In two minutes: a model fails, trains, and changes what it trains on."):
         nav.button(
             "Watch it", "present", query={"session": hero.id, "play": FILM} if hero else None,
             key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P",
         )  # fmt: skip
         nav.button("Prepare a talk", "present", key="door-talk", icon=":material/co_present:")
-    with door(
-        learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. Alone or with a class, from zero."
-    ):
+    with door(learn, "Learn and play", "Steer a team past holes and each other. From zero, alone or with a class."):
         nav.button("Begin the course", "learn", key="door-learn", icon=":material/school:")
         nav.button("Play a board", "play", key="door-play", icon=":material/sports_esports:")
-    with door(
-        run, "Run an experiment", "Train the model on this machine, choose who designs its boards, and compare with n and intervals."
-    ):
+    with door(run, "Run an experiment", "Train the model on this machine, and choose who designs its boards."):
         sessions.start_quick_button()
         nav.button("Set one up", "train", query={"new": "1"}, key="door-train", icon=":material/tune:")
-    with door(
-        study,
-        "Take evidence away",
-        "Hide failures, statistics or earlier configs from the engineer. Does it decide worse?",
-    ):
+    with door(study, "Take evidence away", "Hide failures from whoever designs the boards. Do they decide worse?"):
         nav.button("Start an ablation", "studies", query={"new": "1"}, key="door-ablation", icon=":material/rule:")
         nav.button("What came of it", "studies", query={"study": RECORDED_ABLATION}, key="door-studies", icon=":material/insights:")
 
@@ -135,7 +122,7 @@ def what_training_did(session: Session) -> None:
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
         engineer = "it" if session.spec.engineer.kind == "policy" else who_is(session.spec.engineer.kind)
         st.markdown(
-            f"A small language model plans paths for a team on a frozen lake. It was "
+            f"In multi-agent path finding (MAPF) several agents cross a board at once and never meet. The model was "
             f"{BY_NAME[session.spec.training.method].learned}{took}, "
             f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**.{beside_twin(session)}"
         )
@@ -147,7 +134,7 @@ def what_training_did(session: Session) -> None:
         if (turned := view.turned(session)) is not None:
             first, last, stage = turned
             shown = [Shown(first, "before training"), Shown(last, f"after stage {stage}")]
-            view.play(shown, key="home-board", height=330, autoplay=True)
+            view.play(shown, key="home-board", height=300, autoplay=True)
 
 
 def beside_twin(session: Session) -> str:
