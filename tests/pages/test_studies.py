@@ -49,6 +49,7 @@ def test_a_recorded_study_opens_by_its_address(name: str, measure: str, view: st
     mixed = confounded(report.spec)
     assert [one.value for one in app.warning] == ["  \n".join(map(plain, mixed))][: bool(mixed)]
     said = words(app)
+    assert ("see below the figure" in said) == bool(mixed)
     answer = confirmed(report.confirmatory) if report.confirmatory else rates.verdict
     assert f"{report.cells} of {report.cells} sessions" in said and escape(answer) in said
     charts = app.get("plotly_chart")

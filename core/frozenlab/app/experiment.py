@@ -135,7 +135,7 @@ def choose(
     def pick() -> None:
         (go_to or partial(nav.put, name))(st.session_state[key])
 
-    picker.selectbox(words.one.capitalize(), list(found), key=key, format_func=label, on_change=pick)
+    picker.selectbox(words.one.capitalize(), list(found), key=key, format_func=label, on_change=pick, label_visibility="collapsed")
     return current
 
 

@@ -104,6 +104,8 @@ def show_report(report: StudyReport) -> None:
         view = experiment.chosen(Study, "view", views(report), "What to look at", VIEW_WORDS)
         measure = experiment.chosen(Study, "measure", MEASURES, "Rate", {})
     with foot:
+        if mixed := confounded(report.spec):
+            st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
         show_plan(report)
         downloads(report, view)
     report = report.for_people
@@ -131,14 +133,13 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     answer = rates.verdict
     if report.confirmatory:
         answer = confirmed(report.confirmatory)
-    also = f"{facts} · {report.results_from}. {detectable(rates)}"
+    mixed = " Some arms differ in more than one thing: see below the figure." if confounded(report.spec) else ""
+    also = f"{facts} · {report.results_from}. {detectable(rates)}{mixed}"
     st.html(f'<p class="fl-answer">{escape(answer)}</p><p class="fl-note">{escape(also)}</p>')
     if len(rates.curves) <= FEW_ARMS:
         st.caption(f"Final {measure} rate: {markup.plain('; '.join(f'{one.arm} {one.ends}' for one in rates.curves))}.")
     if report.missing:
         st.caption(f"An early study, which could see less than later ones: their answers are in *{ALL_FOUND}*, at the end of this page.")
-    if mixed := confounded(report.spec):
-        st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
 
 
 def show_plan(report: StudyReport) -> None:

@@ -14,14 +14,13 @@ from frozenlab.app.train.watch import STOPPING, session_view
 from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.keys import shortcuts
 from frozenlab.app.ui.sessions import origin_details
-from frozenlab.app.views.views import view_of
 from frozenlab.jobs import launcher
 from frozenlab.session import launch
 from frozenlab.session.session import Session
 from frozenlab.session.state import State
 from frozenlab.session.store import OFFERED
 
-LEAD = "It practises in stages, and after each it is tested on tasks that it has never seen."
+LEAD = "It practises in stages. After each it is tested on tasks that it has never seen, and its next practice is chosen."
 NEW_LEAD = "A small language model practises in stages. Choose what it practises first, and who decides what comes next."
 
 
@@ -46,11 +45,11 @@ def page() -> None:
         new_session_form(found)
     else:
         with picker:
-            session = sessions.session_picker(found)
+            session = sessions.session_picker(found, label_visibility="collapsed")
         if action.button("New session", type="primary", key="new", width="stretch"):
             st.session_state[NEW] = True
             st.rerun()
-        theme.under_question(f"{view_of(session.spec.tasks).idea} {LEAD}")
+        theme.under_question(LEAD)
         show_session(session)
     sessions.unreadable(store)
 

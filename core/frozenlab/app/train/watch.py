@@ -116,10 +116,8 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
     if state.status == "done":
         first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
         if first and last:
-            st.html(
-                f'<p class="fl-answer">Valid plans went from {first.percent} to <b>{last.percent}</b>.</p>'
-                f'<p class="fl-note">95 % intervals {first.percents} and {last.percents}, n = {last.n} {session.results_from}.</p>'
-            )
+            of = f"{last.n} {session.results_from}"  # the timeline above has the intervals
+            st.html(f'<p class="fl-answer">On {of}, valid plans went from {first.percent} to <b>{last.percent}</b>.</p>')
         return
     if state.live:
         live_beat(session, seen, beat(session, state), live=live, every=CLOCK if is_first_minute(session, state) else None)
@@ -153,8 +151,7 @@ def recorded_instead(session: Session) -> None:
 
 
 def curves(session: Session, state: State) -> None:
-    head, controls = st.columns([1, 1.6], vertical_alignment="bottom")
-    head.header(
+    st.header(
         "Learning",
         anchor=False,
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
@@ -167,15 +164,16 @@ def curves(session: Session, state: State) -> None:
     known = str(session.dir), measured
     tables = once(lambda: [session.metrics(stage) for stage in range(session.spec.stages)], "curve tables", *known)
     usual = "reward" if BY_NAME[session.spec.training.method].rewards else "loss"
-    with controls:
-        below, smooth = curve_controls(tables, usual)
+    figure = st.container()
+    below, smooth = curve_controls(tables, usual)
 
     def draw() -> Chart:
         steps = session.spec.training.steps
         stages = [StageCurve(stage_name(stage), table, steps, checks.get(stage)) for stage, table in enumerate(tables)]
         return training_curves(checks.get(None), stages, session.suite, smooth, below)
 
-    theme.chart(once(draw, "curves", *known, tuple(checks.items()), below, smooth), "curves")
+    with figure:
+        theme.chart(once(draw, "curves", *known, tuple(checks.items()), below, smooth), "curves")
 
 
 def newest_plan(session: Session, state: State, mark: Mark) -> None:
