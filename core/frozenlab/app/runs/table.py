@@ -165,7 +165,8 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     """The table, sorted by a click on a head; returns the runs that are ticked."""
     titles = [PIN * run.labels.pinned + no_formula(run.title) for run in shown]  # the table saves itself as CSV
     frame = pd.DataFrame({"run": titles} | {name: [COLUMNS[name][1](run) for run in shown] for name in columns})
-    config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width="medium", pinned=True)}
+    # Streamlit fades a pinned column: only where more columns are shown than usual, and so some out of sight.
+    config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width=230, pinned=len(columns) > len(USUAL))}
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
     for name in ("before", "after"):
         config[name] = st.column_config.ProgressColumn(
