@@ -1,7 +1,7 @@
 """README's findings: every figure, computed from the tables that ship in assets/.
 
     python -m recipes.findings            print every figure and where it comes from
-    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and three studies' pictures
+    python -m recipes.findings --readme   write README's table, assets/findings.md for the Studies page, and docs/instrument.md's pictures
 
 A test compares README with what this computes.
 """
@@ -57,27 +57,40 @@ LADDER_ARMS = (
 TURNED = ("deepest", "half")
 """The depths between which GRPO's gain over imitation's is compared."""
 DOSES_BOARDS, DOSES_BEFORE = (f"assets/studies/doses/{name}.parquet" for name in ("boards", "before"))
+STAGES_ARMS = ("taught", "rules", "uniform", "random", "again")
+READING = "assets/reading.csv"
 Figures = dict[str, tuple[str, str]]
 """Name -> the figure as README writes it, and the table that it comes from."""
 TABLE = """\
 | | claim | effect | 95 % interval | n | what it means |
 |---|---|---|---|---|---|
 | 1 | [On plain boards all skills are one](docs/instrument.md#what-was-wrong-before), and no config beat another; [mechanics and Countdown add skills](docs/instrument.md#what-came) | effective rank {plain rank}; {rank} | {plain rank interval}; {rank interval} | 9 of 15 cells; 8 of 9; one model | The first studies could not have found anything. What teaches what to this model says nothing about what a student has lost. |
-| 2 | [One short stage tells configs apart](docs/instrument.md#what-came): a student's best config beats its worst, and beats equal shares | {best - worst} points; {headroom} | {best - worst interval}; {headroom interval} | 10 students, noise {noise} points | Here the config matters. The best config for all is equal shares, so the second figure is also what knowing the student is worth. |
-| 3 | [What was lost comes back by its own boards](docs/instrument.md#what-came): all boards to it beat all boards to another cell | {matched} points | {matched interval} | 10 students | A fifth of the boards wins back {won back} of what was lost, half of what all of them win back. |
-| 4 | [Shown the failures, the lab model's engineer finds what was lost](docs/instrument.md#diagnosis-who-finds-the-missing-skill), as it was taught to; without evidence it guesses (chance 20 %) | {diagnosed} of answers; {guessed} | {diagnosed interval}; {guessed interval} | 10 students, 40 answers | It reads its evidence. So does one line of code: the lowest rate is what was lost in {lowest}. `rules` and `learnability` ({rules} to {learnability}) shun what looks hopeless; `learnability` cannot read failures. |
-| 5 | [Its shares beat equal shares](docs/instrument.md#what-came-of-the-fourth) at the same ratios, valid plans, as registered: at hole and wait ratio .2/.2; at .3/.5 | {taught-2-2 - equal-2-2} points; {taught-3-5 - equal-3-5} | {taught-2-2 - equal-2-2 interval}; {taught-3-5 - equal-3-5 interval} | 10 students, 210 sessions | Predicted +4 and +2. Two tests before, in which this was not planned, have {shares} ({shares interval}; 14 students). So this is what failures are worth to it, too: without them it mostly shares equally. |
-| 6 | [Harder boards alone](docs/instrument.md#what-came-of-the-fourth) beat equal shares, too: .3/.5 less .2/.2; under taught shares | {equal-3-5 - equal-2-2} points; {taught-3-5 - taught-2-2} | {equal-3-5 - equal-2-2 interval}; {taught-3-5 - taught-2-2 interval} | the same | The two do not add up (interaction {interaction}, {interaction interval}); both together win {taught-3-5 - equal-2-2} ({taught-3-5 - equal-2-2 interval}). The second test compared taught shares at .2/.2 with `uniform`, equal ones at .3/.5: {taught - uniform} ({taught - uniform interval}); here {taught-2-2 - equal-3-5} ({taught-2-2 - equal-3-5 interval}). |
-| 7 | [Preserving is worth optimal plans by imitation, and costs valid ones by GRPO](docs/instrument.md#what-came-of-the-doses): each cell that was not lost gets .12 of the boards instead of .02; optimal plans by imitation; by GRPO; valid plans by GRPO | {doses imitation 12 - 02, optimal} points; {doses grpo 12 - 02, optimal}; {doses grpo 12 - 02} | {doses imitation 12 - 02, optimal interval}; {doses grpo 12 - 02, optimal interval}; {doses grpo 12 - 02 interval} | 15 students, 120 sessions | Predicted +1.5, −0.3 and −1. At .02 the optimal plans of cells that were not lost change by {doses imitation 02, before to after, optimal} points by imitation and {doses grpo 02, before to after, optimal} by GRPO. The taught engineer gives them .06; its optimal plans less equal shares' are undecided (row 5's sessions: {taught-2-2 - equal-2-2, optimal}, {taught-2-2 - equal-2-2, optimal interval}). |
-| 8 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | as in row 5 | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
-| 9 | [It does not where some cells are low by nature](docs/instrument.md#what-came-of-the-ladder): taught shares less all boards to the lowest rate, with two such decoys in the config; without them | {ladder taught - lowest} points; {ladder taught - lowest, plain} | {ladder taught - lowest interval}; {ladder taught - lowest, plain interval} | 15 students, 195 sessions | Predicted +4.5 and +2. It is diagnosis, not hardness. Less equal shares, the rule has {ladder lowest - equal} ({ladder lowest - equal interval}), taught shares {ladder taught - equal} ({ladder taught - equal interval}) and {ladder taught - equal, plain} ({ladder taught - equal, plain interval}), an oracle {ladder oracle - equal} and {ladder oracle - equal, plain}: less to win than predicted (+3.5 and +4.5 for taught shares). |
-| 10 | [Boards belong to the failure by reinforcement learning, too](docs/instrument.md#what-came-of-the-depths): all boards to a lost cell less equal shares, valid plans, by GRPO; by GRPO with demonstrations; by imitation | {depths grpo} points; {depths shown-grpo}; {depths imitation} | {depths grpo interval}; {depths shown-grpo interval}; {depths imitation interval} | 24 students, 144 sessions | With demonstrations a deep loss gains most ({depths shown-grpo deepest}, {depths shown-grpo deepest interval}), a shallow one nothing ({depths shown-grpo shallow}, {depths shown-grpo shallow interval}). That GRPO alone gains less where little is left is undecided (interaction {depths interaction}, {depths interaction interval}; predicted +5). Imitation pays in optimal plans ({depths imitation, optimal}, {depths imitation, optimal interval}), GRPO does not ({depths grpo, optimal}, {depths grpo, optimal interval}). |
+| 2 | [One short stage tells configs apart](docs/instrument.md#what-came): a student's best config beats its worst; beats equal shares; all boards to what was lost beat all boards to another cell | {best - worst} points; {headroom}; {matched} | {best - worst interval}; {headroom interval}; {matched interval} | 10 students, noise {noise} points | Here the config matters. The best config for all is equal shares, so the second figure is also what knowing the student is worth. A fifth of the boards wins back {won back} of what was lost, half of what all of them win back. |
+| 3 | [Shown the failures, the lab model's engineer finds what was lost](docs/instrument.md#diagnosis-who-finds-the-missing-skill), as it was taught to; without evidence it guesses (chance 20 %); [change after 150 steps of GRPO on plans](docs/instrument.md#what-came-of-the-reading) | {diagnosed} of answers; {guessed}; {reading, 150 steps} points | {diagnosed interval}; {guessed interval}; {reading, 150 steps interval} | 10 students, 40 answers; 3 sessions, 200 pieces of evidence | It reads its evidence. So does one line of code: the lowest rate is what was lost in {lowest}. `rules` and `learnability` ({rules} to {learnability}) shun what looks hopeless; `learnability` cannot read failures. |
+| 4 | [Its shares beat equal shares](docs/instrument.md#what-came-of-the-fourth) at the same ratios, valid plans, as registered: at hole and wait ratio .2/.2; at .3/.5 | {taught-2-2 - equal-2-2} points; {taught-3-5 - equal-3-5} | {taught-2-2 - equal-2-2 interval}; {taught-3-5 - equal-3-5 interval} | 10 students, 210 sessions | Predicted +4 and +2. Two tests before, in which this was not planned, have {shares} ({shares interval}; 14 students). So this is what failures are worth to it, too: without them it mostly shares equally. |
+| 5 | [Harder boards alone](docs/instrument.md#what-came-of-the-fourth) beat equal shares, too: .3/.5 less .2/.2; under taught shares | {equal-3-5 - equal-2-2} points; {taught-3-5 - taught-2-2} | {equal-3-5 - equal-2-2 interval}; {taught-3-5 - taught-2-2 interval} | the same | The two do not add up (interaction {interaction}, {interaction interval}); both together win {taught-3-5 - equal-2-2} ({taught-3-5 - equal-2-2 interval}). The second test compared taught shares at .2/.2 with `uniform`, equal ones at .3/.5: {taught - uniform} ({taught - uniform interval}); here {taught-2-2 - equal-3-5} ({taught-2-2 - equal-3-5 interval}). |
+| 6 | [Preserving is worth optimal plans by imitation, and costs valid ones by GRPO](docs/instrument.md#what-came-of-the-doses): each cell that was not lost gets .12 of the boards instead of .02; optimal plans by imitation; by GRPO; valid plans by GRPO | {doses imitation 12 - 02, optimal} points; {doses grpo 12 - 02, optimal}; {doses grpo 12 - 02} | {doses imitation 12 - 02, optimal interval}; {doses grpo 12 - 02, optimal interval}; {doses grpo 12 - 02 interval} | 15 students, 120 sessions | Predicted +1.5, −0.3 and −1. At .02 the optimal plans of cells that were not lost change by {doses imitation 02, before to after, optimal} points by imitation and {doses grpo 02, before to after, optimal} by GRPO. The taught engineer gives them .06; its optimal plans less equal shares' are undecided (row 4's sessions: {taught-2-2 - equal-2-2, optimal}, {taught-2-2 - equal-2-2, optimal interval}). |
+| 7 | [One line of code does as well](docs/instrument.md#what-came-of-the-fourth) at .3/.5, valid plans: all boards to the lowest rate; the tutor's rule, both less taught shares | {lowest-3-5 - taught-3-5} points; {tutor-3-5 - taught-3-5} | {lowest-3-5 - taught-3-5 interval}; {tutor-3-5 - taught-3-5 interval} | as in row 4 | The first is undecided and costs optimal plans ({lowest-3-5 - taught-3-5, optimal}, {lowest-3-5 - taught-3-5, optimal interval}), the second is shown to be smaller than 1.5. `rules` less `uniform`: {rules - uniform} ({rules - uniform interval}; 4 students). |
+| 8 | [It does not where some cells are low by nature](docs/instrument.md#what-came-of-the-ladder): taught shares less all boards to the lowest rate, with two such decoys in the config; without them | {ladder taught - lowest} points; {ladder taught - lowest, plain} | {ladder taught - lowest interval}; {ladder taught - lowest, plain interval} | 15 students, 195 sessions | Predicted +4.5 and +2. It is diagnosis, not hardness. Less equal shares, the rule has {ladder lowest - equal} ({ladder lowest - equal interval}), taught shares {ladder taught - equal} ({ladder taught - equal interval}) and {ladder taught - equal, plain} ({ladder taught - equal, plain interval}), an oracle {ladder oracle - equal} and {ladder oracle - equal, plain}: less to win than predicted (+3.5 and +4.5 for taught shares). |
+| 9 | [Boards belong to the failure by reinforcement learning, too](docs/instrument.md#what-came-of-the-depths): all boards to a lost cell less equal shares, valid plans, by GRPO; by GRPO with demonstrations; by imitation | {depths grpo} points; {depths shown-grpo}; {depths imitation} | {depths grpo interval}; {depths shown-grpo interval}; {depths imitation interval} | 24 students, 144 sessions | With demonstrations a deep loss gains most ({depths shown-grpo deepest}, {depths shown-grpo deepest interval}), a shallow one nothing ({depths shown-grpo shallow}, {depths shown-grpo shallow interval}). That GRPO alone gains less where little is left is undecided (interaction {depths interaction}, {depths interaction interval}; predicted +5). Imitation pays in optimal plans ({depths imitation, optimal}, {depths imitation, optimal interval}), GRPO does not ({depths grpo, optimal}, {depths grpo, optimal interval}). |
+| 10 | [From a base that has lost nothing no engineer wins](docs/instrument.md#what-came-of-the-four-stages): four stages of GRPO from the shipped base, valid plans less those under equal shares that stay: taught; `rules`; the same again with other draws | {stages taught - fixed} points; {stages rules - fixed}; {stages again - fixed} | {stages taught - fixed interval}; {stages rules - fixed interval}; {stages again - fixed interval} | 8 seeds, 48 sessions | Predicted 0. Taught is shown to be smaller than 2 points. All arms gain {stages rules, four stages} to {stages fixed, four stages} points over the base, most of it in the first stage. So far an engineer is worth something only where its student has lost something. |
 """  # noqa: E501
 
 
 def figures() -> Figures:
     """Every figure of README's findings, and those in the sentences below."""
-    return {**of_gate(), **of_diagnosis(), **of_tests(), **of_crossed_test(), **of_ladder(), **of_depths(), **of_doses(), **of_sessions()}
+    return {
+        **of_gate(),
+        **of_diagnosis(),
+        **of_tests(),
+        **of_crossed_test(),
+        **of_ladder(),
+        **of_depths(),
+        **of_doses(),
+        **of_stages(),
+        **of_reading(),
+        **of_sessions(),
+    }
 
 
 def of_gate() -> Figures:
@@ -242,6 +255,34 @@ def of_doses() -> Figures:
     return found
 
 
+def of_stages() -> Figures:
+    """What each engineer wins over equal shares in four stages of GRPO, and what each arm gains over the base, in all and at first."""
+    found: Figures = {}
+    source = "assets/studies/stages/boards.parquet"
+    boards = pd.read_parquet(places.ROOT / source)
+    report = recorded_report(next(study for study in Study.shipped() if study.id == "stages"))
+    for measure in MEASURES:
+        table, of = outcomes(boards, measure), "" if measure == "valid" else f", {measure}"
+        for arm in STAGES_ARMS:
+            found |= effect(contrast(table, [arm], ["fixed"]), f"stages {arm} - fixed{of}", source)
+        for curve in report.of(measure).curves:
+            before, first, *_, last = ([point.by_seed[seed] for seed in sorted(point.by_seed)] for point in curve.points)
+            for name, after in (("first stage", first), ("four stages", last)):
+                found |= effect(
+                    mean_of(np.subtract(after, before).tolist()), f"stages {curve.arm}, {name}{of}", "assets/studies/stages/report.json"
+                )
+    return found
+
+
+def of_reading() -> Figures:
+    """How many pieces of evidence a checkpoint reads rightly, and how many more than the base it came from, by steps of GRPO."""
+    found: Figures = {}
+    hits = hits_by_steps()
+    for steps, of_session in hits.iterrows():
+        found |= effect(mean_of((of_session - hits.loc[0]).tolist()), f"reading, {steps} steps", READING)
+    return found | {"reading, base": (percent(float(hits.loc[0].mean()), MANY), READING)}
+
+
 def were_lost(boards: pd.DataFrame) -> NDArray[np.bool_]:
     """Whether each board is of a cell that its student, one of the ladder's, had lost."""
     weak = {student: recipe.weak for student, recipe in recipes_of_ladder().items()}
@@ -256,6 +297,34 @@ def doses_picture() -> str:
             table = outcomes(boards, measure)
             lines[f"{word}, {measure}"] = [contrast(table, [f"{method}-{dose}"], [f"{method}-equal"]) for dose in DOSES]
     return lines_picture([f"share .{dose}" for dose in DOSES], lines)
+
+
+def stages_picture() -> str:
+    """Points of valid plans over equal shares that stay, by stage, of each other arm."""
+    report = recorded_report(next(study for study in Study.shipped() if study.id == "stages"))
+    points = {curve.arm: curve.points[1:] for curve in report.of("valid").curves}
+    lines: dict[str, list[Effect | None]] = {
+        arm: [
+            mean_of([own.by_seed[seed] - stays.by_seed[seed] for seed in own.by_seed])
+            for own, stays in zip(points[arm], points["fixed"], strict=True)
+        ]
+        for arm in STAGES_ARMS
+    }
+    return lines_picture([f"stage {number}" for number in range(1, len(points["fixed"]) + 1)], lines, ("taught",))
+
+
+def reading_picture() -> str:
+    """How many more pieces of evidence than the base a checkpoint reads rightly, in points, by steps of GRPO."""
+    hits = hits_by_steps()
+    lines: dict[str, list[Effect | None]] = {
+        "less the base": [mean_of((hits.loc[steps] - hits.loc[0]).tolist()) for steps in hits.index[1:]]
+    }
+    return lines_picture([f"{steps} steps" for steps in hits.index[1:]], lines)
+
+
+def hits_by_steps() -> pd.DataFrame:
+    """The part of the pieces of evidence that was read rightly: a row per number of steps, a column per session."""
+    return pd.read_csv(places.ROOT / READING).groupby(["steps", "session"])["hit"].mean().unstack("session")
 
 
 def of_sessions() -> Figures:
@@ -293,16 +362,20 @@ def table(found: Figures) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Compute every figure of README's findings from the shipped tables.")
-    parser.add_argument("--readme", action="store_true", help="write README's table, assets/findings.md and three studies' pictures")
+    parser.add_argument(
+        "--readme", action="store_true", help="write README's table, assets/findings.md and the pictures of docs/instrument.md"
+    )
     found = figures()
     if parser.parse_args(arguments).readme:
         before, rest = README.read_text(encoding="utf-8").split(BEGIN)
         write_text(README, before + BEGIN + table(found) + END + rest.split(END)[1])
         write_text(FINDINGS, table(found))
-        write_text(places.ASSETS / "studies" / "doses" / "doses.svg", standalone(doses_picture(), "#0b1f33", "#fcfdff"))
-        for name, picture in (("ladder", ladder_picture), ("depths", depths_picture)):
+        drawn = {"studies/doses/doses": doses_picture(), "studies/stages/stages": stages_picture(), "reading": reading_picture()}
+        for place, picture in drawn.items():
+            write_text(places.ASSETS / f"{place}.svg", standalone(picture, "#0b1f33", "#fcfdff"))
+        for name, drawing in (("ladder", ladder_picture), ("depths", depths_picture)):
             own = recorded_report(next(study for study in Study.shipped() if study.id == name))
-            write_text(places.ASSETS / "studies" / name / f"{name}.svg", standalone(picture(own, "valid"), "#0b1f33", "#fcfdff"))
+            write_text(places.ASSETS / "studies" / name / f"{name}.svg", standalone(drawing(own, "valid"), "#0b1f33", "#fcfdff"))
         preset_seeds.write_readme()
         return
     for name, (value, source) in found.items():

@@ -153,9 +153,9 @@ def visible(spec: StudySpec) -> Visible | None:
 
 
 def boards_of(spec: StudySpec) -> int:
-    """On how many boards each of its sessions is measured."""
-    suite = spec.session.test or spec.session.suite
-    return suite.boards_per_cell * len(suite.cells)
+    """On how many boards the results of each of its sessions are measured."""
+    validation, test = spec.session.held_out
+    return test or validation
 
 
 def visible_over_students(spec: StudySpec) -> Visible:

@@ -195,7 +195,7 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
     """
     names = sorted(lines, key=lambda name: -next(effect.mean for effect in reversed(lines[name]) if effect))
     drawn = [effect for effects in lines.values() for effect in effects if effect]
-    reach = [value for effect in drawn for value in (*(own.mean for own in effect.students), effect.mean)]
+    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
     low, high, across, tall = min(0.0, *reach), max(0.0, *reach), 560 / len(columns), 340
 
     def at(column: int, name: str, value: float) -> tuple[float, float]:
@@ -206,7 +206,7 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
         return ORANGE if name in marked else COLORS[names.index(name) % len(COLORS)] if not marked else GREY
 
     parts = [text(60 + across * (place + 0.5), 18, column, 15, "middle", ' font-weight="600"') for place, column in enumerate(columns)]
-    step = 0.05 if high - low > 0.12 else 0.02
+    step = next((step for step in (0.01, 0.02) if high - low <= 6 * step), 0.05)
     for tick in range(ceil(low / step), floor(high / step) + 1):
         y = at(0, names[0], tick * step)[1]
         parts += [line(60, y, 620, y, GREY, 0.4 if tick else 1.6), text(52, y + 5, signed(tick * step), 12, "end")]
