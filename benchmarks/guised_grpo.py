@@ -49,7 +49,11 @@ class GuisedGRPORun(GRPORun):
     def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         group, step = self.settings.completions_per_board, trainer.state.global_step
         tasks = [self.task_of[prompt] for prompt in prompts[::group]]
-        self.seen = [guised for place, task in enumerate(tasks) for guised in in_guises(task, group, seeds.derive(self.seed, step, place))]
+        self.seen = [
+            guised
+            for place, task in enumerate(tasks)
+            for guised in in_guises(task, group, seeds.derive(self.seed, "guised-grpo/guises", step, place))
+        ]
         asked = [self.policy.prompt(task) for task in self.seen]
         self.limits |= {prompt: self.policy.limit(task) for prompt, task in zip(asked, self.seen, strict=True)}
         written = self.write_plans(trainer.model, asked, 1, step)
