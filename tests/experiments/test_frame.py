@@ -117,7 +117,7 @@ def test_the_ninth_runs_in_the_queue_and_resumes_after_a_kill(store: SessionStor
 
 def test_any_kind_says_how_long_the_rest_takes(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     recorder, now = JobRecorder(Holes.create(HolesSpec(), store)), [100.0]
-    monkeypatch.setattr("frozenlab.jobs.recorder.time.time", lambda: now[0])
+    monkeypatch.setattr("frozenlab.jobs.recorder.time.monotonic", lambda: now[0])
     recorder.state.progress = 0.2  # by a worker before this one
     recorder.begin()
     assert recorder.state.seconds_left is None

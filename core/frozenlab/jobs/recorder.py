@@ -29,7 +29,7 @@ class JobRecorder(Generic[AnyJob]):
     on_event: Callable[[dict[str, Any]], None] | None = None
     """Gets each event of a session, for a terminal that follows along."""
     began_at: tuple[float, float] | None = None
-    """When the work took up its pace in this process, in seconds, and the part that was done by then."""
+    """When the work took up its pace in this process, in seconds of the steady clock, and the part that was done by then."""
 
     def __init__(self, job: AnyJob) -> None:
         self.job = job
@@ -107,11 +107,11 @@ class JobRecorder(Generic[AnyJob]):
 
     def write(self) -> None:
         """Replace ``state.json`` after another look at how long the rest will take; every write is a heartbeat."""
-        state, now = self.state, time.time()
+        state, now = self.state, time.monotonic()
         if self.began_at is None:
             self.began_at = (now, state.progress) if self.under_way else None
         elif state.status == "running" and state.progress > self.began_at[1]:
             began, part = self.began_at
             state.seconds_left = (now - began) * (1 - state.progress) / (state.progress - part)
-        state.heartbeat = now
+        state.heartbeat = time.time()
         store_state(self.job.dir, self.state)

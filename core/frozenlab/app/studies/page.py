@@ -76,10 +76,6 @@ def show(study: Study) -> None:
 def findings() -> None:
     """The findings with their intervals, and what is not answered."""
     with st.expander(ALL_FOUND):
-        st.caption(
-            "Rows 2 to 9 but 7: one short stage of imitation, not reinforcement learning. Not answered: an engineer that reads evidence "
-            "under GRPO; several stages; a checkpoint or a larger model as engineer."
-        )
         st.markdown(re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", FINDINGS.read_text(encoding="utf-8")))
 
 
@@ -103,14 +99,15 @@ def show_report(report: StudyReport) -> None:
     with controls:
         view = experiment.chosen(Study, "view", views(report), "What to look at", VIEW_WORDS)
         measure = experiment.chosen(Study, "measure", MEASURES, "Rate", {})
+    mixed = confounded(report.spec)
     with foot:
-        if mixed := confounded(report.spec):
+        if mixed:
             st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
         show_plan(report)
         downloads(report, view)
     report = report.for_people
     with answer:
-        show_verdict(report, measure)
+        show_verdict(report, measure, bool(mixed))
     with body:
         VIEWS[view](report, measure)
 
@@ -125,16 +122,16 @@ def confirmed(rows: Sequence[PrimaryRow]) -> str:
     return f"{len(clear)} of {len(rows)} confirmatory comparisons {'is' if len(clear) == 1 else 'are'} {n}"
 
 
-def show_verdict(report: StudyReport, measure: Measure) -> None:
-    """The answer first, with its numbers; then what it is measured on and what could be detected."""
+def show_verdict(report: StudyReport, measure: Measure, mixed: bool) -> None:
+    """The answer first, with its numbers; then what it is measured on, what could be detected, and whether arms are ``mixed``."""
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     facts = f"{report.finished} of {report.cells} sessions, alike but for their arms: {sessions.set_up(report.spec.session)}{took}"
     rates = report.of(measure)
     answer = rates.verdict
     if report.confirmatory:
         answer = confirmed(report.confirmatory)
-    mixed = " Some arms differ in more than one thing: see below the figure." if confounded(report.spec) else ""
-    also = f"{facts} · {report.results_from}. {detectable(rates)}{mixed}"
+    warned = " Some arms differ in more than one thing: see below the figure." if mixed else ""
+    also = f"{facts} · {report.results_from}. {detectable(rates)}{warned}"
     st.html(f'<p class="fl-answer">{escape(answer)}</p><p class="fl-note">{escape(also)}</p>')
     if len(rates.curves) <= FEW_ARMS:
         st.caption(f"Final {measure} rate: {markup.plain('; '.join(f'{one.arm} {one.ends}' for one in rates.curves))}.")

@@ -56,8 +56,7 @@ class StudentNoise:
         >>> round(noise.deviation(2, 300), 3), round(noise.deviation(2, 60), 3)
         (0.02, 0.035)
         """
-        fewer = self.turned * max(0.0, 1 / boards - 1 / self.boards)
-        return sqrt(2 * self.between_students + (2 * self.between_seeds + fewer) / seeds)
+        return sqrt(2 * self.between_students + (2 * self.between_seeds + of_fewer_boards(self.turned, boards, self.boards)) / seeds)
 
 
 def recorded_student_noise() -> dict[str, StudentNoise]:
@@ -139,7 +138,7 @@ def visible(spec: StudySpec) -> Visible | None:
     boards, recorded = boards_of(spec), recorded_noise()
     alike = {name: one for name, one in recorded.items() if one.like(spec)}
     if alike:
-        fewer = [one.turned_between_arms * max(0.0, 1 / boards - 1 / one.boards) for one in alike.values()]
+        fewer = [of_fewer_boards(one.turned_between_arms, boards, one.boards) for one in alike.values()]
         variance = float(np.mean([one.between_arms**2 for one in alike.values()])) + float(np.mean(fewer))
         source = "cautiously estimated from" if any(fewer) else "as measured in"
     else:
@@ -150,6 +149,12 @@ def visible(spec: StudySpec) -> Visible | None:
     pairs = min(len(of) for of in design(spec).pairs.values())
     deviation = sqrt(variance / pairs)
     return Visible(len(spec.seeds), deviation, smallest_visible(deviation, len(spec.seeds)), f"{source} {recordings(alike or recorded)}")
+
+
+def of_fewer_boards(turned: float, boards: int, recorded: int) -> float:
+    """The variance that a comparison gets with so many boards, if fewer than the recorded one had, of which ``turned`` is the share that
+    only one arm solves."""
+    return turned * max(0.0, 1 / boards - 1 / recorded)
 
 
 def boards_of(spec: StudySpec) -> int:
