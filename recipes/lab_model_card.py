@@ -8,16 +8,21 @@ Boards: the suites `train-shape` (2 agents) and `paper` (3, 4 and 5 agents), whi
 from __future__ import annotations
 
 import argparse
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 
 from frozenlab.base import seeds
+from frozenlab.base.cells import Cell, evenly
 from frozenlab.base.numbers import rates, wilson
-from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
+from frozenlab.engineer.dialects.lab import ProposalGrammar, parse_proposal, render_context, render_proposal
 from frozenlab.engineer.engineers import tutor
+from frozenlab.engineer.engineers.own_model import LAB_TEMPERATURE
+from frozenlab.experiments.students.menu import usual_config
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
 from frozenlab.models.evaluation import evaluate
@@ -25,10 +30,14 @@ from frozenlab.models.folders import policy_folder
 from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.policy import Sampling
 from frozenlab.tasks.vocabulary import CONFIG
-from recipes.lab_model.proposals import draw_context
+from recipes.lab_model.proposals import draw_context, draw_evidence
 
 SAMPLED_SEED = 1
-CONTEXTS = 500
+CONTEXTS, FALLEN = 500, 40
+DIAGNOSED = (
+    ("failures", "statistics"), ("behaviour", "failures", "statistics"), ("behaviour", "statistics"), ("statistics",),
+)  # fmt: skip
+"""The sections with which the diagnosis is asked."""
 
 
 def percent(rate: float, low: float, high: float) -> str:
@@ -64,19 +73,25 @@ def interval(row: dict[Hashable, Any], metric: str) -> str:
 
 
 def print_imitation(policy: LabPolicy) -> None:
-    """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations.
+    """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations, and how
+    often a cell whose failures are shown is blamed on the commonest of them.
 
     Words that the grammar leaves no choice about are not counted; those after the config tag are counted separately from the rationale.
     """
     noise = seeds.rng(0, "lab-model-card/contexts")
     whole = 0
     hits: dict[str, list[bool]] = {"rationale": [], "config": []}
+    blamed: list[bool] = []
     for _ in range(CONTEXTS):
         context, config = draw_context(noise)
         grammar = ProposalGrammar(context)
         shown = render_proposal(context, tutor.propose(context, config)).split()
-        written = policy.complete_constrained(render_context(context), grammar).split()
+        completion = policy.complete_constrained(render_context(context), grammar)
+        written = completion.split()
         whole += written == shown
+        causes = {claim.cell: claim.cause for claim in parse_proposal(context, config, completion).claims}
+        commonest = {name: tutor.commonest_fault(context, name) for name in causes}
+        blamed += [causes[name] == fault for name, fault in commonest.items() if fault]
         config_at = shown.index(CONFIG)
         for place, (a, b) in enumerate(zip(written, shown, strict=False)):
             if len(grammar.allowed(shown[:place])) > 1:
@@ -85,7 +100,31 @@ def print_imitation(policy: LabPolicy) -> None:
         f"### Engineer\n\nOn {CONTEXTS} fresh contexts, greedily: {percent(whole / CONTEXTS, *wilson(whole, CONTEXTS))} % of the proposals"
     )
     print("are the teacher's to the word. Words of free choice that are the teacher's:", end=" ")
+    hits["faults to blame, of cells that have any"] = blamed
     print("; ".join(f"{part} {percent(sum(of) / len(of), *wilson(sum(of), len(of)))} % of {len(of)}" for part, of in hits.items()) + ".")
+
+
+def rates_of(rates: Mapping[str, float], cells: Sequence[Cell], rng: np.random.Generator) -> list[float]:
+    """The rate of each cell, without chance; what :func:`draw_evidence` asks for."""
+    return [rates[cell.name] for cell in cells]
+
+
+def print_diagnosis(policy: LabPolicy) -> None:
+    """How often the largest share goes to the one cell of the usual students' config that has fallen, to between 5 and 50 % of its usual
+    rate, by the sections shown; answers at temperature 0.5."""
+    config = evenly(usual_config())
+    usual = {cell.name: tutor.usual_rate(cell) or 0.0 for cell in config.described()}
+    for sections in DIAGNOSED:
+        rng, found = seeds.rng(0, "lab-model-card/diagnosis"), 0
+        for number in range(FALLEN):
+            weak = list(usual)[number % len(usual)]
+            rates_now = usual | {weak: usual[weak] * rng.uniform(0.05, 0.5)}
+            context = draw_evidence(config, sections, partial(rates_of, rates_now), rng)
+            grammar = ProposalGrammar(context)
+            completion = policy.complete_constrained(render_context(context), grammar, temperature=LAB_TEMPERATURE, seed=number)
+            shares = {name: own.share for name, own in parse_proposal(context, config, completion).config.cells.items()}
+            found += max(shares, key=lambda name: shares[name]) == weak
+        print(f"With {', '.join(sections)}, the largest share goes to the fallen cell in {found} of {FALLEN} answers.")
 
 
 def main() -> None:
@@ -97,6 +136,7 @@ def main() -> None:
     print_profile("Greedy", evaluate(policy, boards))
     print_profile("Sampled at temperature 1", evaluate(policy, boards, Sampling(1.0, seed=SAMPLED_SEED)))
     print_imitation(policy)
+    print_diagnosis(policy)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@
 
 The first line runs the sessions in the folder SESSIONS and keeps a small table of each in ``assets/preset_seeds/PRESET-METHOD`` (with
 another engineer than `policy` its name is added): ``SEED.parquet``, one row per board and moment. A seed with a table is not run again,
-and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second
+and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). At the end it
+prints what the engineer's predictions in SESSIONS were worth. The second
 writes README's table from the kept ones; a test compares the two. The third compares them with their twins, which kept their config.
 """
 
@@ -28,6 +29,7 @@ import pandas as pd
 from frozenlab.base import places
 from frozenlab.base.files import write_parquet, write_text
 from frozenlab.experiments.studies.statistics import over_seeds
+from frozenlab.session.ledger import predictions, scores, scores_table
 from frozenlab.session.presets import PRESETS
 from frozenlab.session.session import Session
 
@@ -146,6 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         table = pd.read_parquet(path).groupby("trained")[list(METRICS)].mean()
         summaries = (f"{metric} {' '.join(f'{rate:.1%}' for rate in table[metric])}" for metric in METRICS)
         print(f"seed {seed}: {', '.join(summaries)}", flush=True)
+    foretold = [table for one in options.sessions.iterdir() if len(table := predictions(Session(one)))]
+    if foretold:
+        print(scores_table(scores(pd.concat(foretold)), "engineer", "sessions").to_string(index=False))
 
 
 if __name__ == "__main__":

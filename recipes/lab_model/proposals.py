@@ -28,6 +28,8 @@ from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from frozenlab.tasks.vocabulary import FAULT_WORDS, MAX_CELLS
 from recipes.lab_model.usual_rates import TEAMS
 
+Rates = Callable[[Sequence[Cell], np.random.Generator], Sequence[float]]
+"""Draws the valid rate of each cell."""
 SECTIONS = tuple(section.name for section in READABLE)
 """Those that the lab model reads."""
 ALL_SECTIONS_CHANCE = 0.5
@@ -62,21 +64,26 @@ def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def draw_context(rng: np.random.Generator) -> tuple[Context, Config]:
-    """A context with the config that it tells of, as after a stage or before the first, half the time with all sections, otherwise with any subset of them."""
+    """A context with the config that it tells of, half the time with all sections, otherwise with any subset of them."""
     config = draw_config(rng)
-    cells = config.described()
     chosen = SECTIONS if rng.random() < ALL_SECTIONS_CHANCE else tuple(section for section in SECTIONS if rng.random() < 0.5)
+    return draw_evidence(config, chosen, draw_rates, rng), config
+
+
+def draw_evidence(config: Config, chosen: Sequence[str], rates: Rates, rng: np.random.Generator) -> Context:
+    """A context as after a stage or before the first, with the sections ``chosen``, of a model with these valid ``rates``."""
+    cells = config.described()
     lines_of: dict[str, list[Evidence]] = {section: [] for section in SECTIONS}
     lines_of["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     boards, has_history = int(rng.integers(16, 150)), rng.random() < HISTORY_CHANCE
     is_trained = rng.random() >= UNTRAINED_CHANCE
-    for cell, rate in zip(cells, draw_rates(cells, rng), strict=True):
+    for cell, rate in zip(cells, rates(cells, rng), strict=True):
         valid = int(rng.binomial(boards, rate)) / boards
         for line in draw_lines(rng, cell, config, boards, valid, has_history):
             lines_of[line.section].append(line)
     stage = int(rng.integers(0, 5)) if is_trained else None
     sections = {section: tuple(lines_of[section]) if is_trained or section in BEFORE_TRAINING else () for section in chosen}
-    return Context(family=config.family, stage=stage, cells=cells, sections=sections), config
+    return Context(family=config.family, stage=stage, cells=cells, sections=sections)
 
 
 # --- configs ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""How well the lab model usually does: its greedy valid rate on every kind of cell that its engineer can name.
+"""How well the lab model usually does: its greedy valid rate on every kind of cell that its engineer can name, on boards as a session
+validates on: of all hole ratios, and with as many necessary waits as come by themselves.
 
     python -m recipes.lab_model.usual_rates CHECKPOINT
 
@@ -20,7 +21,7 @@ from frozenlab.tasks.families import family_of
 from frozenlab.tasks.vocabulary import kind_words
 
 TEAMS = (2, 3, 4, 5)
-TASKS = 48
+TASKS = 200
 """Of each kind."""
 SEED = 20_261_123
 
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rates = {}
     for config in kinds():
         family = family_of(config.family)
-        answers = evaluate(LabPolicy.load(folder, family), family.draw(config, TASKS, SEED))
+        suite = family.suite_type.model_validate({**family.suite_cells(config), "boards_per_cell": TASKS, "seed": SEED})
+        answers = evaluate(LabPolicy.load(folder, family), family.suite(suite, config))
         words = " ".join(kind_words(config.described()[0]))
         rates[words] = round(float(answers["valid"].mean()), 3)
         print(words, rates[words], flush=True)

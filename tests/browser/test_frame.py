@@ -133,6 +133,7 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     page.keyboard.press("?")
     page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("spinbutton", name="Seed").focus()
     page.keyboard.press("?")
     expect(sheet).to_be_hidden()

@@ -69,16 +69,16 @@ def random_controls(actions: DeltaGenerator) -> None:
     sizes, teams = st.columns(2)
     sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
     teams.slider("Agents", 1, MAX_AGENTS, 2, key="play_agents", **keep)
-    holes, conflict = st.columns(2)
+    holes, more = st.columns(2, vertical_alignment="bottom")
     holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
-    kind = conflict.selectbox(
-        "Waits", KINDS, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
-    )
-    layout, seed = st.columns(2)
-    layout.selectbox(
-        "Layout", LAYOUTS, key="play_layout", help="  \n".join(f"**{name}**: {words}" for name, words in LAYOUT_WORDS.items()), **keep
-    )
-    seed.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
+    with more.popover("More", width="stretch", help="Waits, layout and seed"):
+        kind = st.selectbox(
+            "Waits", KINDS, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
+        )
+        st.selectbox(
+            "Layout", LAYOUTS, key="play_layout", help="  \n".join(f"**{name}**: {words}" for name, words in LAYOUT_WORDS.items()), **keep
+        )
+        st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
     actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
     if state.pop("play_draw", False):
         draw_at_random(KINDS[kind])

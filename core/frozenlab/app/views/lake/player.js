@@ -55,7 +55,10 @@ class Player {
       this.signature = signature;
       this.built = (this.built ?? 0) + 1;
       this.time = data.begin;
-      this.chosen = this.under = null;
+      const board = JSON.stringify(data.board);
+      if (board !== this.board || this.chosen === "clash") this.chosen = null; // another plan on the same board keeps the agent picked out
+      this.board = board;
+      this.under = null;
       this.held = new Set();
       const [{ conflicts }, another] = data.tracks;
       this.ghost = Boolean(data.ghost) && !another && (!conflicts || this.ghost === true); // who plans asks for the solution first
@@ -163,7 +166,7 @@ class Player {
     const few = (this.find(".pick").hidden = board.agents.length <= MOST_SEEN);
     this.find(".arrived").hidden = few || !tracks.some(({ outcome }) => outcome); // nobody is ever done where nothing is judged
     this.find(".wanted").max = board.agents.length - 1;
-    this.find(".wanted").value = "";
+    this.find(".wanted").value = this.chosen ?? "";
     this.find(".clash").hidden = board.agents.length <= MOST_SEEN || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
