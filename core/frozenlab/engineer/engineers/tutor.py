@@ -45,7 +45,7 @@ class TutorEngineer(Scripted):
     label = "the rule that the lab model's engineer was taught by"
     who = "the tutor"
     help = (
-        "It knows how often the lab model usually solves each of 266 kinds of cells, and gives the boards to cells that have fallen below "
+        "It knows how often the lab model usually solves each of 253 kinds of cells, and gives the boards to cells that have fallen below "
         "that. The ratios stay. A model that imitates it perfectly does as well as it does."
     )
 
