@@ -47,12 +47,8 @@ COUNTDOWN_FAULTS = {
     "wrong_total": 1.5, "wrong_step": 0.8, "not_on_list": 0.5, "used_twice": 0.3, "parse_error": RARE, "truncated": RARE,
 }  # fmt: skip
 """Frequencies of the faults of a kind of task, as Dirichlet weights."""
-UNTRAINED_CHANCE = 0.2
-"""Part of the contexts that are of a model before its first stage, ..."""
-BEFORE_TRAINING = ("failures", "statistics")
-"""... when only these sections have lines."""
 HISTORY_CHANCE = 0.6
-"""Chance that two stages were before, so that `history` has something to say."""
+"""Chance that an earlier stage exists, so that `history` has something to say."""
 
 
 def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
@@ -71,18 +67,17 @@ def draw_context(rng: np.random.Generator) -> tuple[Context, Config]:
 
 
 def draw_evidence(config: Config, chosen: Sequence[str], rates: Rates, rng: np.random.Generator) -> Context:
-    """A context as after a stage or before the first, with the sections ``chosen``, of a model with these valid ``rates``."""
+    """A context as after a stage, with the sections ``chosen``, of a model with these valid ``rates``."""
     cells = config.described()
     lines_of: dict[str, list[Evidence]] = {section: [] for section in SECTIONS}
     lines_of["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     boards, has_history = int(rng.integers(16, 150)), rng.random() < HISTORY_CHANCE
-    is_trained = rng.random() >= UNTRAINED_CHANCE
     for cell, rate in zip(cells, rates(cells, rng), strict=True):
         valid = int(rng.binomial(boards, rate)) / boards
         for line in draw_lines(rng, cell, config, boards, valid, has_history):
             lines_of[line.section].append(line)
-    stage = int(rng.integers(0, 5)) if is_trained else None
-    sections = {section: tuple(lines_of[section]) if is_trained or section in BEFORE_TRAINING else () for section in chosen}
+    stage = int(rng.integers(0, 5))
+    sections = {section: tuple(lines_of[section]) for section in chosen}
     return Context(family=config.family, stage=stage, cells=cells, sections=sections)
 
 
