@@ -8,20 +8,20 @@ Boards: the suites `train-shape` (2 agents) and `paper` (3, 4 and 5 agents), whi
 from __future__ import annotations
 
 import argparse
-from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
+from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 
 from frozenlab.base import seeds
-from frozenlab.base.cells import Cell, evenly
+from frozenlab.base.cells import evenly
 from frozenlab.base.numbers import rates, wilson
 from frozenlab.engineer.dialects.lab import ProposalGrammar, parse_proposal, render_context, render_proposal
 from frozenlab.engineer.engineers import tutor
 from frozenlab.engineer.engineers.own_model import LAB_TEMPERATURE
+from frozenlab.experiments.diagnosis.asking import shares
+from frozenlab.experiments.diagnosis.scoring import score
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
@@ -34,6 +34,7 @@ from recipes.lab_model.proposals import draw_context, draw_evidence
 
 SAMPLED_SEED = 1
 CONTEXTS, FALLEN = 500, 40
+BLAMED = "faults to blame, of cells that have any"
 DIAGNOSED = (
     ("failures", "statistics"), ("behaviour", "failures", "statistics"), ("behaviour", "statistics"), ("statistics",),
 )  # fmt: skip
@@ -80,8 +81,7 @@ def print_imitation(policy: LabPolicy) -> None:
     """
     noise = seeds.rng(0, "lab-model-card/contexts")
     whole = 0
-    hits: dict[str, list[bool]] = {"rationale": [], "config": []}
-    blamed: list[bool] = []
+    hits: dict[str, list[bool]] = {"rationale": [], "config": [], BLAMED: []}
     for _ in range(CONTEXTS):
         context, config = draw_context(noise)
         grammar = ProposalGrammar(context)
@@ -90,8 +90,7 @@ def print_imitation(policy: LabPolicy) -> None:
         written = completion.split()
         whole += written == shown
         causes = {claim.cell: claim.cause for claim in parse_proposal(context, config, completion).claims}
-        commonest = {name: tutor.commonest_fault(context, name) for name in causes}
-        blamed += [causes[name] == fault for name, fault in commonest.items() if fault]
+        hits[BLAMED] += [cause == fault for name, cause in causes.items() if (fault := tutor.commonest_fault(context, name))]
         config_at = shown.index(CONFIG)
         for place, (a, b) in enumerate(zip(written, shown, strict=False)):
             if len(grammar.allowed(shown[:place])) > 1:
@@ -100,13 +99,7 @@ def print_imitation(policy: LabPolicy) -> None:
         f"### Engineer\n\nOn {CONTEXTS} fresh contexts, greedily: {percent(whole / CONTEXTS, *wilson(whole, CONTEXTS))} % of the proposals"
     )
     print("are the teacher's to the word. Words of free choice that are the teacher's:", end=" ")
-    hits["faults to blame, of cells that have any"] = blamed
     print("; ".join(f"{part} {percent(sum(of) / len(of), *wilson(sum(of), len(of)))} % of {len(of)}" for part, of in hits.items()) + ".")
-
-
-def rates_of(rates: Mapping[str, float], cells: Sequence[Cell], rng: np.random.Generator) -> list[float]:
-    """The rate of each cell, without chance; what :func:`draw_evidence` asks for."""
-    return [rates[cell.name] for cell in cells]
 
 
 def print_diagnosis(policy: LabPolicy) -> None:
@@ -115,16 +108,16 @@ def print_diagnosis(policy: LabPolicy) -> None:
     config = evenly(usual_config())
     usual = {cell.name: tutor.usual_rate(cell) or 0.0 for cell in config.described()}
     for sections in DIAGNOSED:
-        rng, found = seeds.rng(0, "lab-model-card/diagnosis"), 0
+        rng, found = seeds.rng(0, "lab-model-card/diagnosis"), 0.0
         for number in range(FALLEN):
             weak = list(usual)[number % len(usual)]
-            rates_now = usual | {weak: usual[weak] * rng.uniform(0.05, 0.5)}
-            context = draw_evidence(config, sections, partial(rates_of, rates_now), rng)
+            context = draw_evidence(config, sections, rng, usual | {weak: usual[weak] * rng.uniform(0.05, 0.5)})
             grammar = ProposalGrammar(context)
             completion = policy.complete_constrained(render_context(context), grammar, temperature=LAB_TEMPERATURE, seed=number)
-            shares = {name: own.share for name, own in parse_proposal(context, config, completion).config.cells.items()}
-            found += max(shares, key=lambda name: shares[name]) == weak
-        print(f"With {', '.join(sections)}, the largest share goes to the fallen cell in {found} of {FALLEN} answers.")
+            found += score(shares(config), shares(parse_proposal(context, config, completion).config), {weak}).hit
+        print(
+            f"With {', '.join(sections)}, the largest share goes to the fallen cell in {found:g} of {FALLEN} answers; a tie counts in part."
+        )
 
 
 def main() -> None:

@@ -7,8 +7,8 @@
 The first line runs the sessions in the folder SESSIONS and keeps a small table of each in ``assets/preset_seeds/PRESET-METHOD`` (with
 another engineer than `policy` its name is added): ``SEED.parquet``, one row per board and moment. A seed with a table is not run again,
 and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). At the end it
-prints what the engineer's predictions in SESSIONS were worth. The second
-writes README's table from the kept ones; a test compares the two. The third compares them with their twins, which kept their config.
+prints what the predictions of the engineer in these sessions were worth. The second writes README's table from the kept ones; a test
+compares the two. The third compares them with their twins, which kept their config.
 """
 
 from __future__ import annotations
@@ -139,16 +139,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.sessions is None:
         parser.error("name the folder of the sessions")
     options.sessions.mkdir(parents=True, exist_ok=True)
+    foretold = list[pd.DataFrame]()
     for seed in range(options.first, options.first + options.seeds):
         path = place(options.preset, options.method, options.engineer) / f"{seed}.parquet"
+        folder = options.sessions / f"{path.parent.name}-{seed}"
         if not path.exists():
-            session = run(options.sessions / f"{path.parent.name}-{seed}", options.preset, options.method, options.engineer, seed)
+            session = run(folder, options.preset, options.method, options.engineer, seed)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_parquet(path, answers(session))
         table = pd.read_parquet(path).groupby("trained")[list(METRICS)].mean()
         summaries = (f"{metric} {' '.join(f'{rate:.1%}' for rate in table[metric])}" for metric in METRICS)
         print(f"seed {seed}: {', '.join(summaries)}", flush=True)
-    foretold = [table for one in options.sessions.iterdir() if len(table := predictions(Session(one)))]
+        if folder.exists() and len(made := predictions(Session(folder))):
+            foretold.append(made)
     if foretold:
         print(scores_table(scores(pd.concat(foretold)), "engineer", "sessions").to_string(index=False))
 

@@ -6,7 +6,7 @@ subset of the sections.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,6 @@ from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
 from frozenlab.tasks.vocabulary import FAULT_WORDS, MAX_CELLS
 from recipes.lab_model.usual_rates import TEAMS
 
-Rates = Callable[[Sequence[Cell], np.random.Generator], Sequence[float]]
-"""Draws the valid rate of each cell."""
 SECTIONS = tuple(section.name for section in READABLE)
 """Those that the lab model reads."""
 ALL_SECTIONS_CHANCE = 0.5
@@ -63,16 +61,17 @@ def draw_context(rng: np.random.Generator) -> tuple[Context, Config]:
     """A context with the config that it tells of, half the time with all sections, otherwise with any subset of them."""
     config = draw_config(rng)
     chosen = SECTIONS if rng.random() < ALL_SECTIONS_CHANCE else tuple(section for section in SECTIONS if rng.random() < 0.5)
-    return draw_evidence(config, chosen, draw_rates, rng), config
+    return draw_evidence(config, chosen, rng), config
 
 
-def draw_evidence(config: Config, chosen: Sequence[str], rates: Rates, rng: np.random.Generator) -> Context:
-    """A context as after a stage, with the sections ``chosen``, of a model with these valid ``rates``."""
+def draw_evidence(config: Config, chosen: Sequence[str], rng: np.random.Generator, rates: Mapping[str, float] | None = None) -> Context:
+    """A context as after a stage, with the sections ``chosen``, of a model with these valid ``rates`` by cell; None: they are drawn."""
     cells = config.described()
     lines_of: dict[str, list[Evidence]] = {section: [] for section in SECTIONS}
     lines_of["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     boards, has_history = int(rng.integers(16, 150)), rng.random() < HISTORY_CHANCE
-    for cell, rate in zip(cells, rates(cells, rng), strict=True):
+    drawn_rates = draw_rates(cells, rng) if rates is None else [rates[cell.name] for cell in cells]
+    for cell, rate in zip(cells, drawn_rates, strict=True):
         valid = int(rng.binomial(boards, rate)) / boards
         for line in draw_lines(rng, cell, config, boards, valid, has_history):
             lines_of[line.section].append(line)

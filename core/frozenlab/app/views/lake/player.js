@@ -50,12 +50,12 @@ class Player {
     this.wire();
     this.find(".busy").hidden = !data.busy;
     this.find(".busy span").textContent = data.busy ?? "";
-    const signature = JSON.stringify([data.board, data.tracks, data.ghost]);
+    const board = JSON.stringify(data.board);
+    const signature = board + JSON.stringify([data.tracks, data.ghost]);
     if (signature !== this.signature) {
       this.signature = signature;
       this.built = (this.built ?? 0) + 1;
       this.time = data.begin;
-      const board = JSON.stringify(data.board);
       if (board !== this.board || this.chosen === "clash") this.chosen = null; // another plan on the same board keeps the agent picked out
       this.board = board;
       this.under = null;
