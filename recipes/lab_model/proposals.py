@@ -45,8 +45,12 @@ COUNTDOWN_FAULTS = {
     "wrong_total": 1.5, "wrong_step": 0.8, "not_on_list": 0.5, "used_twice": 0.3, "parse_error": RARE, "truncated": RARE,
 }  # fmt: skip
 """Frequencies of the faults of a kind of task, as Dirichlet weights."""
+UNTRAINED_CHANCE = 0.2
+"""Part of the contexts that are of a model before its first stage, ..."""
+BEFORE_TRAINING = ("failures", "statistics")
+"""... when only these sections have lines."""
 HISTORY_CHANCE = 0.6
-"""Chance that an earlier stage exists, so that `history` has something to say."""
+"""Chance that two stages were before, so that `history` has something to say."""
 
 
 def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
@@ -65,18 +69,19 @@ def draw_context(rng: np.random.Generator) -> tuple[Context, Config]:
 
 
 def draw_evidence(config: Config, chosen: Sequence[str], rng: np.random.Generator, rates: Mapping[str, float] | None = None) -> Context:
-    """A context as after a stage, with the sections ``chosen``, of a model with these valid ``rates`` by cell; None: they are drawn."""
+    """A context as after a stage or before the first, with the sections ``chosen``, of a model with these valid ``rates`` by cell; None: they are drawn."""
     cells = config.described()
     lines_of: dict[str, list[Evidence]] = {section: [] for section in SECTIONS}
     lines_of["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     boards, has_history = int(rng.integers(16, 150)), rng.random() < HISTORY_CHANCE
+    is_trained = rng.random() >= UNTRAINED_CHANCE
     drawn_rates = draw_rates(cells, rng) if rates is None else [rates[cell.name] for cell in cells]
     for cell, rate in zip(cells, drawn_rates, strict=True):
         valid = int(rng.binomial(boards, rate)) / boards
         for line in draw_lines(rng, cell, config, boards, valid, has_history):
             lines_of[line.section].append(line)
-    stage = int(rng.integers(0, 5))
-    sections = {section: tuple(lines_of[section]) for section in chosen}
+    stage = int(rng.integers(0, 5)) if is_trained else None
+    sections = {section: tuple(lines_of[section]) if is_trained or section in BEFORE_TRAINING else () for section in chosen}
     return Context(family=config.family, stage=stage, cells=cells, sections=sections)
 
 

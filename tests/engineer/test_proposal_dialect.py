@@ -144,7 +144,7 @@ def test_percent_words_are_within_half_a_step(rate: float) -> None:
 
 
 def mixed_context() -> Context:
-    faults = {"hole": 0.3, "vertex_conflict": 0.1}
+    faults = {"vertex_conflict": 0.1, "hole": 0.3}
     return context_of(
         MIXED,
         behaviour.whole_line(0.5, 0.1, 0.1, 20),
@@ -155,7 +155,7 @@ def mixed_context() -> Context:
     )
 
 
-def test_a_context_names_cells_by_their_place() -> None:
+def test_a_context_names_cells_by_their_place_and_the_commonest_fault_first() -> None:
     assert render_context(mixed_context()) == (
         "<engineer> #1 k2 size4 #2 k3 size4 #3 k3 size6 "
         "<behaviour> reward 50% entropy 10% length t20 sampled#3 50% delta + 10% optimal 40% "
