@@ -69,6 +69,11 @@ def test_the_table_finds_runs_by_every_word_said_about_them(three: list[Session]
     assert table(app) == ["By no model"]
 
 
+def test_a_row_draws_its_rates_from_before_training_to_the_last_stage(three: list[Session]) -> None:
+    for row in open_page("runs").dataframe[0].value.to_dict("records"):
+        assert (row["curve"][0], row["curve"][-1]) == pytest.approx((row["before"], row["after"]), abs=0.5)
+
+
 def test_a_title_runs_nothing_where_the_table_is_saved_as_csv(three: list[Session]) -> None:
     label(three[0], Labels(title="=SUM(A1)", tags=("@me",)))
     shown = open_page("runs", find="SUM").dataframe[0].value

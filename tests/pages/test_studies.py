@@ -331,14 +331,15 @@ def test_the_form_says_why_a_study_cannot_run(chosen: dict[str, Any], message: s
 @pytest.mark.parametrize(
     ("corrected", "sentence"),
     [
-        ([0.01], "The confirmatory comparison is clear of chance (n = N): ROW."),
-        ([0.2], "The confirmatory comparison is not clear of chance (n = N)."),
-        ([0.01, 0.2, 0.3], "1 of 3 confirmatory comparisons is clear of chance (n = N): ROW."),
-        ([0.2, nan], "0 of 2 confirmatory comparisons are clear of chance (n = N)."),
-        ([0.01, 0.02], "2 of 2 confirmatory comparisons are clear of chance (n = N): ROW, ROW."),
+        ([0.01], "ROW (n = N)."),
+        ([0.2], "The comparison named beforehand is not clear of chance (n = N)."),
+        ([0.01, 0.2, 0.3], "ROW. The other 2 comparisons named beforehand are not clear of chance (n = N)."),
+        ([0.2, nan], "The 2 comparisons named beforehand are not clear of chance (n = N)."),
+        ([0.01, 0.02], "ROW; ROW (n = N)."),
     ],
 )
-def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float], sentence: str) -> None:
+def test_the_answer_is_which_of_the_confirmatory_comparisons_are_clear(corrected: list[float], sentence: str) -> None:
     row = SHIPPED["confirm"].confirmatory[0]
-    in_full = sentence.replace("N)", "4 students with 6 seeds each)").replace("ROW", "taught instead of rules +6.8 points (+3.3 to +10.3)")
+    clear = "aught instead of rules: +6.8 points (+3.3 to +10.3) of valid plans"
+    in_full = sentence.replace("N)", "4 students with 6 seeds each)").replace("ROW", f"T{clear}", 1).replace("ROW", f"t{clear}")
     assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == in_full

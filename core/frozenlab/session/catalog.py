@@ -98,6 +98,8 @@ class LastState(NamedTuple):
     """Before training."""
     last: Rated | None
     """After the last stage that was measured."""
+    curve: tuple[Share, ...] = ()
+    """The valid rates in the order in which they were measured."""
     alarms: tuple[str, ...] = ()
     """The rules that gave an alarm when the worker looked the last time."""
     answers: tuple[Count, Count] | None = None
@@ -163,8 +165,9 @@ def read_last_state(path: Path) -> LastState:
     rates = {rate["stage"]: (rate["valid"], rate["n"]) for rate in state.get("rates", ())}
     trained = [stage for stage in rates if stage is not None]
     last = rates[max(trained)] if trained else None
+    curve = [valid for valid, _ in rates.values()]
     alarms = tuple(dict.fromkeys(alarm["rule"] for alarm in state.get("alarms", ())))
-    return _LAST_STATE.validate_python((state["status"], state.get("started"), rates.get(None), last, alarms, state.get("answers")))
+    return _LAST_STATE.validate_python((state["status"], state.get("started"), rates.get(None), last, curve, alarms, state.get("answers")))
 
 
 _LAST_STATE = TypeAdapter(LastState)
@@ -190,7 +193,7 @@ class Entry(NamedTuple):
 class _Stored(NamedTuple):
     """The file."""
 
-    version: Literal[3]
+    version: Literal[4]
     entries: dict[str, Entry]
 
 
@@ -249,7 +252,7 @@ class Index:
         settled = {name: entry for name, entry in entries.items() if all(seen is None or seen[0] < latest for seen in entry.seen)}
         try:
             with replacing(self.root / INDEX) as file:
-                file.write_bytes(_STORED.dump_json(_Stored(3, settled)))
+                file.write_bytes(_STORED.dump_json(_Stored(4, settled)))
         except OSError:  # read-only, or full, or this process only looks
             pass
 

@@ -44,8 +44,10 @@ class Run(NamedTuple):
     """Before training."""
     last: Rated | None
     """After the last stage that was measured."""
+    curve: tuple[float, ...]
+    """The valid rates so far: before training and after each stage."""
     boards: SuiteName | None
-    """The suite of both rates."""
+    """The suite of the rates."""
     parent: str | None
     labels: Labels
     alike: str
@@ -156,6 +158,7 @@ def run_of(session: Listed) -> Run | None:
         began=session.began,
         base=state.base if state is not None else None,
         last=state.last if state is not None else None,
+        curve=state.curve if state is not None else (),
         boards=None if state is None else suite_of_results(about.tested, asked is not None and "person" in asked.needs, state.status),
         parent=about.parent,
         labels=labels,

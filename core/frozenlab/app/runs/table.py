@@ -52,7 +52,7 @@ FEWEST, MOST = 2, 12
 """Runs side by side."""
 ROWS = 200
 """Rows that the browser gets at a time."""
-USUAL = ("before", "after", "95 % interval", "n", "boards", "status", "engineer", "method", "began", "tags")
+USUAL = ("before", "curve", "after", "95 % interval", "n", "boards", "status", "engineer", "method", "began", "tags")
 ERROR = "trash_error"
 """Session-state entry: why something could not be restored."""
 
@@ -76,6 +76,7 @@ def in_percent(rate: Rated | None) -> float | None:
 
 COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "before": ("Valid rate before training", lambda run: in_percent(run.base)),
+    "curve": ("Valid rates from before training on, up to 100 %; one axis for all rows", lambda run: [100 * rate for rate in run.curve]),
     "after": ("Valid rate after the last measured stage", lambda run: in_percent(run.last)),
     "95 % interval": ("Of the valid rate after the last measured stage", lambda run: bounds(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
@@ -169,9 +170,9 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     config: dict[str, Any] = {"run": st.column_config.TextColumn("run", width=230, pinned=len(columns) > len(USUAL))}
     config |= {name: st.column_config.Column(name, help=COLUMNS[name][0]) for name in columns}
     for name in ("before", "after"):
-        config[name] = st.column_config.ProgressColumn(
-            name, help=COLUMNS[name][0], format=format_of(shown), min_value=0, max_value=100, width="small"
-        )
+        config[name] = st.column_config.NumberColumn(name, help=COLUMNS[name][0], format=format_of(shown), width="small")
+    lowest = min((rate for run in shown for rate in run.curve), default=0)
+    config["curve"] = st.column_config.LineChartColumn("curve", help=COLUMNS["curve"][0], y_min=100 * min(lowest, 0.9), y_max=100)
     config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
     config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])
     return [shown[row] for row in ticked_rows(frame, config, ["run", *columns], tuple(run.id for run in shown))]

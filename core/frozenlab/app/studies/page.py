@@ -113,13 +113,13 @@ def show_report(report: StudyReport) -> None:
 
 
 def confirmed(rows: Sequence[PrimaryRow]) -> str:
-    """How many of the confirmatory comparisons are clear of chance and which, as a sentence."""
-    clear = [row for row in rows if row.clear]
-    which = ", ".join(f"{row.title} {row.change}{' of optimal plans' * (row.measure == 'optimal')}" for row in clear)
-    n = f"clear of chance (n = {rows[0].units}){': ' * bool(clear)}{which}."
-    if len(rows) == 1:
-        return f"The confirmatory comparison is {'' if clear else 'not '}{n}"
-    return f"{len(clear)} of {len(rows)} confirmatory comparisons {'is' if len(clear) == 1 else 'are'} {n}"
+    """Which of the confirmatory comparisons are clear of chance, and how many are not."""
+    clear = [f"{row.title}: {row.change} of {row.measure} plans" for row in rows if row.clear]
+    others, n = len(rows) - len(clear), f"(n = {rows[0].units})"
+    found, other = "; ".join(clear), "other " * bool(clear)
+    of_others = {0: "", 1: f"The {other}comparison named beforehand is not clear of chance"}
+    unclear = of_others.get(others, f"The {other}{others} comparisons named beforehand are not clear of chance")
+    return f"{'. '.join(filter(None, (found[:1].upper() + found[1:], unclear)))} {n}."
 
 
 def show_verdict(report: StudyReport, measure: Measure, mixed: bool) -> None:
