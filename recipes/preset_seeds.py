@@ -7,8 +7,8 @@
 The first line runs the sessions in the folder SESSIONS and keeps a small table of each in ``assets/preset_seeds/PRESET-METHOD`` (with
 another engineer than `policy` its name is added): ``SEED.parquet``, one row per board and moment. A seed with a table is not run again,
 and a stopped session resumes, so several processes may share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). At the end it
-prints what the predictions of the engineer in these sessions were worth. The second writes README's table from the kept ones; a test
-compares the two. The third compares them with their twins, which kept their config.
+prints what the predictions of the engineer in these sessions were worth, and what its tutor's would have been on the same evidence. The
+second writes README's table from the kept ones; a test compares the two. The third compares them with their twins, which kept their config.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ import pandas as pd
 
 from frozenlab.base import places
 from frozenlab.base.files import write_parquet, write_text
+from frozenlab.engineer.engineers import tutor
 from frozenlab.experiments.studies.statistics import over_seeds
 from frozenlab.session.ledger import predictions, scores, scores_table
 from frozenlab.session.presets import PRESETS
 from frozenlab.session.session import Session
+from frozenlab.tasks.vocabulary import percent_value, percent_word
 
 KEPT = places.ROOT / "assets" / "preset_seeds"
 README = places.ROOT / "README.md"
@@ -61,6 +63,26 @@ def answers(session: Session) -> pd.DataFrame:
             raise ValueError(f"{session.id} has no results after {trained} stages")
         tables.append(rows.assign(trained=trained)[COLUMNS])
     return pd.concat(tables, ignore_index=True).astype({"trained": "int8", "agents": "int8", "size": "int8"})
+
+
+def foretold(session: Session) -> pd.DataFrame:
+    """The predictions of the session's engineer, and for a lab model those of its tutor: as it makes them, and in the lab model's words for
+    rates, which are 2.5 points apart."""
+    made = predictions(session)
+    if session.spec.engineer.kind != "policy":
+        return made
+    tutors = made.copy()
+    for stage in made["stage"].unique():
+        moment = int(stage) if stage >= 0 else None  # before the first
+        context, given = session.context(moment), session.environment(moment)
+        assert context is not None and given is not None
+        said = {claim.cell: claim.expected for claim in tutor.propose(context, given.config).claims}
+        of_stage = tutors["stage"] == stage
+        tutors.loc[of_stage, "predicted"] += tutors.loc[of_stage, "cell"].map(said) - tutors.loc[of_stage, "expected"]
+        tutors.loc[of_stage, "expected"] = tutors.loc[of_stage, "cell"].map(said)
+    in_words = tutors["expected"].map(lambda rate: percent_value(percent_word(rate)))
+    rounded = tutors.assign(predicted=tutors["predicted"] + in_words - tutors["expected"], expected=in_words)
+    return pd.concat([made, tutors.assign(engineer="its tutor"), rounded.assign(engineer="its tutor, in its words")])
 
 
 def place(preset: str, method: str, engineer: str) -> Path:
@@ -139,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.sessions is None:
         parser.error("name the folder of the sessions")
     options.sessions.mkdir(parents=True, exist_ok=True)
-    foretold = list[pd.DataFrame]()
+    tables = list[pd.DataFrame]()
     for seed in range(options.first, options.first + options.seeds):
         path = place(options.preset, options.method, options.engineer) / f"{seed}.parquet"
         folder = options.sessions / f"{path.parent.name}-{seed}"
@@ -150,10 +172,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         table = pd.read_parquet(path).groupby("trained")[list(METRICS)].mean()
         summaries = (f"{metric} {' '.join(f'{rate:.1%}' for rate in table[metric])}" for metric in METRICS)
         print(f"seed {seed}: {', '.join(summaries)}", flush=True)
-        if folder.exists() and len(made := predictions(Session(folder))):
-            foretold.append(made)
-    if foretold:
-        print(scores_table(scores(pd.concat(foretold)), "engineer", "sessions").to_string(index=False))
+        if folder.exists() and len(made := foretold(Session(folder))):
+            tables.append(made)
+    if tables:
+        print(scores_table(scores(pd.concat(tables)), "engineer", "sessions").to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ reads recordings is brought up to date by
 
     python -m recipes.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
     python -m tests.pages.test_recorded_numbers         the numbers that pages show of recordings
-
-``assets/results/base-of-recorded-sessions`` is the base of the recordings of before, and goes when they do.
 """
 
 from __future__ import annotations

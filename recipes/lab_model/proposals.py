@@ -69,7 +69,10 @@ def draw_context(rng: np.random.Generator) -> tuple[Context, Config]:
 
 
 def draw_evidence(config: Config, chosen: Sequence[str], rng: np.random.Generator, rates: Mapping[str, float] | None = None) -> Context:
-    """A context as after a stage or before the first, with the sections ``chosen``, of a model with these valid ``rates`` by cell; None: they are drawn."""
+    """A context as after a stage or before the first, with the sections ``chosen``, of a model with these valid ``rates`` by cell.
+
+    ``None``: the rates are drawn.
+    """
     cells = config.described()
     lines_of: dict[str, list[Evidence]] = {section: [] for section in SECTIONS}
     lines_of["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
