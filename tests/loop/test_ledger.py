@@ -100,7 +100,7 @@ def test_a_fork_counts_with_the_session_that_it_was_forked_from() -> None:
     assert set(ledger["session"]) == {"example-quick", "example-quick-kept"} and set(ledger["cluster"]) == {"example-quick"}
 
 
-def test_the_recorded_session_predicted_more_than_it_gained(session: Session) -> None:
+def test_the_recorded_session_predicted_better_than_that_nothing_changes(session: Session) -> None:
     one = score("policy", predictions(SessionStore().open("example-long")))
-    assert one.n > 10 and one.predicted > 0.05 > 0.02 > one.measured, "+5.5 points against +0.7: inside of most intervals of 40 boards"
+    assert one.n > 10 and 0 < one.predicted < one.measured and one.skill is not None and one.skill > 0.2
     assert "win back of a fall below the usual rate" in source(session.spec)

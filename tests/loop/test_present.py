@@ -66,7 +66,7 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     assert record is not None and record.proposal is not None and context is not None
     cited = {name for claim in record.proposal.claims for name in claim.evidence}
     assert scenes["read"]["text"] in {typeset(line.text) for line in context.lines if line.id in cited}
-    assert [row["label"] for row in scenes["read"]["rows"]] == ["32 of 40", "5 of 40", "2 of 40", "1 of 40"], "what became of the boards"
+    assert [row["label"] for row in scenes["read"]["rows"]] == ["33 of 40", "4 of 40", "1 of 40", "1 of 40"], "what became of the boards"
     assert scenes["wrote"]["summary"] == record.proposal.summary
     without_ids = {typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in record.proposal.claims}
     assert without_ids >= set(scenes["wrote"]["claims"]) and not any("[" in words for words in scenes["wrote"]["claims"])

@@ -32,8 +32,8 @@ class SessionStore:
         return listed(self.root, places.SESSIONS)
 
     def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
-        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: those of the lab model before
-        those of language models, and forks last, for comparison with their parents.
+        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: the shortest first, those of the lab
+        model before those of language models, and forks and twins last, for comparison with their parents.
 
         Args:
             most: read only this many of the user's newest sessions.
@@ -99,8 +99,9 @@ class SessionStore:
         return Session(make_folder(self.root, session_id, "session.json", spec, kind="session", error=SessionError, state=state, fill=fill))
 
 
-def _place(session: Session) -> int:
+def _place(session: Session) -> tuple[int, int]:
     if not session.read_only:
-        return 0
-    companion = session.spec.parent is not None or session.spec.engineer.kind == "fixed"
-    return 2 if companion else int(session.spec.language is not None)
+        return 0, 0
+    spec = session.spec
+    companion = spec.parent is not None or spec.engineer.kind == "fixed"
+    return 3 if companion else 1 + (spec.language is not None), spec.stages * spec.training.steps
