@@ -64,6 +64,4 @@ def tiny_spec(model: Path, kind: str, engineer: str = "policy", **language: Any)
 
 
 def trained_weights(session: Session, stage: int) -> dict[str, torch.Tensor]:
-    weights = weights_file(session.stage_dir(stage) / "policy")
-    assert weights is not None
-    return load_file(weights)
+    return load_file(weights_file(session.stage_dir(stage) / "policy"))

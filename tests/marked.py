@@ -156,7 +156,6 @@ def strangers(root: Path, marker: Marker) -> Path:
         "mine",
     )
     record = lab.proposal(0)
-    assert record is not None
     write_answers(replay.dir, [Answer(arm, sample, record) for arm in ("rules", "fixed") for sample in range(2)])
     write_text(replay.dir / "state.json", WorkerState(status="failed").model_dump_json())
     boards = build_suite(SuiteSpec(agents=(3,), sizes=(3, 4), boards_per_cell=5, seed=5))

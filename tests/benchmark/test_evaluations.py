@@ -112,7 +112,6 @@ def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_pa
     assert (evaluation.state().status, evaluation.state().progress) == ("done", 1.0)
     assert not Evaluation.all(store)
     (result,) = own(store)
-    assert result.report is not None and result.rows is not None
     assert (result.id, result.report.id, result.report.suite, result.report.n) == (evaluation.id, evaluation.id, "boards-20.jsonl", 20)
     assert len(result.rows) == 20 and result.rows["optimal_sum_of_costs"].notna().all()
 

@@ -23,7 +23,6 @@ def test_a_fork_keeps_the_sizes_named(root: Path, built: Session, monkeypatch: p
 
     monkeypatch.setattr("frozenlab.cli.fork.run_in_foreground", run)
     record = built.proposal(0)
-    assert record is not None
     cell = next(change.cell for change in record.changes if change.knob != "share")
     assert main(["fork", "built:1", "--keep", cell, "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
     (forked,) = made

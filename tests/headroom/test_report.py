@@ -36,7 +36,6 @@ def passed(report: HeadroomReport) -> dict[str, str]:
 
 def test_students_that_differ_have_headroom_and_information(report: HeadroomReport) -> None:
     forks = report.forks
-    assert forks is not None and forks.information is not None and forks.icc is not None
     assert forks.best == ("config 0", "config 1", "config 0", "config 1")
     assert forks.headroom.value == pytest.approx(0.1, abs=0.01) and forks.headroom.unit == "student"
     assert forks.information.value == pytest.approx(0.05, abs=0.06)
@@ -60,7 +59,6 @@ def test_students_without_differences_have_no_information_value(
     tmp_path: Path, best: tuple[int, ...], value: Any, check: str, verdict: str
 ) -> None:
     report = report_of(built(tmp_path, gains_with(best, 0.1)))
-    assert report.forks is not None
     assert (report.forks.information and report.forks.information.value) == value
     assert passed(report)["value of information"] == check and report.verdict.startswith(verdict)
 

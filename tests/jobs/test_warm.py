@@ -54,7 +54,6 @@ def forked(folder: Path, environment: dict[str, str], *arguments: str) -> dict:
     (folder / "it.py").write_text(SCRIPT)
     command = [sys.executable, "-m", "it", *arguments]
     pid = fork(command, folder, folder, environment)
-    assert pid is not None
     wait_for(lambda: not psutil.pid_exists(pid), "the worker to end")
     return json.loads((folder / "worker.log").read_text().splitlines()[-1]) | {"forked": pid}
 
@@ -74,7 +73,6 @@ def test_the_log_is_appended_to_and_an_error_stands_in_it(tmp_path: Path, enviro
     forked(tmp_path, environment, "0")
     assert len((tmp_path / "worker.log").read_text().splitlines()) == 3
     pid = fork([sys.executable, "-m", "nothing_of_the_kind"], tmp_path, tmp_path, environment)
-    assert pid is not None
     wait_for(lambda: not psutil.pid_exists(pid), "the worker to end")
     assert "nothing_of_the_kind" in (tmp_path / "worker.log").read_text()
 

@@ -20,7 +20,6 @@ def assert_true(board: Board, truth: Truth) -> None:
     assert (found.status, found.makespan, found.sum_of_costs, found.needs_wait) == truth[:4], board
     assert solve(board, wait_definition="sum_of_costs").needs_wait == truth.needs_wait_costs, board
     if found.status == "solved":
-        assert found.plan is not None
         assert judge(board, found.plan, found.makespan).outcome == "optimal", board
         if not found.needs_wait:
             assert not any("W" in motions for motions in found.plan), board
@@ -28,7 +27,6 @@ def assert_true(board: Board, truth: Truth) -> None:
 
 def assert_cp_sat_agrees(board: Board, found: Solution) -> None:
     """Makespan, need of a WAIT and sum of costs are the least there are."""
-    assert found.makespan is not None and found.sum_of_costs is not None
     assert solvable_within(board, found.makespan, waiting=False) is not found.needs_wait, board
     assert not found.needs_wait or solvable_within(board, found.makespan), board
     assert not solvable_within(board, found.makespan - 1), board

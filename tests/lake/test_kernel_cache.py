@@ -76,7 +76,6 @@ def test_progress_is_what_the_process_at_work_says(folder: Path) -> None:
     assert progress("solver") is None
     note("solver", time.time() - 5, 3, 20)
     found = progress("solver")
-    assert found is not None
     assert (found.done, found.kernels, found.of) == (False, 3, 20)
     assert 5 <= found.seconds < 60
     note("solver", time.time(), 20, 20, done=True)

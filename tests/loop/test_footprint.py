@@ -68,7 +68,6 @@ def network(shape: Shape, device: str = "meta") -> Qwen3ForCausalLM:
 
 def with_language(**fields: object) -> SessionSpec:
     spec = preset_spec("paper")
-    assert spec.language is not None
     return spec.model_copy(update={"language": LanguageSettings.model_validate(spec.language.model_dump() | fields)})
 
 
@@ -226,7 +225,6 @@ def test_a_step_takes_the_memory_that_was_told_before(tmp_path: Path) -> None:
     told = []
     for options, dtype in asked:
         spec = gpu_stage.spec_of(gpu_stage.options_of(options), str(tmp_path), "transformers")
-        assert spec.language is not None
         told.append(footprint_on_processor(spec.changed(language=spec.language.model_dump() | {"dtype": dtype}), shape).total)
     measured = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
     assert [most / 2 < one <= most for one, most in zip(measured, told, strict=True)] == [True] * len(asked), (measured, told)
@@ -345,7 +343,6 @@ def test_what_fits_is_started_in_the_faster_way_that_fits(
     free = 0.8 * total
     of_machine(monkeypatch, total, free)
     plain = preset_spec("smollm2")
-    assert plain.language is not None
     spec = plain.changed(policy=str(model), language=plain.language.model_dump() | {"rows": rows})
     shape = shape_of(spec.policy)
     assert shape is not None and shape.parameters == pytest.approx(COMMON["smollm2"].parameters, rel=1e-3)
@@ -415,7 +412,6 @@ def test_the_time_on_a_processor_is_that_of_the_yardstick(monkeypatch: pytest.Mo
     for where in (module, room):
         monkeypatch.setattr(where, "fast_bfloat16", lambda: False)
     shape, spec = COMMON["smollm2"], published()
-    assert spec.language is not None
     tokens = module.prompt_tokens(spec) + 120
     assert processor_seconds(spec, shape, 100) * 494 / tokens / 100 == pytest.approx(6.5 / 1.4, rel=0.2)
     short = spec.changed(language=spec.language.model_dump() | {"max_tokens": 100})

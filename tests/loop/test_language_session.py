@@ -141,7 +141,6 @@ def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_comman
 ) -> None:
     session = finished(kind)
     validation = session.validation(1)
-    assert validation is not None
     first = validation.iloc[0]
     board = Board.from_dict(json.loads(first["board"]))
     planner = Planner()

@@ -26,7 +26,6 @@ def check(session: Session) -> None:
     """Every part of the loop knows the six cells, from the boards that are drawn to the prediction ledger."""
     for stage in range(session.spec.stages):
         drawn, context, record = session.environment(stage), session.context(stage), session.proposal(stage)
-        assert drawn is not None and context is not None and record is not None
         assert list(drawn.config.cells) == CELLS and set(drawn.realised) <= set(CELLS)
         validation, completions = session.validation(stage), session.completions(stage)
         assert validation is not None and validation.groupby("config_cell").size().to_dict() == dict.fromkeys(CELLS, 4)
@@ -44,7 +43,6 @@ def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path
     session = finished(SessionStore(tmp_path).create(spec, "mixed"))
     check(session)
     context, record = session.context(0), session.proposal(0)
-    assert context is not None and record is not None and record.proposal is not None
     assert context.prompt == render_context(context)
     assert context.prompt.startswith("<engineer> #1 k2 size4 #2 k2 size5 #3 k3 size4")
     assert {claim.cell for claim in record.proposal.claims} == set(CELLS)
@@ -60,6 +58,5 @@ def test_a_language_model_trains_on_several_teams_and_engineers_them(tiny_model:
     session = finished(SessionStore(tmp_path).create(spec, "mixed"))
     check(session)
     prompt, record = session.context(0).prompt, session.proposal(0)  # type: ignore[union-attr]
-    assert prompt is not None and record is not None
     assert "2, 3 or 4 agents move at once" in prompt and "3@5 (size 5 with 3 agents)" in prompt and "Size 5 with 3 agents:" in prompt
     assert '"3@5": {"share_percent"' in record.attempts[-1].raw.replace('"3@5":{', '"3@5": {')

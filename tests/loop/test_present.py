@@ -63,7 +63,6 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     session = SessionStore().open("example-quick")
     scenes = {scene["name"]: scene for scene in scenes_of(session)}
     record, context = session.proposal(0), session.context(0)
-    assert record is not None and record.proposal is not None and context is not None
     cited = {name for claim in record.proposal.claims for name in claim.evidence}
     assert scenes["read"]["text"] in {typeset(line.text) for line in context.lines if line.id in cited}
     assert [row["label"] for row in scenes["read"]["rows"]] == ["33 of 40", "4 of 40", "1 of 40", "1 of 40"], "what became of the boards"
@@ -87,7 +86,6 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     twin = twin_of(session)
     assert twin is not None and twin.id == "example-quick-fixed" and twin_of(twin) is None
     mine, kept = (one.results(2) for one in (session, twin))
-    assert mine is not None and kept is not None
     gain = paired_change(kept, mine)
     whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"] and gain.points in closing["answer"]
@@ -104,7 +102,6 @@ def test_another_change_and_another_board_are_told_if_there_are_such() -> None:
     assert len(curve["checks"]) == second + 2
     usual = scenes_of(session)[0]
     base, end = session.results(None), session.results(2)
-    assert base is not None and end is not None
     boards = turned_tasks(base, end)
     assert all(not base.set_index("board_id")["valid"][board] and end.set_index("board_id")["valid"][board] for board in boards)
     assert any(scenes_of(session, first, board)[0]["boards"] != usual["boards"] for board in boards[:3])

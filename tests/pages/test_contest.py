@@ -83,7 +83,6 @@ def test_a_guess_comes_before_the_rates(contest: Contest) -> None:
     [laying] = components(with_tokens(contest, guess="5"), "kinds")
     assert not laying["asks"] and laying["guess"] == "5" and laying["tokens"] == 10
     table = contest.base.validation(None)  # type: ignore[union-attr]
-    assert table is not None
     rates = {cell: rate.percent for cell, rate in overall_by_cell(table).items()}
     assert {kind["cell"]: kind["percent"] for kind in laying["kinds"]} == rates
 
@@ -159,7 +158,6 @@ def test_a_screen_that_only_watches_headlines_the_class(contest: Contest) -> Non
     done = Contest.open(contest.id, SessionStore())
     for number, took in ((2, 60.0), (3, 60.0), (4, 200.0)):
         side = done.side(number)
-        assert side is not None
         write_text(side.dir / "state.json", side.state().model_copy(update={"started": 1.0, "finished": 1.0 + took}).model_dump_json())
     contest.enter(Entry(name="Eva", config=CONFIG))
     assert "In the queue: Cem, Di, Eva. The last begins in about 1 min." in words(open_page("contest", contest=contest.id, watch="1"))

@@ -68,9 +68,7 @@ def full_lab(root: Path, monkeypatch: pytest.MonkeyPatch, now: dict[str, Any]) -
 
 
 def put(folder: Path, now: dict[str, Any]) -> None:
-    state = stored_state(folder)
-    assert state is not None
-    store_state(folder, state.model_copy(update=now))
+    store_state(folder, stored_state(folder).model_copy(update=now))
 
 
 def press_all(name: str, **query: str) -> set[str]:

@@ -220,7 +220,6 @@ def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(pag
     rng = random.Random(0)
     crowded = (reachable_board(rng, 16, 16, 12, 100) for _ in range(40))
     unsure, bounds = next((board, solution.bounds) for board in crowded if (solution := solve(board)).bounds)
-    assert bounds is not None
     assert not on(page, unsure).warning
     assert any(f"{bounds[0]} to {bounds[1]}" in str(element.value) for element in (*page.markdown, *page.get("html")))
     (player,) = players(page)

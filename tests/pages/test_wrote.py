@@ -43,7 +43,6 @@ def test_arms_stand_beside_each_other_and_lead_to_their_stories() -> None:
     assert "In each of 2 training runs the arms wrote different configs." in words(app)
     assert [head.value for head in app.header] == ["Before training", "After stage 1", "After stage 2"]
     session = study.session(study.cells[0])
-    assert session is not None
     said = [record.proposal.summary for stage in (None, 0, 1) if (record := session.proposal(stage)) and record.proposal]
     assert all(sentence in words(app) for sentence in said)
     assert links(app)[:2] == ["session=mine%2Frules-s0&part=wrote", "session=mine%2Funiform-s0&part=wrote"]

@@ -273,7 +273,6 @@ def test_sentences_about_sections_name_the_one_that_matters() -> None:
 
 def test_an_unusable_answer_counts_as_the_config_before(store: SessionStore) -> None:
     record = build_session(store.root, broken_stage=0).proposal(0)
-    assert record is not None
     paid = record.model_copy(update={"attempts": (Attempt(raw="", cost=0.5, tokens=7, seconds=1), *record.attempts)})
     rows = proposals([Answer("a", 0, record), Answer("b", 0, paid)])
     assert not rows["usable"].any() and (rows["changes"] == 0).all()
@@ -289,7 +288,6 @@ def test_an_unusable_answer_counts_as_the_config_before(store: SessionStore) -> 
 
 def with_api_answers(session: Session, tokens: int) -> None:
     record = session.proposal(0)
-    assert record is not None
     answered = record.model_copy(update={"engineer": "api", "attempts": (Attempt(raw="{}", tokens=tokens, seconds=1),)})
     (session.stage_dir(0) / "proposal.json").write_text(answered.model_dump_json())
 

@@ -52,7 +52,6 @@ def test_a_student_is_made_stopped_resumed_and_used(store: SessionStore, tmp_pat
     whole = Student.create(RECIPE, store, "whole")
     assert work_on(whole) == DONE, (whole.state().error, os.listdir(whole.dir))
     certificate = Student.open("whole", store).certificate
-    assert certificate is not None
     assert [(cell.cell, cell.n) for cell in certificate.cells] == [("3", 8), ("4", 8)]
     assert [(cell.cell, cell.n) for cell in certificate.elsewhere] == [("5", 8)]
     after = pd.read_parquet(whole.dir / "after.parquet")
@@ -107,5 +106,4 @@ def test_the_teacher_of_the_lake_shows_optimal_plans_without_solving_again(monke
     monkeypatch.setattr(teacher, "solve_all", None)
     shown = LAKE.teacher.answers([Attempt(task, "", np.random.default_rng(i)) for i, task in enumerate(tasks)])
     for task, answer in zip(tasks, shown, strict=True):
-        assert answer is not None
         assert LAKE.judge(task, LAKE.lab.read(task, answer.learned, finished=True)).optimal

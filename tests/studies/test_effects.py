@@ -115,7 +115,6 @@ def test_main_effects_and_interactions_are_twice_the_coefficients_of_least_squar
     fit = np.linalg.lstsq(np.column_stack(columns), outcomes["value"].to_numpy())[0]
 
     design = of_sections(CUBE)
-    assert design is not None
     main, both = design.effects(outcomes), compare(outcomes, design.interactions)
     assert {section: effect.mean for section, effect in main.items()} == pytest.approx(dict(zip(FACTORS, 2 * fit[1:4], strict=True)))
     named = [f"{a} and {b}" for a, b in pairs]
@@ -131,7 +130,6 @@ def test_an_interaction_is_half_the_change_of_an_effect() -> None:
     """A adds 0.1 when B is off and 0.3 when it is on."""
     outcomes = table(none=[0.2, 0.3], a=[0.3, 0.4], b=[0.2, 0.3], both=[0.5, 0.6])
     design = of_sections({"none": frozenset[str](), "a": frozenset("A"), "b": frozenset("B"), "both": frozenset("AB")})
-    assert design is not None
     assert compare(outcomes, design.interactions)["A and B"].mean == pytest.approx((0.3 - 0.1) / 2)
     assert design.effects(outcomes)["A"].mean == pytest.approx((0.3 + 0.1) / 2)
 
@@ -145,7 +143,6 @@ def test_a_factorial_with_gaps_or_doubles_is_none() -> None:
 def test_leaving_one_out_compares_with_the_full_set() -> None:
     arms = {"no-a": frozenset("BC"), "all": frozenset("ABC"), "no-c": frozenset("AB")}
     outcomes, design = drawn(list(arms), seeds=4), of_sections(arms)
-    assert design is not None
     effects = design.effects(outcomes)
     assert list(effects) == ["A", "C"]
     assert (effects["A"].mean, effects["A"].p) == (contrast(outcomes, ["all"], ["no-a"]).mean, contrast(outcomes, ["all"], ["no-a"]).p)

@@ -74,7 +74,6 @@ def test_a_headroom_that_was_measured_is_found_for_its_config_and_all_students(t
     store = SessionStore(tmp_path)  # type: ignore[arg-type]
     measured = next(one for one in Headroom.shipped() if (one.dir / "report").exists() and one.spec.forks is not None)
     forks = measured.spec.forks
-    assert forks is not None
     session = preset_spec("study").changed(policy=measured.spec.students[0], initial_config=forks.kept, suite=forks.suite, test=None)
     found = measured_before(session, store, measured.spec.students)
     assert found is not None and found.headroom.n > 0

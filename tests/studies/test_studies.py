@@ -99,9 +99,7 @@ def wait_for_worker(study: Study) -> int:
     """The pid of the first cell's worker, once it trains."""
     cell = study.cells[0]
     wait_for(lambda: (own := study.session(cell)) and own.state().phase != "starting" and own.state().pid, "a worker that trains")
-    session = study.session(cell)
-    assert session is not None
-    return worker_pid(session)
+    return worker_pid(study.session(cell))
 
 
 def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

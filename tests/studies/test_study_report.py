@@ -242,7 +242,6 @@ def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study
         assert (curve.points[-1].by_seed, curve.points[-1].mean) == (arm.by_seed, arm.mean)
     point = report.valid.curves[1].points[0]
     table = learnt.session(learnt.cells[1]).test(None)  # type: ignore[union-attr]
-    assert table is not None
     assert point.by_seed[0] == pytest.approx(table.groupby("size")["valid"].mean().mean())
     for point in (point for curve in report.valid.curves for point in curve.points):
         low, high = point.band

@@ -30,7 +30,6 @@ from tests.language_sessions import tiny_spec
 
 def run_of(tiny_model: Path, kind: str = "lora", **language: Any) -> LanguageGRPORun:
     spec = tiny_spec(tiny_model, kind, **language)
-    assert spec.language is not None
     return LanguageGRPORun(HFPolicy.load(str(tiny_model), spec.language, to_train=True), spec.training, stages=1, seed=0)
 
 
@@ -160,7 +159,6 @@ class Noted(LanguageGRPORun):
 def test_a_step_learns_from_the_boards_that_are_done_first_and_resumes_with_the_others(tiny_model: Path, tmp_path: Path) -> None:
     """Stopped after its second step with plans under way, a stage ends with the weights of one that was not."""
     spec = tiny_spec(tiny_model, "lora", vllm=Vllm(done=0.8))
-    assert spec.language is not None
     steps, boards = 4, generate(EnvironmentConfig.uniform((3, 4), agents=2), 4 * 4, seed=1)
 
     def stage(folder: Path, stop_after: int | None = None) -> tuple[Noted, list[dict[str, float]]]:

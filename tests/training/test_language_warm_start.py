@@ -43,7 +43,6 @@ policy_of = partial(tiny_policy, to_train=True, max_tokens=400)
 def test_every_worked_answer_is_an_optimal_plan_with_its_reasons() -> None:
     for task in generate(EnvironmentConfig.uniform((3, 5, 8), agents=3, wait_ratio=0.5), 60, seed=3):
         shown = LAKE.plain.demonstrate(task)
-        assert shown is not None
         text = f"{shown.reasoning}\n\n{shown.answer}"
         assert LAKE.judge(task, LAKE.plain.read(task, text, True)).outcome == "optimal"
         assert shown.reasoning.count("Step ") == task.solution.makespan

@@ -20,9 +20,7 @@ from tests.builders import build_session
 
 
 def behind(session: Session, name: str):
-    line = line_of(session.context(1), name)  # type: ignore[arg-type]
-    assert line is not None
-    return boards_behind(session, 1, line)
+    return boards_behind(session, 1, line_of(session.context(1), name))
 
 
 def test_a_failure_line_leads_to_the_boards_it_counts(built: Session) -> None:
@@ -61,7 +59,6 @@ def test_tokens_of_the_lab_dialect_are_counted_word_by_word(built: Session) -> N
 
 def test_tokens_of_another_model_are_its_own_count_shared_out(built: Session) -> None:
     context, record = built.context(1), built.proposal(1)
-    assert context is not None and record is not None
     worded = context.model_copy(update={"prompt": "\n".join(line.text for line in context.lines)})
     asked = record.model_copy(update={"attempts": (Attempt(raw="", seconds=1.0, prompt_tokens=1000),)})
     counts = section_tokens(worded, asked)

@@ -247,9 +247,7 @@ def test_the_statistics_state_config_and_draw() -> None:
 
 def test_wrong_answers_are_sound_steps_that_miss_the_target() -> None:
     tasks = [*COUNTDOWN.draw(ALL, 60, 4), CountdownTask.certified("sum-only", "numbers2", (60, 50), 10)]
-    assert COUNTDOWN.teacher is not None
     answers = COUNTDOWN.teacher.wrong_answers([Attempt(task, "", np.random.default_rng(n)) for n, task in enumerate(tasks)])
-    assert answers is not None and COUNTDOWN.lab is not None
     assert answers[-1] is None, "50 and 60 make nothing but 10"
     for task, answer in zip(tasks[:-1], answers, strict=False):
         if answer is not None:

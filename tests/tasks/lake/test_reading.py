@@ -65,7 +65,6 @@ def test_every_plan_is_read_back_from_every_shape(first: str, second: str, shape
         ),
     }[shape]
     read = parse_answer(BOARD, f"<think>Agent 0: UP</think>\n{text}" if thoughts else text, finished=True)
-    assert read.paths is not None
     assert judge_paths(BOARD, read.paths) == judge_paths(BOARD, paths)
 
 

@@ -9,7 +9,6 @@ from frozenlab.lake.solvers.solver import solve
 
 def test_a_plan_with_a_smaller_sum_of_costs_than_the_fastest_is_noticed() -> None:
     solution = solve(TWO_AIMS, sum_of_costs=True)
-    assert solution.plan is not None and solution.cheapest_plan is not None
     fastest, cheapest, failed = (
         Track("", walk(TWO_AIMS, plan), judge(TWO_AIMS, plan, solution.makespan))
         for plan in (solution.plan, solution.cheapest_plan, ("",) * TWO_AIMS.num_agents)

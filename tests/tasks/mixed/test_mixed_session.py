@@ -52,7 +52,6 @@ def check(session: Session) -> None:
     assert session.state().status == "done" and not session.problems
     for stage in range(2):
         drawn, record, context = session.environment(stage), session.proposal(stage), session.context(stage)
-        assert drawn is not None and record is not None and record.proposal is not None and context is not None
         assert list(drawn.config.cells) == CELLS == list(record.config_after.cells) and set(drawn.realised) == set(CELLS)
         validation, completions = session.validation(stage), session.completions(stage)
         assert validation is not None and validation.groupby("config_cell").size().to_dict() == dict.fromkeys(CELLS, 4)
@@ -64,7 +63,6 @@ def check(session: Session) -> None:
 def test_rules_turn_what_each_cell_has(session: Session) -> None:
     check(session)
     record = session.proposal(0)
-    assert record is not None
     assert {(change.cell, change.knob) for change in record.changes if change.cell.startswith("numbers")} >= {("numbers3", "times_ratio")}
     assert record.config_after.cells["numbers3"].times_ratio == pytest.approx(0.4), "hopeless, so easier"
     assert record.config_after.cells["4"].settings()["hole_ratio"] < 0.2
