@@ -1,5 +1,3 @@
-"""``frozenlab study``."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,18 +5,12 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.studies.arms import engineer_arms
-from frozenlab.experiments.studies.presets import engineers_study
-from tests.builders import short_spec
 from tests.cli.calls import answer
+from tests.studies.builders import small_study
 
 
 def test_a_study_runs_to_its_end_and_its_id_shows_it_again(capsys: pytest.CaptureFixture[str], root: Path) -> None:
-    spec = engineers_study(session=short_spec()).model_copy(
-        update={"arms": engineer_arms([engineer_of("rules"), engineer_of("fixed")]), "seeds": (5,)}
-    )
-    (root / "spec.json").write_text(spec.model_dump_json())
+    (root / "spec.json").write_text(small_study("rules", "fixed", seeds=(5,)).model_dump_json())
     printed = answer(capsys, "study", str(root / "spec.json"), "--id", "mine", "--jobs", "2")
     assert (printed["status"], printed["cells"], printed["done"]) == ("done", 2, 2)
     assert [(arm["arm"], list(arm["by_seed"])) for arm in printed["report"]["valid"]["arms"]] == [("rules", ["5"]), ("fixed", ["5"])]

@@ -32,7 +32,7 @@ from frozenlab.base import places
 from frozenlab.base.errors import LabError
 from tests.faults.mutations import damaged, remove
 from tests.faults.readers import PAGES, READERS
-from tests.faults.whole import MAIN, NAME, PLACES, built, trained
+from tests.faults.whole import MAIN, NAME, PLACES, built
 
 CORE = Path(frozenlab.__file__).parent
 SLOW = 10.0
@@ -62,17 +62,8 @@ class Found:
     """Fault -> a folder in which it was met, and the traceback."""
 
     def row(self) -> str:
-        cells = (
-            self.kind,
-            self.folders,
-            self.calls,
-            self.refused,
-            self.pages,
-            sum(self.faults.values()),
-            f"{self.slowest:.2f}",
-            f"{self.seconds:.0f}",
-        )
-        return "| " + " | ".join(map(str, cells)) + " |"
+        faults, slowest, seconds = sum(self.faults.values()), f"{self.slowest:.2f}", f"{self.seconds:.0f}"
+        return f"| {self.kind} | {self.folders} | {self.calls} | {self.refused} | {self.pages} | {faults} | {slowest} | {seconds} |"
 
 
 COLUMNS = ("kind", "damaged folders", "calls", "refused with a sentence", "pages", "faults", "slowest call, CPU s", "CPU s")
@@ -86,10 +77,10 @@ class Stuck(BaseException):
 class Mutants:
     """Copies of the folder of one kind, damaged one after the other in the same place."""
 
-    def __init__(self, kind: str, scratch: Path, make: Callable[[Path, str], None] = built) -> None:
+    def __init__(self, kind: str, scratch: Path, *, trained: bool = False) -> None:
         self.kind, self.root = kind, scratch / "sessions"
         self.root.mkdir(parents=True)
-        make(self.root, kind)
+        built(self.root, kind, trained=trained)
         self.case = self.root / PLACES[kind] / NAME
         self.whole = Path(shutil.copytree(self.case, scratch / "kept"))
         self.known = {path: signature_of(path) for path in self.case.rglob("*")}
@@ -207,7 +198,7 @@ def main() -> int:
     rows = []
     for kind in options.kinds.split(","):
         with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
-            mutants = Mutants(kind, Path(scratch), built if options.built or kind not in MAIN else trained)
+            mutants = Mutants(kind, Path(scratch), trained=kind in MAIN and not options.built)
             each = options.each if kind in MAIN else options.each // 10
             found = Found(kind)
             mutants.mend()

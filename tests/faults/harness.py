@@ -36,9 +36,6 @@ from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import task_for
-from frozenlab.experiments.studies.grid import Arm
-from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.state import worker_alive
@@ -49,16 +46,12 @@ from frozenlab.session.store import SessionStore
 from tests.builders import SEALED, short_spec
 from tests.faults.disturbed import FORKED, Order, work
 from tests.running import end_queue
+from tests.studies.builders import small_study
 
 DISK = {"session": 80 * 2**20, "study": 250 * 2**20, "replay": 250 * 2**20}
 """Bytes of the disk that is filled, by the kind of job."""
 KEPT = ("worker.log", ".worker.lock", ".reserve")
 """Files that may be there or not."""
-
-
-def study_spec() -> StudySpec:
-    arms = tuple(Arm(name=name, engineer=name) for name in ("policy", "rules"))
-    return engineers_study(session=short_spec(**SEALED)).model_copy(update={"arms": arms, "seeds": (0,)})
 
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -179,7 +172,7 @@ class Bench:
             return store.create(short_spec(steps=12, **SEALED), "tiny")
         session = Session(Path(shutil.copytree(self.short.dir, store.root / "whole")))
         if kind == "study":
-            study = Study.create(study_spec(), store, "study")
+            study = Study.create(small_study("policy", "rules", seeds=(0,), **SEALED), store, "study")
             write_text(study.dir / "run.json", RunSettings(jobs=2).model_dump_json())
             return study
         if kind == "replay":

@@ -30,8 +30,6 @@ from frozenlab.experiments.replays.task import task_for as replay_task
 from frozenlab.experiments.students.menu import practised
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
-from frozenlab.experiments.studies.grid import Arm as StudyArm
-from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.jobs.queue.db import QueueDB, QueuedJob
 from frozenlab.jobs.queue.look import look
 from frozenlab.jobs.queue.watch import dispatcher_of, lock_file
@@ -46,6 +44,7 @@ from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
 from tests.faults.harness import differences
 from tests.running import end_queue, wait_for
+from tests.studies.builders import small_study
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 KILLED = 3
@@ -114,9 +113,7 @@ class Storm:
     def studies(self) -> None:
         """The command line's part: two studies, whose cells are jobs too."""
         for n in range(2):
-            spec = engineers_study(session=session_spec(steps=3, seed=50 + n)).model_copy(
-                update={"arms": tuple(StudyArm(name=name, engineer=name) for name in ("uniform", "fixed")), "seeds": (n,)}
-            )
+            spec = small_study("uniform", "fixed", seeds=(n,), title=f"storm {50 + n}", steps=3, seed=50 + n)
             file = self.root / f"study-{n}.json"
             file.write_text(spec.model_dump_json())
             self.command_line("study", str(file), "--background", "--id", f"storm-{n}")

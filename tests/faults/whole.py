@@ -9,10 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from frozenlab.base.files import write_text
-from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.engineer.faithfulness import check
-from frozenlab.engineer.sections import describe
 from frozenlab.experiments.benchmark.task import Evaluation, Task
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
 from frozenlab.experiments.diagnosis.store import Diagnosis
@@ -21,8 +18,8 @@ from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import report_of as headroom_report
 from frozenlab.experiments.headroom.store import write_report as write_headroom_report
 from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Answer, Replay, write_answers
-from frozenlab.experiments.replays.task import ReplayTask, spec_of, task_for
+from frozenlab.experiments.replays.store import Replay
+from frozenlab.experiments.replays.task import ReplayTask, task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import report_of, save_report
@@ -31,6 +28,7 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.origin import origin_here
+from frozenlab.jobs.worker import work_on
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import write_instances
@@ -72,23 +70,36 @@ def replay_task(session: Session) -> ReplayTask:
     return task_for(session, 1, arms_of_engineers(map(engineer_of, ("rules", "uniform", "random")), "rules"), "engineers", samples=3)
 
 
-def built(root: Path, kind: str) -> None:
-    """A sessions folder at ``root`` with a session ``whole``, and one folder of this kind by the name ``case``."""
+def built(root: Path, kind: str, *, trained: bool = False) -> None:
+    """A sessions folder at ``root`` with a session ``whole``, and one folder of this kind by the name ``case``; ``trained``: what has a
+    worker comes from it."""
     store = SessionStore(root)
-    session = build_session(root, session_spec(), "whole")
+    session = store.create(session_spec(), "whole") if trained else build_session(root, session_spec(), "whole")
+    if trained:
+        work(session)
     match kind:
         case "session":
-            labelled(session)
+            write_text(session.dir / "labels.json", Labels(title="Named", tags=("a", "b"), notes="A note.").model_dump_json())
+            if session.origin is None:
+                write_text(session.dir / "origin.json", origin_here().model_dump_json())
             shutil.copytree(session.dir, root / NAME)
         case "study":
             study = Study.create(study_spec(), store, NAME)
             write_text(study.dir / "run.json", RunSettings(jobs=2).model_dump_json())
-            for cell in study.cells:
-                build_session(study.sessions.root, study.spec.spec_of(cell.arm, cell.seed, cell.student), cell.id)
-            save_report(study.dir / "report", report_of(study), study.boards())
+            if trained:
+                work(study)
+            else:
+                for cell in study.cells:
+                    build_session(study.sessions.root, study.spec.spec_of(cell.arm, cell.seed, cell.student), cell.id)
+                save_report(study.dir / "report", report_of(study), study.boards())
         case "replay":
-            replay = Replay.create(replay_task(session), store, NAME)
-            write_answers(replay.dir, answers_to(replay))
+            work_on(Replay.create(replay_task(session), store, NAME))
+        case "result" if trained:
+            boards = root / "boards.jsonl"
+            write_instances(boards, build_suite(SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=3), sum_of_costs=True))
+            evaluation = Evaluation.create(evaluation_of("lab-model", str(boards), store), store)
+            work(evaluation)
+            evaluation.dir.rename(evaluation.dir.with_name(NAME))
         case "result":
             config = EnvironmentConfig.uniform((3, 4), agents=2)
             folder = build_result(root, NAME, generate(config, 12, 1, sum_of_costs=True), 0.5).dir
@@ -105,50 +116,9 @@ def built(root: Path, kind: str) -> None:
             measurement = built_headroom(root, np.random.default_rng(0).normal(0, 0.05, (1, 3, 3)))
             write_headroom_report(measurement, headroom_report(measurement))
             measurement.dir.rename(measurement.dir.with_name(NAME))
-
-
-def answers_to(replay: Replay) -> list[Answer]:
-    """The answers of engineers that need no model, as the replay's worker would have asked for them."""
-    measured, spec = replay.session.measurements(replay.spec.stage), replay.session.spec
-    context = describe(measured, spec.sections, spec.layouts)
-    found = []
-    for sample in range(replay.spec.samples):
-        for arm in replay.spec.arms:
-            engineer = spec_of(arm, replay.session).engineer.build(spec.models(None))
-            record = ask(engineer, context, measured.config, spec.guard, seed=sample)
-            found.append(Answer(arm.name, sample, record, check(record, context)))
-    return found
-
-
-def trained(root: Path, kind: str) -> None:
-    """The same, but what has a worker comes from it."""
-    store = SessionStore(root)
-    session = store.create(session_spec(), "whole")
-    work(session)
-    match kind:
-        case "session":
-            labelled(session)
-            shutil.copytree(session.dir, root / NAME)
-        case "study":
-            study = Study.create(study_spec(), store, NAME)
-            write_text(study.dir / "run.json", RunSettings(jobs=2).model_dump_json())
-            work(study)
-        case "replay":
-            work(Replay.create(replay_task(session), store, NAME))
-        case "result":
-            boards = root / "boards.jsonl"
-            write_instances(boards, build_suite(SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=3), sum_of_costs=True))
-            evaluation = Evaluation.create(evaluation_of("lab-model", str(boards), store), store)
-            work(evaluation)
-            evaluation.dir.rename(evaluation.dir.with_name(NAME))
-    for weights in root.rglob("*.safetensors"):
-        weights.write_bytes(weights.read_bytes()[:2000])
-
-
-def labelled(session: Session) -> None:
-    write_text(session.dir / "labels.json", Labels(title="Named", tags=("a", "b"), notes="A note.").model_dump_json())
-    if session.origin is None:
-        write_text(session.dir / "origin.json", origin_here().model_dump_json())
+    if trained:
+        for weights in root.rglob("*.safetensors"):
+            weights.write_bytes(weights.read_bytes()[:2000])
 
 
 def work(job: Job) -> None:

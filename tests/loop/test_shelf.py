@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from frozenlab.engineer.engineers import engineer_of
-from frozenlab.experiments.benchmark.task import Evaluation
-from frozenlab.experiments.benchmark.task import task_for as evaluation_of
-from frozenlab.experiments.diagnosis.store import Diagnosis
-from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
-from frozenlab.experiments.headroom.store import Headroom
-from frozenlab.experiments.replays.arms import arms_of_engineers
-from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import task_for as replay_of
 from frozenlab.experiments.shelf.shelf import TRASH, ShelfError, delete, empty_trash, in_trash, label, restore, why_kept
-from frozenlab.experiments.studies.presets import engineers_study
-from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.job import Job
-from frozenlab.jobs.state import WorkerState
+from frozenlab.jobs.state import WorkerState, store_state
 from frozenlab.session.catalog import LABELS_FILE, Labels
 from frozenlab.session.forks import fork
 from frozenlab.session.runs import Wanted, runs
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.contests.builders import tiny_contest
-from tests.headroom.builders import tiny_spec
+from tests.kinds import MAKE
 from tests.planted import planted
 
 
@@ -124,7 +111,7 @@ def test_what_a_replay_or_another_session_begins_with_stays(store: SessionStore)
     assert "needed by replay asked" in (why_kept(session, store) or "")
 
 
-@pytest.mark.parametrize("kind", ["study", "replay", "evaluation", "diagnosis", "contest", "headroom", "student"])
+@pytest.mark.parametrize("kind", [*MAKE, "student"])
 def test_a_job_of_any_kind_goes_into_the_trash_and_comes_back_to_the_last_byte(store: SessionStore, kind: str) -> None:
     job = stopped_job(store, kind)
     before = bytes_of(job.dir)
@@ -160,19 +147,8 @@ def test_a_study_stays_while_one_of_its_sessions_runs(store: SessionStore, monke
 
 
 def stopped_job(store: SessionStore, kind: str) -> Job:
-    students = [planted(store, "weak", ("3",))] if kind in ("diagnosis", "student") else []
-    arms = arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules")
-    make: dict[str, Callable[[], Job]] = {
-        "study": lambda: Study.create(engineers_study(1, session=small_spec(), engineers=("rules", "fixed")), store),
-        "replay": lambda: Replay.create(replay_of(small(store, "asked"), 0, arms, "engineers"), store),
-        "evaluation": lambda: Evaluation.create(evaluation_of("lab-model", "quick", store), store),
-        "diagnosis": lambda: Diagnosis.create(diagnosis_of(students), store),
-        "contest": lambda: tiny_contest(store),
-        "headroom": lambda: Headroom.create(tiny_spec(), store),
-        "student": lambda: students[0],
-    }
-    job = make[kind]()
-    (job.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
+    job = planted(store, "weak", ("3",)) if kind == "student" else MAKE[kind](store)
+    store_state(job.dir, WorkerState(status="stopped"))
     return job
 
 

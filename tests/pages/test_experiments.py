@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,19 @@ from frozenlab.base.errors import LabError
 from frozenlab.cli.main import parse
 from frozenlab.cli.model import evaluation_task
 from frozenlab.experiments.benchmark.results import SHIPPED
-from frozenlab.experiments.benchmark.task import Evaluation, task_for
-from frozenlab.experiments.diagnosis.store import Diagnosis
-from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
+from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.experiment import Experiment, RunSettings
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.shelf import shelf
-from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs import launcher
-from frozenlab.jobs.job import Job
 from frozenlab.jobs.state import WorkerState, own_process
 from frozenlab.models.folders import PLANNER
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
-from tests.contests.builders import tiny_contest
-from tests.headroom.builders import tiny_spec
+from tests.kinds import MAKE
 from tests.pages.apptest import open_page, shown, source, words
-from tests.pages.test_replay import asked
 from tests.pages.test_train import fill
 from tests.planted import planted
 
@@ -43,14 +36,6 @@ PAGES = {
     "study": "studies", "diagnosis": "diagnosis", "contest": "contest", "replay": "replay", "headroom": "headroom",
     "evaluation": "benchmark", "result": "benchmark",
 }  # fmt: skip
-MAKE: dict[str, Callable[[SessionStore], Job]] = {
-    "study": lambda store: Study.create(engineers_study(2), store, "mine"),
-    "diagnosis": lambda store: Diagnosis.create(diagnosis_of([planted(store, "weak-5", ("5",))]), store, "mine"),
-    "contest": tiny_contest,
-    "replay": lambda store: asked(store.root, answers=7),
-    "headroom": lambda store: Headroom.create(tiny_spec(), store, "mine"),
-    "evaluation": lambda store: Evaluation.create(task_for("lab-model", "quick", store), store),
-}
 
 
 @pytest.fixture(autouse=True)

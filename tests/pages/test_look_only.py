@@ -25,8 +25,8 @@ from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
+from tests.kinds import MAKE
 from tests.pages.apptest import open_page, words
-from tests.pages.test_experiments import MAKE
 
 QUEUE = {"q-queue-pause", "q-now", "q-pause", "q-cancel"}
 """Buttons of a queue in which a job waits."""

@@ -8,20 +8,15 @@ import pytest
 from frozenlab.app.replays.figures import panels_of, proposals_figure, traces
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
 from frozenlab.engineer import hosts
-from frozenlab.engineer.engineers import UNATTENDED, engineer_of, name_of
+from frozenlab.engineer.engineers import UNATTENDED, name_of
 from frozenlab.engineer.sections import USUAL
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import ReplayTask, task_for
-from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.worker import work_on
-from frozenlab.session.store import SessionStore
+from frozenlab.experiments.replays.task import ReplayTask
 from tests.builders import build_session, small_spec
+from tests.kinds import asked
 from tests.pages.apptest import open_page, words
 from tests.pages.conftest import note_starts
-
-ENGINEERS = ("rules", "random", "fixed")
 
 
 @pytest.fixture
@@ -35,21 +30,6 @@ def alone(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(alone: Path, monkeypatch: pytest.MonkeyPatch) -> list[ReplayTask]:
     """The tasks of the replays that a page started; no worker runs."""
     return note_starts(monkeypatch, Replay, Replay.create)
-
-
-def asked(folder: Path, answers: int | None = None) -> Replay:
-    """A replay with scripted engineers about a built session; ``answers`` after which it was stopped, None: it is done."""
-    session = build_session(folder)
-    replay = Replay.create(
-        task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=4), SessionStore(folder), "mine"
-    )
-
-    def note(share: float) -> None:
-        if answers is not None and share == answers / replay.spec.total:
-            (replay.dir / STOP_FILE).touch()
-
-    work_on(replay, note)
-    return replay
 
 
 @pytest.mark.parametrize("replay", Replay.shipped(), ids=lambda replay: replay.id)

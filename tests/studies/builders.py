@@ -22,9 +22,9 @@ from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
 
 
-def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
+def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1), **fields: Any) -> StudySpec:
     """Short sessions, with an arm for each of these engineers that is named after it."""
-    return engineers_study(session=short_spec()).changed(arms=[{"name": name, "engineer": name} for name in engineers], seeds=seeds)
+    return engineers_study(session=short_spec(**fields)).changed(arms=[{"name": name, "engineer": name} for name in engineers], seeds=seeds)
 
 
 def made(root: Path, *engineers: str, seeds: tuple[int, ...] = (0, 1)) -> Study:
