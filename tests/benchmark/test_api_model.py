@@ -21,7 +21,7 @@ from frozenlab.models.evaluation import evaluate
 from frozenlab.models.policy import Sampling
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.family import LAKE
-from tests.api_server import Server, fails, serving
+from tests.api_server import EVENTS, Server, fails, sends, serving
 from tests.cli.calls import answer
 from tests.running import wait_for
 
@@ -114,14 +114,8 @@ def test_answers_that_come_beside_one_that_fails_late_are_kept(tasks: list[Any],
 
 @pytest.mark.parametrize("reason", ["length", "MAX_TOKENS", "max_output_tokens", "content_filter: SAFETY"])
 def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[Any], tmp_path: Path, reason: str) -> None:
-    def cut(server: Server, request: dict[str, Any]) -> None:
-        event = json.dumps({"choices": [{"delta": {"content": "Agent 0: UP"}, "finish_reason": reason}]})
-        server.send_response(200)
-        server.send_header("Content-Type", "text/event-stream")
-        server.end_headers()
-        server.wfile.write(f"data: {event}\n\n".encode())
-
-    with serving(cut) as server:
+    event = json.dumps({"choices": [{"delta": {"content": "Agent 0: UP"}, "finish_reason": reason}]})
+    with serving(sends(f"data: {event}\n\n", **EVENTS)) as server:
         rows = evaluate(model(server.url, tmp_path), tasks[:2])
     assert (rows["outcome"] == "truncated").all()
 

@@ -83,13 +83,7 @@ def test_the_lowest_pair_is_named_where_several_conflicts_happen_at_once() -> No
 
 
 def test_every_fault_of_a_walked_plan_occurs_in_these_tests() -> None:
-    seen = {defined(board, plan[:drop] + motions)[0] for board, plan, drop, motions in _crafted()}
-    assert seen == {None, "missing_agent", "out_of_bounds", "hole", "vertex_conflict", "edge_conflict", "goal_not_reached"}
-    for board, plan, drop, motions in _crafted():
-        assert compiled(board, plan[:drop] + motions) == defined(board, plan[:drop] + motions)
-
-
-def _crafted() -> list[tuple[Board, Plan, int, Plan]]:
-    good = ("DD", "WRR")
-    endings: list[tuple[int, Plan]] = [(2, ()), (1, ()), (1, ("L",)), (1, ("WRRD",)), (1, ("RR",)), (1, ("W",)), (0, ("LD", "WU"))]
-    return [(CROSS, good, drop, motions) for drop, motions in endings]
+    plans = [("DD", "WRR"), ("DD",), ("DD", "L"), ("DD", "WRRD"), ("DD", "RR"), ("DD", "W"), ("LD", "WU")]
+    faults = {None, "missing_agent", "out_of_bounds", "hole", "vertex_conflict", "edge_conflict", "goal_not_reached"}
+    assert {defined(CROSS, plan)[0] for plan in plans} == faults
+    assert [compiled(CROSS, plan) for plan in plans] == [defined(CROSS, plan) for plan in plans]

@@ -31,9 +31,7 @@ def test_the_reward_pays_for_plans_in_texts_and_in_chats() -> None:
     slow = [tuple("W" + motions for motions in plan) for plan in plans]
     assert reward([write_answer(plan) for plan in plans], **columns) == [1.0] * 4
     chats = [[{"role": "assistant", "content": "hm"}, {"role": "assistant", "content": write_answer(plan)}] for plan in slow]
-    assert reward(chats, **columns) == pytest.approx(
-        [0.7 + 0.3 * m / (m + 1) for m in columns["optimal_makespan"]],
-    )
+    assert reward(chats, **columns) == pytest.approx([0.7 + 0.3 * m / (m + 1) for m in columns["optimal_makespan"]])
     assert reward(["I don't know"] * 4, **columns) == [0.0] * 4
     part_way = reward([write_answer(tuple(m[:-1] + "WW" for m in plan)) for plan in plans], **columns)
     assert all(0 <= earned <= 0.1 for earned in part_way) and max(part_way) > 0.02

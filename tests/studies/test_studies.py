@@ -33,8 +33,10 @@ from frozenlab.jobs.state import own_process, store_state
 from frozenlab.jobs.worker import HELD
 from frozenlab.session.pace import FEWEST_STEPS
 from frozenlab.session.presets import preset_spec
+from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import BEGAN, build_session, short_spec, small_spec
+from tests.cli.calls import reason
 from tests.running import wait_for, worker_pid
 from tests.studies.builders import events, made, run
 
@@ -106,10 +108,9 @@ def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_pat
     study = made(tmp_path)
     started: list[str] = []
 
-    def fail(session: object) -> None:
-        started.append(session.id)  # type: ignore[attr-defined]
-        state = session.state().model_copy(update={"status": "failed"})  # type: ignore[attr-defined]
-        (session.dir / "state.json").write_text(state.model_dump_json())  # type: ignore[attr-defined]
+    def fail(session: Session) -> None:
+        started.append(session.id)
+        store_state(session.dir, session.state().model_copy(update={"status": "failed"}))
 
     monkeypatch.setattr(LocalWorkers, "start", lambda self, session: fail(session))
     monkeypatch.setattr("frozenlab.experiments.studies.runner.POLL", 0.0)
@@ -269,21 +270,23 @@ def test_an_older_study_runs_as_before() -> None:
             ["nothing", "--seeds", "2"],
             "there is no study 'nothing'; new ones are sections, leave-one-out, one-at-a-time, engineers, sweep, guard, guidance",
         ),
+        (["guard", "--vary", "steps=1,2"], "--vary is for the study sweep"),
+        (["sweep", "--vary", "rate=1,2"], "there is no training setting 'rate'; there are method, steps, boards_per_step"),
+        (["sweep", "--vary", "steps"], "steps needs two values or more, with commas between them"),
+        (["sweep", "--vary", "steps=1,two"], "sweep: steps: Input should be a valid integer"),
+        (["sweep", "--vary", "steps=5,5"], "two arms are the same"),
+        (["sweep", "--vary", "steps=1,2", "--vary", "steps=3,4"], "--vary names each setting once"),
     ],
 )
 def test_the_command_line_says_what_is_wrong_with_a_study(
-    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, store: SessionStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    assert main(["study", *words]) == 2
-    said = capsys.readouterr().err
-    assert message in said and len(said.splitlines()) == 1 and not any(tmp_path.iterdir())
+    assert message in reason(capsys, "study", *words) and not any(store.root.iterdir())
 
 
 def test_the_command_line_says_first_what_a_study_can_see(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     said: list[str] = []
 
     def start(spec: StudySpec, store: SessionStore, *_: object, **__: object) -> Study:
@@ -319,12 +322,9 @@ def test_a_smoke_session_is_small() -> None:
     assert study_spec(parse(["study", "sections", "--preset", "smoke"])).session.suite == spec.suite
 
 
-def test_the_command_line_shows_no_outcome_before_the_last_session_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+def test_the_command_line_shows_no_outcome_before_the_last_session_is_done(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
     spec = engineers_study(2, small_spec(stages=1, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed"))
-    study = Study.create(spec, SessionStore(tmp_path), "half")
+    study = Study.create(spec, store, "half")
     for cell in study.cells[:2]:
         build_session(study.sessions.root, spec.spec_of(cell.arm, cell.seed), cell.id)
     assert report_of(study).valid.effects, "there would be something to look at"

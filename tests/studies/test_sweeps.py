@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.cli.main import main, parse
+from frozenlab.cli.main import parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.controls import ScheduleEngineer
 from frozenlab.experiments.studies.design import arm_titles, confounded, design
@@ -138,26 +138,6 @@ def test_the_command_line_makes_a_sweep() -> None:
     words = ["study", "sweep", "--vary", "learning-rate=2e-4, 3e-5", "--vary", "method=grpo,imitation", "--seeds", "2"]
     assert study_spec(parse(words)) == sweep_study(2, varied={"learning_rate": (2e-4, 3e-5), "method": ("grpo", "imitation")})
     assert [arm.training for arm in study_spec(parse(["study", "sweep"])).arms] == [{"learning_rate": 2e-4}, {"learning_rate": 1e-4}]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["guard", "--vary", "steps=1,2"], "--vary is for the study sweep"),
-        (["sweep", "--vary", "rate=1,2"], "there is no training setting 'rate'; there are method, steps, boards_per_step"),
-        (["sweep", "--vary", "steps"], "steps needs two values or more, with commas between them"),
-        (["sweep", "--vary", "steps=1,two"], "sweep: steps: Input should be a valid integer"),
-        (["sweep", "--vary", "steps=5,5"], "two arms are the same"),
-        (["sweep", "--vary", "steps=1,2", "--vary", "steps=3,4"], "--vary names each setting once"),
-    ],
-)
-def test_the_command_line_says_what_is_wrong_with_a_sweep(
-    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    assert main(["study", *words]) == 2
-    said = capsys.readouterr().err
-    assert message in said and len(said.splitlines()) == 1
 
 
 def test_an_oracle_may_train_otherwise_too() -> None:
