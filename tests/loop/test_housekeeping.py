@@ -12,6 +12,7 @@ import pytest
 from frozenlab.cli.main import main
 from frozenlab.experiments.shelf.housekeeping import KINDS, disk_use, other_uses, removals, remove
 from frozenlab.experiments.studies.store import Study
+from frozenlab.jobs.state import store_state
 from frozenlab.session.forks import fork
 from frozenlab.session.session import Session, problems_of
 from frozenlab.session.store import SessionStore
@@ -60,8 +61,7 @@ def test_sessions_that_run_that_ship_or_that_are_young_stay_as_they_are(tmp_path
     done = with_checkpoints(tmp_path, "done")
     with_checkpoints(tmp_path, "example-mine")
     stopped = with_checkpoints(tmp_path, "stopped")
-    state = stopped.state().model_copy(update={"status": "stopped"})
-    (stopped.dir / "state.json").write_text(state.model_dump_json())
+    store_state(stopped.dir, stopped.state().model_copy(update={"status": "stopped"}))
     assert {removal.session for removal in removals(SessionStore(tmp_path), BOTH)} == {"done"}
     assert removals(SessionStore(tmp_path), BOTH, older_than=(time.time() - (done.state().finished or 0)) / 86_400 + 1) == []
 
@@ -72,11 +72,8 @@ def test_checkpoints_that_another_job_begins_with_stay(tmp_path: Path) -> None:
     assert {removal.rule for removal in removals(store, BOTH)} == {"optimizer"}
 
 
-def test_the_command_lists_first_and_removes_when_told_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    session = with_checkpoints(tmp_path, "one")
+def test_the_command_lists_first_and_removes_when_told_to(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
+    session = with_checkpoints(store.root, "one")
     before = disk_use(session.dir)
     assert main(["jobs", "gc", "--rules", "optimizer,middle-weights"]) == 0
     assert "one: middle-weights, 0.0 MB" in capsys.readouterr().out and disk_use(session.dir) == before
@@ -90,40 +87,37 @@ def test_the_command_lists_first_and_removes_when_told_to(
     assert main(["jobs", "disk"]) == 0 and "all 1 sessions" in capsys.readouterr().out
 
 
-def test_sessions_of_a_study_count_once_all_of_it_is_done(tmp_path: Path) -> None:
-    study, store = Study.create(small_study("rules", "fixed", seeds=(0,)), SessionStore(tmp_path), "arms"), SessionStore(tmp_path)
+def test_sessions_of_a_study_count_once_all_of_it_is_done(store: SessionStore) -> None:
+    study = Study.create(small_study("rules", "fixed", seeds=(0,)), store, "arms")
     for cell in study.cells:
         with_checkpoints(study.sessions.root, cell.id)
     assert removals(store, BOTH) == []
-    (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "done"}).model_dump_json())
+    store_state(study.dir, study.state().model_copy(update={"status": "done"}))
     found = removals(store, ["optimizer"])
     assert {removal.session for removal in found} == {f"studies/arms/cells/{cell.id}" for cell in study.cells}
     before = other_uses(store)["studies"]
     assert all(remove(removal) for removal in found)
     assert before - other_uses(store)["studies"] == sum(removal.size for removal in found) == 2 * 6530
-    (tmp_path / "models" / "smollm2").mkdir(parents=True)
-    (tmp_path / "models" / "smollm2" / "model.safetensors").write_bytes(bytes(7))
+    (store.root / "models" / "smollm2").mkdir(parents=True)
+    (store.root / "models" / "smollm2" / "model.safetensors").write_bytes(bytes(7))
     assert other_uses(store)["models"] == 7, "fetched models count too"
 
 
-def test_sides_of_a_contest_count_once_all_of_it_is_done(tmp_path: Path) -> None:
-    contest, store = tiny_contest(SessionStore(tmp_path)), SessionStore(tmp_path)
+def test_sides_of_a_contest_count_once_all_of_it_is_done(store: SessionStore) -> None:
+    contest = tiny_contest(store)
     with_checkpoints(contest.sides.root, "entry-001")
     assert removals(store, ["optimizer"]) == []
-    (contest.dir / "state.json").write_text(contest.state().model_copy(update={"status": "done"}).model_dump_json())
+    store_state(contest.dir, contest.state().model_copy(update={"status": "done"}))
     (removal,) = removals(store, ["optimizer"])
     assert (removal.session, removal.size) == (f"contests/{contest.id}/sides/entry-001", 6530)
     assert remove(removal) and removals(store, ["optimizer"]) == []
 
 
-def test_the_trash_goes_when_it_is_old_enough_and_only_when_told_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    store, trash = SessionStore(tmp_path), tmp_path / ".trash"
-    build_session(tmp_path, session_id="one")
+def test_the_trash_goes_when_it_is_old_enough_and_only_when_told_to(store: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
+    trash = store.root / ".trash"
+    build_session(store.root, session_id="one")
     study = Study.create(small_study("rules", "fixed", seeds=(0,)), store, "one")
-    (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "stopped"}).model_dump_json())
+    store_state(study.dir, study.state().model_copy(update={"status": "stopped"}))
     assert main(["jobs", "restore"]) == 0 and capsys.readouterr().out == "The trash is empty\n"
     assert main(["jobs", "delete", "session:one", "study:one"]) == 0
     assert "study one is in the trash; frozenlab jobs restore study:one brings it back" in capsys.readouterr().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from threading import Event
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,13 +15,13 @@ from frozenlab.session.events import event_words
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
+from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    return build_session(tmp_path, small_spec(stages=2, sizes=(3, 4), boards_per_size=5), "built")
+def session(store: SessionStore) -> Session:
+    return build_session(store.root, small_spec(stages=2, sizes=(3, 4), boards_per_size=5), "built")
 
 
 Heard = list[tuple[Any, ...]]

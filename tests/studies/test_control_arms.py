@@ -15,6 +15,7 @@ from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.state import store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -127,8 +128,7 @@ def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, mon
         for cell in study.cells:
             if cell.arm.name == "random" and (done or cell.seed == seed):
                 session = study.session(cell) or study.sessions.create(study.spec.spec_of(cell.arm, cell.seed), cell.id)
-                state = session.state().model_copy(update={"status": "done"})
-                (session.dir / "state.json").write_text(state.model_dump_json(), encoding="utf-8")
+                store_state(session.dir, session.state().model_copy(update={"status": "done"}))
         assert Runner(JobRecorder(study)).look()["yoked-s0"] == standing
 
 
