@@ -17,7 +17,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
 from tests.engineer.builders import one_cell
-from tests.running import finish
+from tests.running import finished
 
 
 def test_groups_are_mixed_solved_or_failed() -> None:
@@ -50,7 +50,6 @@ def test_the_lab_model_is_not_shown_it_and_the_app_says_so() -> None:
 
 
 def test_a_session_of_the_lab_model_runs_with_it(tmp_path: Path) -> None:
-    session = SessionStore(tmp_path).create(short_spec(sections=NAMES), "self")
-    assert finish(session) == 0
+    session = finished(SessionStore(tmp_path).create(short_spec(sections=NAMES), "self"))
     context = session.context(0)
     assert context is not None and context.sections["self"] and "<self>" not in (context.prompt or "")

@@ -26,7 +26,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks import families
-from tests.running import finish
+from tests.running import finish, finished
 from tests.tasks.test_toy import TINY
 from tests.tasks.toy import SUMS, SumConfig, SumSuite
 
@@ -51,9 +51,7 @@ def toy_spec(model: Path) -> SessionSpec:
 
 @pytest.fixture(scope="module")
 def session(tiny_adder: Path, store: SessionStore, with_sums: object) -> Session:
-    made = store.create(toy_spec(tiny_adder), "sums")
-    assert finish(made) == 0, made.state().error
-    return Session(made.dir)
+    return finished(store.create(toy_spec(tiny_adder), "sums"))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.countdown.drawing import CountdownConfig, CountdownSuite
-from tests.running import finish
+from tests.running import finished
 from tests.tasks.test_toy_session import Here
 
 CELLS = ["numbers2", "numbers3", "numbers4"]
@@ -37,9 +37,7 @@ def spec(network: Path) -> SessionSpec:
 
 @pytest.fixture(scope="module")
 def session(spec: SessionSpec, store: SessionStore) -> Session:
-    made = store.create(spec, "numbers")
-    assert finish(made) == 0, made.state().error
-    return Session(made.dir)
+    return finished(store.create(spec, "numbers"))
 
 
 def test_a_session_runs(session: Session) -> None:

@@ -19,7 +19,7 @@ from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart, MixedSuite
-from tests.running import finish
+from tests.running import finished
 
 pytestmark = pytest.mark.slow
 
@@ -42,9 +42,7 @@ def spec_of(network: Path, engineer: RulesEngineer | UniformEngineer, method: st
 
 @pytest.fixture(scope="module")
 def session(network: Path, store: SessionStore) -> Session:
-    made = store.create(spec_of(network, RulesEngineer(), "imitation"), "both")
-    assert finish(made) == 0, made.state().error
-    return Session(made.dir)
+    return finished(store.create(spec_of(network, RulesEngineer(), "imitation"), "both"))
 
 
 def check(session: Session) -> None:
@@ -69,8 +67,7 @@ def test_rules_turn_what_each_cell_has(session: Session) -> None:
 
 
 def test_the_even_config_trains_by_grpo(network: Path, store: SessionStore) -> None:
-    made = store.create(spec_of(network, UniformEngineer(), "grpo"), "even")
-    assert finish(made) == 0, made.state().error
+    made = finished(store.create(spec_of(network, UniformEngineer(), "grpo"), "even"))
     check(made)
     record = made.proposal(1)
     assert record is not None and {round(own.share, 6) for own in record.config_after.cells.values()} == {0.2}
