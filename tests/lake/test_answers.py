@@ -36,11 +36,6 @@ def test_letters_of_one_way_ice_and_doors_are_explained_where_the_map_has_them()
     assert "one-way" not in prompt(Board.from_text("S 0 G"))
 
 
-def test_a_board_with_more_agents_than_letters_has_no_question() -> None:
-    with pytest.raises(BoardError, match="letters for 5 agents, the board has 6"):
-        prompt(Board(("FFFFFF",) * 2, tuple(Agent((0, c), (1, c)) for c in range(6))))
-
-
 def test_an_agent_without_actions_is_written_as_waiting() -> None:
     assert write_answer(("RW", "")) == "Agent 0: RIGHT WAIT\nAgent 1: WAIT"
 

@@ -22,11 +22,6 @@ def test_where_a_start_is_a_goal_too_the_text_form_has_no_letter_for_it() -> Non
         board.to_text()
 
 
-def test_the_text_form_is_the_benchmarks() -> None:
-    board = Board(("FHF", "FFF"), (Agent((0, 0), (1, 2)), Agent((1, 0), (0, 2))))
-    assert board.to_text() == "S H g\ns F G"
-
-
 def test_six_agents_need_the_json_form() -> None:
     board = Board(("FFF",) * 4, tuple(Agent((i // 3, i % 3), (2 + i // 3, i % 3)) for i in range(6)))
     with pytest.raises(BoardError, match="letters for 5 agents, the board has 6"):

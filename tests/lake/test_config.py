@@ -17,13 +17,6 @@ from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.tasks.families import family_of
 
 
-def test_a_config_survives_its_file(tmp_path: Path) -> None:
-    config = EnvironmentConfig.uniform((6, 3), agents=3, hole_ratio=0.25)
-    (tmp_path / "config.json").write_text(config.to_json())
-    assert EnvironmentConfig.read(tmp_path / "config.json") == config
-    assert list(config.cells) == ["3", "6"] and config.sizes == (3, 6)
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_config_that_windows_has_saved_is_read(encoding: str) -> None:
     config, countdown = EnvironmentConfig.uniform((4,), agents=2), family_of("countdown")

@@ -107,18 +107,6 @@ def test_an_optimal_episode_returns_one_and_a_slower_one_less() -> None:
     assert rewards["agent_0"] == pytest.approx(plan_reward(3, 4, None, 1.0)) and infos["agent_0"]["verdict"].outcome == "suboptimal"
 
 
-def test_an_agent_on_its_goal_stays_and_blocks() -> None:
-    env = LakeEnv(Board.from_text("S G s g\nF F F F"))
-    (*_, infos), (_, _, terminated, _, last) = play(env, "RW", "WL")
-    assert infos["agent_0"]["fault"] is None and infos["agent_0"]["verdict"] is None
-    assert last["agent_0"]["fault"] == "vertex_conflict" and terminated["agent_0"]
-
-
-def test_time_that_is_up_truncates() -> None:
-    *_, (_, _, terminated, truncated, infos) = play(LakeEnv(CROSS, max_steps=2), "WW", "WW")
-    assert all(truncated.values()) and not any(terminated.values()) and infos["agent_0"]["fault"] == "goal_not_reached"
-
-
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
 def test_the_judged_result_of_an_episode_is_that_of_the_rules(seed: int, num_agents: int, max_steps: int) -> None:
     rng = random.Random(seed)

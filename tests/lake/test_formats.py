@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import MOVES, Agent, Board, BoardError
 from frozenlab.lake.formats import FORMATS, Entry, Source, file_stems, read, recognise, suffix_format, write
-from frozenlab.lake.formats.entry import from_xy, plan_of, standing, swap_up_down, to_xy, trimmed
+from frozenlab.lake.formats.entry import plan_of, standing, to_xy, trimmed
 from frozenlab.lake.formats.movingai import octile_distance
 from frozenlab.lake.formats.paths import SWAPPED
 from frozenlab.lake.instance import Instance
@@ -133,15 +133,6 @@ def test_file_names_are_harmless_and_different() -> None:
     names = ["../../etc/passwd", "a b", "", ".hidden", "ok"]
     assert file_stems([Entry(name, LAKE) for name in names]) == ["etc_passwd", "a_b", "board", "hidden", "ok"]
     assert file_stems([Entry(name, LAKE) for name in ("a", "A", "b")]) == ["0_a", "1_A", "2_b"]
-
-
-@given(st.integers(0, 99), st.integers(0, 99))
-def test_x_and_y_are_column_and_row(x: int, y: int) -> None:
-    assert from_xy(x, y) == (y, x) and to_xy(from_xy(x, y)) == (x, y)
-
-
-def test_up_and_down_change_places_and_nothing_else() -> None:
-    assert swap_up_down("UDLRW") == "DULRW"
 
 
 def test_a_jump_is_no_plan() -> None:

@@ -10,11 +10,6 @@ from frozenlab.lake.solvers.solver import Solution, solve, solve_all
 from tests.lake.boards import connected_board, random_board, reachable_board
 
 
-def test_a_head_on_meeting_needs_a_wait() -> None:
-    solution = solve(Board.from_text("S g F G s\nH H F H H"), sum_of_costs=True)
-    assert (solution.status, solution.makespan, solution.needs_wait) == ("solved", 5, True)
-
-
 @pytest.mark.parametrize("text", ["S g F F s F F G", "S H F\ns g G", "S s F\nF H F\nG F F\nH H H\nF g F"])
 def test_a_board_without_a_solution_is_proven_so(text: str) -> None:
     assert solve(Board.from_text(text)) == Solution("unsolvable")

@@ -80,13 +80,6 @@ def test_a_move_at_fault_ends_the_episode_and_is_not_carried_out(motions: tuple[
     assert after.done[0] and after.steps[0] == step.steps[0] and after.rewards[0] == 0 and after.faults[0] == step.faults[0]
 
 
-def test_following_another_agent_is_legal() -> None:
-    lake = VectorLake([solved(CROSS)])
-    for joint in codes("WD", "RR"):
-        step = lake.step(joint[None])
-    assert not step.done[0] and step.positions[0].tolist() == [[1, 1], [1, 2]]
-
-
 def test_an_agent_on_its_goal_stays_and_blocks_and_may_leave_again() -> None:
     board = Board.from_text("S G s g\nF F F F")
     lake = VectorLake([solved(board, 1)])

@@ -1,5 +1,3 @@
-"""The lab dialect for boards and plans."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
