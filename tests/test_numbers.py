@@ -18,10 +18,6 @@ def test_wilson_as_published(successes: int, n: int, low: float, high: float) ->
     assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_no_observations_give_the_whole_interval() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
-
-
 def test_the_mean_of_one_rate_or_of_equal_ones_is_that_rate() -> None:
     assert mean_of_rates([(15, 148)]) == pytest.approx((15 / 148, *wilson(15, 148)))
     assert mean_of_rates([(3, 20)] * 4) == pytest.approx((12 / 80, *wilson(12, 80)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +12,7 @@ from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.session.store import SessionStore
-from tests.builders import short_spec
 from tests.engineer.builders import asked, context_of, of_sizes, one_cell
-from tests.running import finish
 
 CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_ratio=0.3)
 
@@ -86,10 +81,3 @@ def test_the_bandits_shares_sum_to_one_and_its_ratios_stay(seed: int) -> None:
     assert min(cell.share for cell in after.cells.values()) >= EXPLORED / len(seen.cells) - 1e-12
     for name, cell in after.cells.items():
         assert (cell.hole_ratio, cell.wait_ratio) == (config.cells[name].hole_ratio, config.cells[name].wait_ratio)
-
-
-def test_learnability_engineers_a_session(tmp_path: Path) -> None:
-    session = SessionStore(tmp_path).create(short_spec("learnability"), "learnability")
-    assert finish(session) == 0
-    record = session.proposal(0)
-    assert record is not None and record.engineer == "learnability" and record.kept_because is None

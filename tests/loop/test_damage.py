@@ -21,7 +21,6 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.session import reading
 from frozenlab.session.reading import GrowingLines, sound_lines
 from frozenlab.session.session import Figures, Session, SessionError
-from frozenlab.session.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
 from tests.faults import readers
 from tests.faults.harness import DAMAGES
@@ -134,14 +133,6 @@ def test_a_swapped_environment_is_noticed(tmp_path: Path) -> None:
     session = damaged(tmp_path, "stages/00/environment.json", lambda path: path.write_text(config))
     assert session.environment(0) is None
     assert session.problems == ["stages/00/environment.json is not what was decided on for this stage"]
-
-
-def test_a_bad_folder_is_listed_as_unreadable_and_the_others_are_shown(tmp_path: Path) -> None:
-    build_session(tmp_path, small_spec(stages=1, sizes=(3,), boards_per_size=4), "good")
-    (tmp_path / "bad" / "session.json").mkdir(parents=True)
-    store = SessionStore(tmp_path)
-    assert "good" in [session.id for session in store.sessions()]
-    assert store.unreadable["bad"].startswith("session 'bad': session.json cannot be read: ")
 
 
 def test_a_result_whose_table_lacks_a_column_has_no_rows_and_says_so(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from frozenlab.experiments.headroom.spec import alone
 from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
@@ -144,12 +145,7 @@ def spec_of(config: EnvironmentConfig, sizes: tuple[int, ...] = (3, 4), boards: 
 
 
 SMALL = EnvironmentConfig.uniform((3, 4), agents=2)
-ONLY_SMALLEST = EnvironmentConfig.uniform((3, 8), agents=2).with_cells(
-    {
-        name: own.model_copy(update={"share": 1.0 if name == "3" else 0.0})
-        for name, own in EnvironmentConfig.uniform((3, 8), agents=2).cells.items()
-    }
-)
+ONLY_SMALLEST = alone(EnvironmentConfig.uniform((3, 8), agents=2), ["3"])
 
 
 def trained(root: Path, spec: SessionSpec) -> Session:
@@ -165,15 +161,6 @@ def first_alarm(session: Session) -> tuple[int, list[str]]:
 def test_a_temperature_of_almost_nothing(tmp_path: Path) -> None:
     session = trained(tmp_path, spec_of(SMALL, training={"temperature": 0.01}))
     assert first_alarm(session) == (10, ["nothing-to-learn"])
-
-
-@pytest.mark.slow
-def test_boards_too_hard(tmp_path: Path) -> None:
-    knows_nothing = tmp_path / "model"
-    LabPolicy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer()).save(knows_nothing)
-    session = trained(tmp_path, spec_of(EnvironmentConfig.uniform((6,), agents=4), (6,), policy=str(knows_nothing)))
-    step, found = first_alarm(session)
-    assert step == 10 and "too-hard" in found
 
 
 def test_a_size_that_no_held_out_board_measures(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from frozenlab.session.ledger import predictions
 from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.builders import SEALED, build_session, short_spec
+from tests.builders import SEALED, short_spec
 from tests.running import finish, finished
 
 
@@ -64,14 +64,6 @@ def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_p
     assert list(ledger["engineer"]) == ["human"] and list(ledger["expected"]) == [0.25]
     with pytest.raises(launcher.LaunchError, match="does not wait for a proposal, it is done"):
         launch.propose(session, given, store)
-
-
-def test_a_proposal_is_not_taken_by_a_session_that_does_not_wait(tmp_path: Path) -> None:
-    built: Session = build_session(tmp_path, session_id="built")
-    config = built.spec.initial_config
-    with pytest.raises(launcher.LaunchError, match="does not wait"):
-        launch.propose(built, proposal_of(config, config), SessionStore(tmp_path))
-    assert not list(tmp_path.rglob("given.json"))
 
 
 def test_a_persons_claims_name_every_change_and_every_size_kept() -> None:

@@ -10,7 +10,6 @@ from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import held_out
 from frozenlab.models.folders import PLANNER
-from frozenlab.models.training.methods import BY_NAME as METHOD_OF
 from frozenlab.models.training.methods import NAMES as METHODS
 from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.loop import suites_of
@@ -67,12 +66,6 @@ def test_test_boards_of_a_preset_are_held_out_from_everything_and_from_its_engin
     assert len(test) == boards_per_cell * len(spec.suite.cells)
     assert np.isin(canonical_hashes(test), held_out()).all(), "no warm start has seen them"
     assert not np.isin(canonical_hashes(test), canonical_hashes(suite)).any()
-
-
-def test_each_method_has_a_learning_rate_of_its_own() -> None:
-    for method in METHODS:
-        assert TrainingSettings(method=method).learning_rate == METHOD_OF[method].learning_rate
-        assert TrainingSettings(method=method, learning_rate=2e-5).learning_rate == 2e-5
 
 
 def test_a_spec_without_a_method_means_grpo() -> None:

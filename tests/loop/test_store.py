@@ -11,19 +11,11 @@ import pytest
 
 from frozenlab.base.places import PACKAGE
 from frozenlab.experiments.bundles.importing import ids
-from frozenlab.jobs.folders import SCRATCH_AGE, clear_scratch
+from frozenlab.jobs.folders import SCRATCH_AGE
 from frozenlab.jobs.job import RESERVED
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import SessionError
 from frozenlab.session.store import SessionStore
-from tests.builders import build_session
-
-
-def test_a_new_session_is_listed_and_opens(tmp_path: Path) -> None:
-    store = SessionStore(tmp_path)
-    session = store.create(preset_spec("quick"))
-    assert session.id in [found.id for found in store.sessions()]
-    assert store.open(session.id).spec == preset_spec("quick")
 
 
 def test_two_sessions_of_the_same_second_get_two_names(tmp_path: Path) -> None:
@@ -67,11 +59,6 @@ def test_leftovers_of_a_killed_process_are_deleted_after_a_day(tmp_path: Path) -
     assert {path.name for path in tmp_path.iterdir()} == {".new-now", "mine"}
 
 
-def test_an_unknown_session_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="there is no session 'gone'"):
-        SessionStore(tmp_path).open("gone")
-
-
 def test_damage_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     session = SessionStore(tmp_path).create(preset_spec("quick"), "hurt")
     stage = session.stage_dir(0)
@@ -99,19 +86,3 @@ def test_of_recorded_sessions_those_that_anybody_can_repeat_come_first_and_forks
     assert [session.id for session in SessionStore(tmp_path).sessions()] == [
         "example-quick", "example-long", "example-long-imitation", "example-smollm2", "example-quick-kept", "example-quick-fixed",
     ]  # fmt: skip
-
-
-def test_recorded_sessions_are_read_only(tmp_path: Path) -> None:
-    store = SessionStore(tmp_path)
-    assert store.create(preset_spec("quick"), "example-one").read_only
-    assert not store.create(preset_spec("quick"), "mine").read_only
-
-
-def test_what_a_killed_process_left_half_made_is_cleared(tmp_path: Path) -> None:
-    session = build_session(tmp_path)
-    left = tmp_path / ".new-abc" / "one"
-    left.mkdir(parents=True)
-    clear_scratch(tmp_path, 60)
-    assert left.exists(), "its process may live"
-    clear_scratch(tmp_path, 0)
-    assert not left.parent.exists() and session.dir.exists()
