@@ -1,5 +1,3 @@
-"""``frozenlab doctor``."""
-
 from __future__ import annotations
 
 import argparse

@@ -57,3 +57,4 @@ def test_impossible_forks_and_proposals_are_refused(
     Path("same.json").write_text(built.spec.initial_config.to_json())
     assert said in reason(capsys, *arguments)
     assert [path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")] == ["built"]
+    assert not list(root.rglob("given.json"))

@@ -31,11 +31,6 @@ def test_every_event_is_a_sentence(name: str) -> None:
     assert len(said) > 40 and not [line for line in said if set("{}[]=") & set(line.replace("n = ", "")) or "None" in line]
 
 
-def test_a_session_json_that_is_a_folder_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "mine" / "session.json").mkdir(parents=True)
-    assert "session.json cannot be read" in reason(capsys, "status", str(tmp_path / "mine"))
-
-
 def test_a_bad_spec_names_the_key(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = tmp_path / "spec.json"
     spec.write_text('{"stages": 0}')

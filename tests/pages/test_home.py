@@ -70,16 +70,6 @@ def test_how_a_session_was_trained_stands_beside_its_figures(sessions_folder: Pa
     assert "by reinforcement learning" not in said
 
 
-def test_a_damaged_folder_does_not_take_the_page_down(sessions_folder: Path) -> None:
-    session = build_session(sessions_folder)
-    (session.stage_dir(1) / "proposal.json").write_text("{")
-    (session.stage_dir(0) / "validation.parquet").write_bytes(b"PAR1")
-    (sessions_folder / "junk").mkdir()
-    (sessions_folder / "junk" / "session.json").write_text("no json")
-    app = open_page("home")
-    assert "Built session" in words(app)
-
-
 def test_the_words_of_the_lab_are_explained() -> None:
     app = open_page("home")
     assert any(part.label == "What the words mean" for part in app.expander)

@@ -85,10 +85,6 @@ def test_it_opens_on_a_board_with_its_optimum_and_puts_it_into_the_address(page:
     assert [track["outcome"] for track in player["tracks"]] == ["optimal"]
 
 
-def test_an_address_opens_its_board(page: AppTest) -> None:
-    assert board(on(page, SMALL)) == SMALL and not page.warning
-
-
 def test_an_address_without_a_board_is_reported_and_not_fatal(page: AppTest) -> None:
     page.query_params["board"] = "<script>"
     page.run()

@@ -1,5 +1,3 @@
-"""The page Present without a browser."""
-
 from __future__ import annotations
 
 import time

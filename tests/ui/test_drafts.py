@@ -49,14 +49,6 @@ def test_what_is_offered_can_be_drawn(name: str) -> None:
         assert infeasible(config, cell) is None
 
 
-def test_the_shelf(tmp_path: Path) -> None:
-    store = SessionStore(tmp_path)
-    assert drafts.shelf(store) == {}
-    drafts.save(store, "mine", CONFIG)
-    assert EnvironmentConfig.read(drafts.shelf(store)["mine"]) == CONFIG
-    assert all(session.read_only for session in store.sessions())  # configs are no sessions
-
-
 @pytest.mark.parametrize("name", ["", "../up", "A", "a/b", "-a", "x" * 64])
 def test_a_bad_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="no name"):

@@ -8,18 +8,12 @@ from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import Series, faults_by_cell, overall, rates_by_cell
 from frozenlab.base.numbers import Interval, percent
 from frozenlab.base.places import ROOT
-from frozenlab.lake.rules import FAULTS
 from frozenlab.session.session import Session
 from frozenlab.tasks.lake.words import OUTCOMES
 
 
 def series(session: Session, stage: int | None) -> Series:
     return Series(stage_name(stage), session.validation(stage))
-
-
-def test_every_outcome_of_the_rules_can_be_drawn_and_named() -> None:
-    for outcome in ("optimal", "suboptimal", "valid", *FAULTS):
-        assert outcome in OUTCOMES
 
 
 def test_a_rate_of_no_boards_may_be_anything() -> None:
