@@ -73,7 +73,6 @@ class Behind:
 
 def of_cell(table: pd.DataFrame | None, cell: str | None) -> pd.DataFrame:
     """The rows that count for one cell (None: for any); no row if there is no table."""
-
     import pandas as pd
 
     rows = pd.DataFrame(columns=["config_cell", "board_id", "valid"]) if table is None else table

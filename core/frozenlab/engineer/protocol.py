@@ -65,6 +65,10 @@ class EngineerSpec(Strict, ABC):
     help: ClassVar[str]
     """What it does, in a sentence or two."""
     needs: ClassVar[frozenset[Need]] = frozenset()
+    chooses_ratios: ClassVar[bool] = False
+    """Whether it chooses ratios and layouts anew by what it reads; else they stay."""
+    expects: ClassVar[str] = ""
+    """Where the valid rates that its claims expect come from, in a sentence; empty if it expects none."""
 
     @classmethod
     def name(cls) -> str:
@@ -105,13 +109,12 @@ class EngineerSpec(Strict, ABC):
         return False
 
     def expectations(self, language: LanguageSettings | None) -> str:
-        """Where the valid rates that its claims expect come from, in a sentence; empty if it expects none."""
-        return ""
+        """The sentence ``expects`` for a session with these settings of its model."""
+        return self.expects
 
     def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
-        """A config with the ratios and layouts that it writes whatever it reads, of a session with this config; by default they stay. None:
-        it chooses them."""
-        return config
+        """A config with the ratios and layouts that it writes whatever it reads, of a session with this config; None: it chooses them."""
+        return None if self.chooses_ratios else config
 
     @abstractmethod
     def build(self, models: Models) -> Engineer:

@@ -46,13 +46,11 @@ Answer with one JSON object and nothing else, in this order:
 of one cell is set as it is, cites evidence by id, and says which share of valid plans you expect on this cell after the next stage.
 "preserved" lists the cells whose ratios you leave alone on purpose. "cells" holds every cell."""
 
-
 Message = dict[str, str]
 """A chat message: ``role`` and ``content``."""
 NUMBER = "<0-100>"
 KEYS = {"rationale", "claims", "preserved", "cells"}
 """Of the answer."""
-
 
 Percent = Annotated[int, Field(ge=0, le=100)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from frozenlab.base.cells import Config
 from frozenlab.engineer.dialects.plain import LanguageEngineer
 from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
@@ -19,6 +18,8 @@ class ApiEngineer(EngineerSpec, Server):
     who = "a model behind an API"
     help = "A vLLM server, GPT, Gemini or the like reads the evidence in plain language and writes the next config as JSON."
     needs = frozenset({"network"})
+    chooses_ratios = True
+    expects = "The language model names each number itself."
 
     @property
     def server(self) -> Server:
@@ -26,12 +27,6 @@ class ApiEngineer(EngineerSpec, Server):
 
     def takes_guidance(self, language: LanguageSettings | None) -> bool:
         return True
-
-    def expectations(self, language: LanguageSettings | None) -> str:
-        return "The language model names each number itself."
-
-    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
-        return None
 
     def build(self, models: Models) -> Engineer:
         from frozenlab.engineer.chat import ask_server  # imports openai, which takes a second

@@ -57,9 +57,7 @@ class RandomEngineer(Scripted):
         "After every stage it draws shares from a flat Dirichlet distribution, ratios evenly from the paper's range, and a mix of the "
         "layouts that it may use."
     )
-
-    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
-        return None
+    chooses_ratios = True
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         rng = seeds.rng(seed, "engineer/random", -1 if context.stage is None else context.stage)

@@ -10,7 +10,6 @@ from frozenlab.base.errors import AwaitsProposal
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import claim_on, summary_sentence
-from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.families import family_of
 
 MOVED = 0.0005
@@ -23,16 +22,12 @@ class HumanEngineer(Scripted):
     who = "a person"
     help = "The session pauses after each stage, and you read the evidence in the app and write the next config."
     needs = frozenset({"person"})
+    chooses_ratios = True
+    expects = "A person named each number."
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Raises AwaitsProposal: what a person decides reaches the loop as a :class:`Decision`."""
         raise AwaitsProposal
-
-    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
-        return None
-
-    def expectations(self, language: LanguageSettings | None) -> str:
-        return "A person named each number."
 
 
 class Decision(HumanEngineer):

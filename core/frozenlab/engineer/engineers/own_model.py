@@ -134,7 +134,6 @@ class ModelEngineer(EngineerSpec):
         """``borrow`` gives what answers for the time of one answer: the ``model``, or another one with its words and settings. ``version``
         is that of the session's spec."""
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
-
         thoughts = (USUAL_THOUGHTS if model.settings.thinking else 0) if self.thoughts is None else self.thoughts
 
         def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:

@@ -22,7 +22,6 @@ from frozenlab.base.cells import Cell, Config, Settings
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
-from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.words import Knob
 
 Ratios = dict[str, float]
@@ -49,16 +48,12 @@ class RulesEngineer(Scripted):
         "Harder above 80 % valid, easier below 20 %, more boards where success and failure mix; what works stays. It reads nothing but the "
         "context, so a section that is off changes what it does."
     )
+    chooses_ratios = True
+    expects = "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read."
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """The rules set shares and ratios only; the layouts stay."""
         return propose(context, config)
-
-    def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:
-        return None
-
-    def expectations(self, language: LanguageSettings | None) -> str:
-        return "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read."
 
 
 class Reading(NamedTuple):

@@ -46,13 +46,8 @@ def whole_line(reward: float, reward_delta: float, entropy: float, length: float
     """``method`` is one that does not learn from rewards: then the same measure of its sampled plans is called their score."""
     led = "Training: mean reward" if method is None else f"Training by {method.replace('-', ' ')}: sampled plans score"
     text = f"{led} {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, {length:.0f} tokens a plan."
-    return Evidence(
-        id="B",
-        section="behaviour",
-        cell=None,
-        text=text,
-        numbers={"reward": reward, "reward_delta": reward_delta, "entropy": entropy, "length": length},
-    )
+    numbers = {"reward": reward, "reward_delta": reward_delta, "entropy": entropy, "length": length}
+    return Evidence(id="B", section="behaviour", cell=None, text=text, numbers=numbers)
 
 
 def cell_line(cell: Cell, valid: float, delta: float, optimal: float) -> Evidence:

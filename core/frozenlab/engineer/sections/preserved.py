@@ -7,6 +7,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from frozenlab.base.cells import Cell
+from frozenlab.base.numbers import board_by_board
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, sampled_valid, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
@@ -52,10 +53,9 @@ class Preserved(Section):
 def luck(before: pd.DataFrame, after: pd.DataFrame) -> float:
     """The chance that at least as many of the boards that changed sides were won, if winning and losing were equally likely (one-sided
     exact sign test, as McNemar's, on the boards that both tables hold)."""
-    both = before[["board_id", "valid"]].merge(after[["board_id", "valid"]], on="board_id", suffixes=("_before", "_after"))
-    won = int((~both["valid_before"] & both["valid_after"]).sum())
-    changed = int((both["valid_before"] != both["valid_after"]).sum())
-    return sum(comb(changed, k) for k in range(won, changed + 1)) / 2**changed
+    found = board_by_board(before, after)
+    changed = found.gained + found.lost
+    return sum(comb(changed, k) for k in range(found.gained, changed + 1)) / 2**changed
 
 
 def cell_line(cell: Cell, valid: float, gain: float) -> Evidence:

@@ -57,7 +57,6 @@ def entropy_of(metrics: pd.DataFrame) -> tuple[float, float] | None:
 
 def groups(rows: pd.DataFrame) -> pd.DataFrame:
     """One row a group: its valid rate and the standard deviation of its rewards."""
-
     import pandas as pd
 
     by_group = rows.groupby(GROUP)
