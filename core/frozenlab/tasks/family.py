@@ -22,7 +22,7 @@ from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import text_of
 from frozenlab.base.schemas import Strict
 from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, SeenAs, TaskT, Teacher
-from frozenlab.tasks.words import FamilyWords, Knob, Outcome
+from frozenlab.tasks.words import FamilyWords
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +55,6 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     """A family of generated tasks with a judge: all that policies, training and the loop know about what is learned."""
 
     name: ClassVar[str]
-    knobs: ClassVar[Mapping[str, Knob]]
-    outcomes: ClassVar[Mapping[str, Outcome]]
     columns: ClassVar[Mapping[str, str]]
     """Of a table of judged answers: column -> pandas type. ROW_COLUMNS are among them."""
     config_type: ClassVar[type[BaseModel]]

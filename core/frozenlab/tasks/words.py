@@ -48,7 +48,6 @@ class Outcome(NamedTuple):
 OPTIMAL = Outcome("optimal", "optimal", "it is optimal", "", "#00855F", True)
 SUBOPTIMAL = Outcome("suboptimal", "valid, not optimal", "it is valid, and not optimal", "", "#4E9E3A", True)
 
-
 Named = TypeVar("Named", Knob, Outcome)
 
 

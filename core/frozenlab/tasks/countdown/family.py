@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frozenlab.base.cells import Cell
+from frozenlab.base.numbers import listed
 from frozenlab.tasks.countdown import answer as answers
 from frozenlab.tasks.countdown import drawing
 from frozenlab.tasks.countdown.answer import Answer, check
@@ -21,8 +22,6 @@ from frozenlab.tasks.task import Attempt, Mended, Teacher
 from frozenlab.tasks.words import OPTIMAL, SHARE, SUBOPTIMAL, Knob, Outcome, by_name
 
 KNOBS = by_name(SHARE, Knob("times_ratio", "products", "Part of the cell's tasks that cannot be solved without a product.", 0, 1, 0.01, 1))
-
-
 OUTCOMES = by_name(
     OPTIMAL,
     SUBOPTIMAL,
@@ -155,8 +154,7 @@ class Countdown(TaskFamily[CountdownTask, Answer]):
         >>> COUNTDOWN.scope(CountdownConfig())
         'Countdown with 2, 3 and 4 numbers'
         """
-        *fewer, most = [str(count_of(name)) for name in config.cells]
-        return "Countdown with " + (f"{', '.join(fewer)} and {most}" if fewer else most) + " numbers"
+        return f"Countdown with {listed(str(count_of(name)) for name in config.cells)} numbers"
 
     def statistics(self, cell: Cell, own: CountdownCell, drawn: DrawnTasks) -> tuple[str, dict[str, float]]:
         text = (

@@ -42,7 +42,6 @@ COLUMNS: dict[str, str] = {
 """Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` (of the fault) hold JSON;
 ``on_goal`` is the share of agents that end on their goal."""
 
-
 PATTERNS = {
     "board": r'\{"map": \[".*"\], "agents": \[\{.*\}\]\}',
     "paths": r"\[.*\]",

@@ -23,26 +23,11 @@ from frozenlab.lake.rules import Paths
 from frozenlab.lake.words import answers, compact
 from frozenlab.lake.words.answers import reasoning
 from frozenlab.lake.words.reading import Answer, parse_answer
+from frozenlab.tasks import vocabulary as v
 from frozenlab.tasks.task import Demonstration, Dialect, LabDialect
-from frozenlab.tasks.vocabulary import (
-    AGENTS,
-    ARROWS,
-    CELLS,
-    DOORS,
-    HEIGHTS,
-    HOLES,
-    MAX_AGENTS,
-    MAX_CELLS,
-    MAX_SIDE,
-    MOVES,
-    PLAN,
-    TEAMS,
-    WIDTHS,
-    cell_word,
-)
 
-CELL_OF = {cell_word((r, c)): (r, c) for r in range(MAX_SIDE) for c in range(MAX_SIDE)}
-assert tuple(CELL_OF) == CELLS
+CELL_OF = {v.cell_word((r, c)): (r, c) for r in range(v.MAX_SIDE) for c in range(v.MAX_SIDE)}
+assert tuple(CELL_OF) == v.CELLS
 
 SPARE_STEPS = 12
 """Time steps beyond the longest shortest path that an answer may take before it is cut off. Of 6,000 solved boards of all sizes and teams,
@@ -55,23 +40,24 @@ class DialectError(LabError, ValueError):
 
 def render_board(board: Board) -> str:
     """The prompt for a board. Raises DialectError for boards with a side above 10 or more than five agents."""
-    if board.size > MAX_SIDE:
-        raise DialectError(f"the board is {board.height}x{board.width}; the lab model reads boards up to {MAX_SIDE}x{MAX_SIDE}")
-    if board.num_agents > MAX_AGENTS:
-        raise DialectError(f"the board has {board.num_agents} agents; the lab model reads up to {MAX_AGENTS}")
-    words = [PLAN, HEIGHTS[board.height - 1], WIDTHS[board.width - 1], TEAMS[board.num_agents - 1], HOLES, *map(cell_word, board.holes)]
-    for name, letter in zip((*ARROWS, *DOORS), exits.ARROWS + exits.DOORS, strict=True):
+    if board.size > v.MAX_SIDE:
+        raise DialectError(f"the board is {board.height}x{board.width}; the lab model reads boards up to {v.MAX_SIDE}x{v.MAX_SIDE}")
+    if board.num_agents > v.MAX_AGENTS:
+        raise DialectError(f"the board has {board.num_agents} agents; the lab model reads up to {v.MAX_AGENTS}")
+    shape = v.HEIGHTS[board.height - 1], v.WIDTHS[board.width - 1], v.TEAMS[board.num_agents - 1]
+    words = [v.PLAN, *shape, v.HOLES, *map(v.cell_word, board.holes)]
+    for name, letter in zip((*v.ARROWS, *v.DOORS), exits.ARROWS + exits.DOORS, strict=True):
         if cells := board.cells_of(letter):
-            words += [name, *map(cell_word, cells)]
-    for name, agent in zip(AGENTS, board.agents, strict=False):
-        words += [name, cell_word(agent.start), cell_word(agent.goal)]
-    return " ".join([*words, MOVES])
+            words += [name, *map(v.cell_word, cells)]
+    for name, agent in zip(v.AGENTS, board.agents, strict=False):
+        words += [name, v.cell_word(agent.start), v.cell_word(agent.goal)]
+    return " ".join([*words, v.MOVES])
 
 
 def render_plan(paths: Paths) -> str:
     """The completion for a plan, without the end token. Paths that end early are filled up by waiting; the starts are left out."""
     steps = max(len(path) for path in paths)
-    return " ".join(cell_word(path[min(t, len(path) - 1)]) for t in range(1, steps) for path in paths)
+    return " ".join(v.cell_word(path[min(t, len(path) - 1)]) for t in range(1, steps) for path in paths)
 
 
 def parse_plan(board: Board, completion: str, finished: bool) -> Answer:
@@ -99,9 +85,9 @@ def max_plan_words(board: Board) -> int:
 
 def too_many_cells(config: Config) -> list[str]:
     """Why the lab model cannot read a config as an engineer, if it cannot."""
-    if len(config.cells) <= MAX_CELLS:
+    if len(config.cells) <= v.MAX_CELLS:
         return []
-    many = f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}."
+    many = f"The lab model as engineer reads up to {v.MAX_CELLS} cells; the config has {len(config.cells)}."
     return [f"{many} Take fewer cells, or another engineer."]
 
 
@@ -119,9 +105,9 @@ class BoardsInLabWords(LabDialect[Instance, Answer]):
 
     def obstacles(self, config: EnvironmentConfig, engineer: bool) -> list[str]:
         found = [
-            f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}."
+            f"The lab model reads boards up to {v.MAX_SIDE}×{v.MAX_SIDE}; the config asks for {size}×{size}."
             for size in config.sizes
-            if size > MAX_SIDE
+            if size > v.MAX_SIDE
         ]
         return found + (too_many_cells(config) if engineer else [])
 

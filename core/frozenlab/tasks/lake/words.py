@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from frozenlab.base.cells import Cell
+from frozenlab.base.numbers import listed
 from frozenlab.lake import config_cell
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
@@ -64,7 +65,6 @@ OUTCOMES = by_name(
 )  # fmt: skip
 """By name, in the order in which charts stack them. ``valid``: where the optimum is not known."""
 
-
 CELL = re.compile(rf"(?:(\d+)@)?({'|'.join(config_cell.LAYOUTS)}|)(\d+)")
 """The name of a cell: team, layout and map size."""
 
@@ -98,8 +98,7 @@ def teams_title(teams: Sequence[int]) -> str:
     >>> teams_title((1,)), teams_title((3,)), teams_title((2, 3, 4))
     ('1 agent', '3 agents', '2, 3 and 4 agents')
     """
-    *fewer, most = map(str, teams)
-    return f"{', '.join(fewer)} and {most} agents" if fewer else f"{most} agent{'' if most == '1' else 's'}"
+    return f"{listed(map(str, teams))} agent{'' if tuple(teams) == (1,) else 's'}"
 
 
 def setting_label(name: str) -> str:
@@ -168,8 +167,7 @@ def brief(cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
 
 def teams_in_words(cells: Sequence[Cell]) -> str:
     """``2 agents``; ``2, 3 or 4 agents``."""
-    *fewer, most = sorted({int(cell.place["agents"]) for cell in cells})
-    return f"{', '.join(map(str, fewer))} or {most} agents" if fewer else f"{most} agents"
+    return f"{listed(map(str, sorted({int(cell.place['agents']) for cell in cells})), 'or')} agents"
 
 
 def what_cells_are(cells: Sequence[Cell]) -> str:
