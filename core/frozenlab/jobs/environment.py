@@ -66,13 +66,18 @@ def begin_worker(command: Sequence[str], folder: Path, environment: dict[str, st
 
 
 def start_worker(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a worker in a process group of its own, so that it outlives its starter. Its output is appended to ``LOG``."""
-    with open_to_append(folder / LOG) as log:
+    """Start a worker whose output is appended to ``LOG``."""
+    return start_detached(command, folder / LOG, environment)
+
+
+def start_detached(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own, so that it outlives its starter. Its output is appended to ``log``."""
+    with open_to_append(log) as output:
         return subprocess.Popen(
             command,
             cwd=places.workplace(),
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             env=environment,

@@ -66,7 +66,6 @@ class Job(Protocol):
         return LAB_MODEL
 
     def state(self) -> WorkerState:
-        """Its current state."""
         return read_state(self.dir)
 
     def command(self) -> list[str]:

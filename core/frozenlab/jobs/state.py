@@ -117,11 +117,7 @@ def store_state(folder: Path, state: WorkerState) -> None:
     write_text(folder / "state.json", state.model_dump_json(indent=2))
 
 
-def _read_live(path: Path) -> bool:
-    return read_json(path).get("status") in ("queued", "running")
-
-
-_live = Kept(_read_live, 100_000)
+_live = Kept(lambda path: read_json(path).get("status") in ("queued", "running"), 100_000)
 
 
 def says_live(path: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from frozenlab.base import look_only, places
+from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
-from frozenlab.base.files import locked, open_to_append
-from frozenlab.jobs.environment import dispatcher_environment
+from frozenlab.base.files import locked
+from frozenlab.jobs.environment import dispatcher_environment, start_detached
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import KINDS, Kind
@@ -84,16 +83,8 @@ def wake(root: Path) -> None:
     if dispatcher_of(root) is not None or time.monotonic() - _started.get(root, -STARTS_WITHIN) < STARTS_WITHIN:
         return
     _started[root] = time.monotonic()
-    with open_to_append(root / f".queue-{machine_name()}.log") as log:
-        dispatcher = subprocess.Popen(
-            [sys.executable, "-m", "frozenlab.jobs.queue", str(root)],
-            cwd=places.workplace(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=dispatcher_environment(),
-        )
+    command, log = [sys.executable, "-m", "frozenlab.jobs.queue", str(root)], root / f".queue-{machine_name()}.log"
+    dispatcher = start_detached(command, log, dispatcher_environment())
 
     def wait() -> None:
         dispatcher.wait()
