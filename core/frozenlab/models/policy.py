@@ -10,7 +10,7 @@ from typing import Any
 
 from frozenlab.base.errors import LabError
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.task import Task
+from frozenlab.tasks.task import Dialect, Task
 
 
 class PolicyError(LabError, ValueError):
@@ -71,9 +71,14 @@ class Policy(ABC):
     tokenizer: Any
     family: Family
 
+    @property
     @abstractmethod
+    def dialect(self) -> Dialect[Any, Any]:
+        """How it is asked about tasks."""
+
     def prompt(self, task: Task) -> str:
         """The prompt about a task. Raises a LabError for one that the dialect has no words for."""
+        return self.dialect.prompt(task)
 
     @abstractmethod
     def limit(self, task: Task) -> int:
@@ -87,9 +92,9 @@ class Policy(ABC):
     def completion(self, ids: Sequence[int]) -> Completion:
         """The text of token ids that it wrote."""
 
-    @abstractmethod
     def read(self, task: Task, completion: Completion) -> Any:
         """The family's answer in its text."""
+        return self.dialect.read(task, completion.text, completion.finished)
 
     def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
         """Answer each task ``sampling.completions`` times. ``on_progress`` is called with the number of tasks done."""

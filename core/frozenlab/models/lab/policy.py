@@ -134,9 +134,6 @@ class LabPolicy(Policy):
         finished = ids[-1] == self.tokenizer.eos_token_id
         return Completion(" ".join(WORDS[i] for i in (ids[:-1] if finished else ids)), len(ids), finished)
 
-    def read(self, task: Task, completion: Completion) -> Any:
-        return self.dialect.read(task, completion.text, completion.finished)
-
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
     ) -> list[list[Completion]]:

@@ -109,11 +109,7 @@ class HFPolicy(Policy):
 
     @property
     def dialect(self) -> Dialect[Any, Any]:
-        """How it is asked about tasks."""
         return self.family.asked(self.settings.question)
-
-    def prompt(self, task: Task) -> str:
-        return self.dialect.prompt(task)
 
     def asked_ids(self, prompt: str) -> list[int]:
         """The tokens of a prompt about a task, up to where the answer begins."""
@@ -131,9 +127,6 @@ class HFPolicy(Policy):
         finished = ids[-1] in self.ends
         text = self.tokenizer.decode(ids[: len(ids) - finished], skip_special_tokens=not self.marks_thoughts)
         return Completion(text.strip(), len(ids), finished)
-
-    def read(self, task: Task, completion: Completion) -> Any:
-        return self.dialect.read(task, completion.text, completion.finished)
 
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
