@@ -92,6 +92,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def p_words(p: float) -> str:
+    """``p = 0.03``, ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
 def listed(words: Iterable[str], joint: str = "and") -> str:
     """``a, b and c``."""
     *others, last = words
@@ -270,8 +275,7 @@ class BoardByBoard:
     def sentence(self) -> str:
         """``On the same 120 boards it gained 22 and lost 9: more than chance explains (p = 0.03).``"""
         what = "more than chance explains" if self.p < CLEAR else "chance could explain that"
-        shown = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.2g}"
-        return f"On the same {self.n} boards it gained {self.gained} and lost {self.lost}: {what} ({shown})."
+        return f"On the same {self.n} boards it gained {self.gained} and lost {self.lost}: {what} ({p_words(self.p)})."
 
 
 def board_by_board(before: pd.DataFrame, after: pd.DataFrame, column: str = "valid") -> BoardByBoard:

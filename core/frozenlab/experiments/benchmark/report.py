@@ -279,6 +279,5 @@ class PlainReport(Report):
 
 
 def line_of(cell: CellTally) -> str:
-    """One cell in a line."""
     valid, optimal = (f"{rate.percent} ({rate.percents})" for rate in map(cell.rate, ("valid", "optimal")))
     return f"{cell.cell}: n {cell.n}, valid {valid}, optimal {optimal}, faults: {cell.fault_counts}"

@@ -20,6 +20,7 @@ from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError, held, stop, submit
 from frozenlab.jobs.machine import THREADS
 from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.state import store_state
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.forks import sibling
 from frozenlab.session.recorder import Recorder
@@ -47,7 +48,7 @@ def work(recorder: JobRecorder[Contest]) -> None:
             starts[entry.number] = starts.get(entry.number, 0) + 1
             side = contest.side(entry.number) or create_side(contest, entry)
             if starts[entry.number] > TRIES:
-                give_up(side)
+                store_state(side.dir, side.state().model_copy(update={"status": "failed", "error": "its worker died twice"}))
             else:
                 submit(side, parent=contest)
         time.sleep(POLL)
@@ -106,12 +107,6 @@ def create_side(contest: Contest, entry: Entry) -> Session:
         given = proposal_of(contest.spec.session.initial_config, entry.config, why=entry.why)
         write_text(side.stage_dir(None) / GIVEN_FILE, given.model_dump_json(indent=2))
     return side
-
-
-def give_up(side: Session) -> None:
-    """Its worker has vanished too often."""
-    state = side.state().model_copy(update={"status": "failed", "error": "its worker died twice"})
-    write_text(side.dir / "state.json", state.model_dump_json(indent=2))
 
 
 def tell(recorder: JobRecorder[Contest], contest: Contest, at_work: Sequence[Job]) -> None:

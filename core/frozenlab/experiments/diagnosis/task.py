@@ -23,8 +23,6 @@ VARIED: tuple[SectionName, ...] = ("failures", "behaviour")
 """The sections with evidence about a student that has not been trained by a session."""
 WIDE_OPEN = GuardSettings(max_step=1.0)
 """The guard of a diagnosis: an engineer may move as far as it likes."""
-
-
 Key = tuple[str, str, str, int]
 """Of an answer: student, engineer, name of the choice of sections, sample."""
 
@@ -82,10 +80,7 @@ class DiagnosisTask(Strict):
 
 
 def task_for(
-    students: Sequence[Student],
-    engineers: Sequence[EngineerSpec] | None = None,
-    varied: Sequence[SectionName] = VARIED,
-    **fields: object,
+    students: Sequence[Student], engineers: Sequence[EngineerSpec] | None = None, varied: Sequence[SectionName] = VARIED, **fields: object
 ) -> DiagnosisTask:
     """The task of asking engineers about these students with every combination of the ``varied`` sections shown.
 

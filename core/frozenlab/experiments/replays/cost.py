@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from statistics import mean
 
 from frozenlab.engineer.dialects.plain import answer_schema, render_request
-from frozenlab.engineer.hosts import Server
 from frozenlab.engineer.sections import describe
 from frozenlab.experiments.replays.task import ReplayTask, spec_of
 from frozenlab.session.session import Session
@@ -61,16 +60,12 @@ def estimate(task: ReplayTask, session: Session, known: Collection[tuple[str, in
             continue
         context = describe(measured, spec.sections, spec.layouts)
         request = render_request(context, guidance=guidance) + json.dumps(answer_schema(context))
-        read, written = len(request) // CHARACTERS_A_TOKEN, answer_length(server, length)
+        read = len(request) // CHARACTERS_A_TOKEN
+        written = server.max_tokens if length is None else min(server.max_tokens, round(length))
         requests, prompt_tokens, answer_tokens = requests + asked, prompt_tokens + asked * read, answer_tokens + asked * written
         paid = server.cost(asked * read, asked * written)
         cost = None if cost is None or paid is None else cost + paid
     return Estimate(requests, prompt_tokens, answer_tokens, length is not None, cost) if requests else None
-
-
-def answer_length(server: Server, earlier: float | None) -> int:
-    """Tokens of one answer: the mean of earlier ones, or the most that may be written."""
-    return server.max_tokens if earlier is None else min(server.max_tokens, round(earlier))
 
 
 def earlier_length(session: Session) -> float | None:

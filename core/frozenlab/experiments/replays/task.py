@@ -52,7 +52,6 @@ class ReplayTask(Strict):
 
     @property
     def reference(self) -> str:
-        """The reference arm."""
         return self.arms[0].name
 
     @property

@@ -64,7 +64,6 @@ class Recipe(Strict):
 
     @property
     def family(self) -> Family:
-        """The task family."""
         return family_of(self.config.family)
 
     @property

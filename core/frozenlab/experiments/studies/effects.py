@@ -25,7 +25,7 @@ import pandas as pd
 from scipy import stats
 
 from frozenlab.base import seeds
-from frozenlab.base.numbers import MANY, ComparisonError, counted, interval, points
+from frozenlab.base.numbers import MANY, ComparisonError, counted, interval, p_words, points
 from frozenlab.experiments.studies.statistics import CLEAR, Effect, OfStudent, clustered, holm, mean_of, over_seeds
 
 Key = TypeVar("Key", bound=Hashable)
@@ -190,7 +190,8 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
     """
     unit = "student" if len(effect.students) > 1 else "seed"
     if alike:
-        return f"{what}: no contrast, the two sides trained on identical configs in {_every(effect.n, unit)}."
+        every = f"the one {unit}" if effect.n == 1 else f"all {effect.n} {unit}s"
+        return f"{what}: no contrast, the two sides trained on identical configs in {every}."
     change = f"{what} changed the final {measure} rate by {points(effect.mean, MANY)}"
     if effect.n == 1:
         return f"{change} (n = 1 seed): one seed cannot show whether it helps."
@@ -199,13 +200,13 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
     n = units_in_words(effect.n, [own.n for own in effect.students])
     estimate = f"{change} ({interval(effect.low, effect.high, MANY)}, n = {n})"
     clear, small = effect.p_holm < CLEAR, smaller < CLEAR
-    corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
+    corrected = f", {p_words(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
     if clear:
-        but = f", yet smaller than {margin_words(margin)} ({_p(smaller)})" if small else ""
-        return f"{estimate}: more than chance explains ({_p(effect.p)}{corrected}){but}."
+        but = f", yet smaller than {margin_words(margin)} ({p_words(smaller)})" if small else ""
+        return f"{estimate}: more than chance explains ({p_words(effect.p)}{corrected}){but}."
     if small:
-        return f"{estimate}: smaller than {margin_words(margin)} ({_p(smaller)})."
-    alone = f" as one of several comparisons ({_p(effect.p)}{corrected})" if effect.p < CLEAR else ""
+        return f"{estimate}: smaller than {margin_words(margin)} ({p_words(smaller)})."
+    alone = f" as one of several comparisons ({p_words(effect.p)}{corrected})" if effect.p < CLEAR else ""
     return f"{estimate}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
 
 
@@ -228,11 +229,3 @@ def units_in_words(n: int, seeds_of_students: Sequence[int] = ()) -> str:
     few, many = min(seeds_of_students), max(seeds_of_students)
     each = f"{counted(few, 'seed')} each" if few == many else f"{sum(seeds_of_students)} seeds in all"
     return f"{n} students with {each}"
-
-
-def _every(n: int, unit: str) -> str:
-    return f"the one {unit}" if n == 1 else f"all {n} {unit}s"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

@@ -81,18 +81,14 @@ def sections_study(
 
 
 def leave_one_out_study(
-    seeds: int = SEEDS["leave-one-out"],
-    session: SessionSpec | None = None,
-    varied: Sequence[SectionName] = USUAL_SECTIONS,
+    seeds: int = SEEDS["leave-one-out"], session: SessionSpec | None = None, varied: Sequence[SectionName] = USUAL_SECTIONS
 ) -> StudySpec:
     """The study leave-one-out: all sections, and all but one, for each of the varied ones."""
     return _study("Which section is missed?", without_one(varied), seeds, session)
 
 
 def one_at_a_time_study(
-    seeds: int = SEEDS["one-at-a-time"],
-    session: SessionSpec | None = None,
-    varied: Sequence[SectionName] = USUAL_SECTIONS,
+    seeds: int = SEEDS["one-at-a-time"], session: SessionSpec | None = None, varied: Sequence[SectionName] = USUAL_SECTIONS
 ) -> StudySpec:
     """The study one-at-a-time: no section, and each of the varied ones alone."""
     return _study("What does a section do by itself?", only_one(varied), seeds, session)

@@ -129,9 +129,8 @@ class Runner:
         for cell in self.study.cells:
             if self.standing.get(cell.id) != "done":
                 session = self.study.session(cell)
-                running = session is not None and self.workers.running(
-                    session
-                )  # checked first: a worker that has ended has written its state
+                # checked first: a worker that has ended has written its state
+                running = session is not None and self.workers.running(session)
                 state = session.state() if session else None
                 self.standing[cell.id] = self.stands(cell, state, running)
                 self.parts[cell.id] = state.progress if state else 0.0

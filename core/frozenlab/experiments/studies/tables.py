@@ -263,7 +263,6 @@ class StudyReport(BaseModel):
     without an arm that knows them, and in earlier reports."""
 
     def of(self, measure: Measure) -> MeasureReport:
-        """The results of one measure."""
         return self.valid if measure == "valid" else self.optimal
 
     @property
