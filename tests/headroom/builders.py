@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frozenlab.experiments.headroom.plan import menu_forks, menu_names
-from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, menu_of, probes_of
+from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, alone, menu_of
 from frozenlab.experiments.headroom.store import FIGURES, Headroom, Influence, write_influence, write_outcomes
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
@@ -16,6 +16,7 @@ from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.store import SessionStore
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
+PROBES = {cell: alone(CONFIG, [cell]) for cell in CONFIG.cells}
 SUITE = SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=4)
 
 
@@ -24,7 +25,7 @@ def tiny_spec(**fields: Any) -> HeadroomSpec:
     menu = {name: config for name, config in menu_of(CONFIG).items() if name in ("kept", "equal", "only 3", "only 4")}
     usual = {
         "title": "Tiny",
-        "probes": Probes(configs=probes_of(CONFIG), tasks=1),
+        "probes": Probes(configs=PROBES, tasks=1),
         "forks": Forks(menu=menu, suite=SUITE, doses=(0.5,), plans=1),
         "training": TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2, schedule="per-stage", temperature=1.0),
         "prediction": "Nothing is clear of chance.",
@@ -39,7 +40,7 @@ def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None) -> He
     spec = spec or HeadroomSpec(
         title="Built",
         students=tuple(map("student-{}".format, range(students))),
-        probes=Probes(configs=probes_of(CONFIG)),
+        probes=Probes(configs=PROBES),
         forks=Forks(menu=dict.fromkeys(names, CONFIG), suite=SUITE, replicates=replicates),
         prediction="Made up.",
     )

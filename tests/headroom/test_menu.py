@@ -5,12 +5,12 @@ import json
 import pytest
 
 from frozenlab.base.cells import evenly, with_shares
-from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, alone, menu_of, probes_of
+from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, alone, menu_of
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.families import between
 from frozenlab.tasks.lake.family import LAKE
-from tests.headroom.builders import CONFIG, SUITE, tiny_spec
+from tests.headroom.builders import CONFIG, PROBES, SUITE, tiny_spec
 
 TEAMS = EnvironmentConfig.uniform((4, 6), agents=(2, 3))
 
@@ -87,7 +87,7 @@ def test_a_file_may_name_a_config_instead_of_a_menu() -> None:
         ({"forks": {"menu": {"kept": CONFIG}, "suite": SUITE}}, "lacks the config 'equal'"),
         ({"forks": {"menu": {"kept": CONFIG, "uniform": TEAMS}, "suite": SUITE, "doses": (1,)}}, "configs with the same cells"),
         ({"students": ("lab-model", "lab-model")}, "two students are the same"),
-        ({"probes": {"configs": probes_of(CONFIG), "batches": 4}}, "greater than or equal to 8"),
+        ({"probes": {"configs": PROBES, "batches": 4}}, "greater than or equal to 8"),
     ],
 )
 def test_specs_that_say_nothing(change: dict, reason: str) -> None:

@@ -145,11 +145,6 @@ class HeadroomSpec(Strict):
         return len(self.students) * (each + (self.probes is not None))
 
 
-def probes_of(config: Any) -> dict[str, Any]:
-    """The cells of a config as probes: each alone."""
-    return {cell: alone(config, [cell]) for cell in config.cells}
-
-
 def menu_of(config: Config) -> dict[str, Config]:
     """Name -> config: the config itself, equal shares, uniform with its own ratios, everything easier and harder, each ratio lower and
     higher, and each axis alone.
