@@ -73,7 +73,6 @@ def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionS
     """A new session with the same base and held-out boards as ``other``; it shares the measurements of the base. With another seed or
     other training it trains on other boards. Nothing has been proposed in it yet. Raises SessionError as :meth:`SessionStore.create`
     does."""
-
     alike = (spec.seed, spec.training) == (other.spec.seed, other.spec.training)
     drawn = () if alike else ("environment.json",)
 

@@ -114,13 +114,8 @@ def scores(ledger: pd.DataFrame, by: str = "engineer") -> list[Score]:
 
 def score(name: str, ledger: pd.DataFrame) -> Score:
     """Score a ledger with at least one row. The interval resamples whole clusters (percentile bootstrap)."""
-    squares = pd.DataFrame(
-        {
-            "cluster": ledger["cluster"],
-            "error": (ledger["predicted"] - ledger["measured"]) ** 2,
-            "naive": ledger["measured"] ** 2,
-        }
-    )
+    error, naive = (ledger["predicted"] - ledger["measured"]) ** 2, ledger["measured"] ** 2
+    squares = pd.DataFrame({"cluster": ledger["cluster"], "error": error, "naive": naive})
     sums = squares.groupby("cluster")[["error", "naive"]].sum().to_numpy()
     low, high = skill_interval(sums)
     accuracy = Accuracy.of(ledger["predicted"], ledger["measured"])
@@ -178,7 +173,6 @@ def changes(ledger: pd.DataFrame, by: str = "engineer") -> tuple[Changed, ...]:
 
 
 def ledger_of(sessions: Iterable[Session]) -> pd.DataFrame:
-    """The ledger of several sessions."""
     tables = [table for session in sessions if not (table := predictions(session)).empty]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
 

@@ -76,11 +76,6 @@ def work(recorder: Recorder) -> None:
         drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
 
 
-def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
-    """The seed of the engineer's draws after a stage; stage None is the time before the first."""
-    return seeds.derive(spec.seed, "stage/proposal", -1 if stage is None else stage)
-
-
 def suites_of(spec: SessionSpec) -> tuple[list[Task], list[Task]]:
     """The validation boards and the test boards; no board is in both, nor its rotation or reflection."""
     suite = spec.tasks.suite(spec.suite, spec.initial_config)
@@ -214,7 +209,8 @@ def propose(engineer: Engineer, context: Context, config: Config, recorder: Reco
     if known is None:
         recorder.write_model(context.stage, "context.json", shown)  # so that people see what it is asked
     if record is None:
-        record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
+        draws = seeds.derive(spec.seed, "stage/proposal", -1 if context.stage is None else context.stage)
+        record = ask(engineer, context, config, spec.guard, seed=draws)
         check_trained_on(record, session)
         if known is not None:
             recorder.write_model(context.stage, "context.json", shown)  # what stood there may be of another engineer

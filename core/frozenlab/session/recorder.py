@@ -40,11 +40,8 @@ def parts_of(spec: SessionSpec) -> tuple[float, float, dict[Phase, tuple[float, 
     }  # fmt: skip
     ends = [done / sum(work.values()) for done in accumulate(work.values())]
     base = validation + test
-    return (
-        base / (base + spec.stages * sum(work.values())),
-        validation / base,
-        dict(zip(work, pairwise([0.0, *ends]), strict=True)),
-    )
+    of_stage = dict(zip(work, pairwise([0.0, *ends]), strict=True))
+    return base / (base + spec.stages * sum(work.values())), validation / base, of_stage
 
 
 class Recorder(JobRecorder[Session]):

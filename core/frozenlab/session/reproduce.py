@@ -16,13 +16,11 @@ from frozenlab.base.numbers import percent
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.jobs.origin import Origin
 from frozenlab.models.training.checkpoints import checksum
-from frozenlab.session.session import Session
+from frozenlab.session.session import SUITES, Session
 from frozenlab.session.spec import SessionSpec
 
 FIGURES = ("reward", "loss", "valid", "optimal", "length")
 """Of a step; how long it took is never the same."""
-
-
 LACKING = {(True, False): "the first has none", (False, True): "this one has none", (True, True): "neither has any"}
 """Whether the first and this one lack something -> the words for it."""
 Found = tuple[Literal["differs", "unseen"], str]
@@ -100,11 +98,8 @@ def compare_stage(session: Session, again: Session, stage: int | None) -> Iterat
     if stage is not None:
         yield from compare_figures(session, again, stage, where)
         yield from compare_weights(session.stage_dir(stage) / "policy", again.stage_dir(stage) / "policy", where)
-    for name, tables in {
-        "validation": (session.validation(stage), again.validation(stage)),
-        "test": (session.test(stage), again.test(stage)),
-    }.items():
-        first, second = tables
+    for name in SUITES:
+        tables = first, second = session.answers(name, stage), again.answers(name, stage)
         if first is None or second is None:
             if name == "validation" or session.spec.test is not None:
                 yield unseen(where, f"answers on {name} boards", tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
@@ -76,6 +76,7 @@ class Figures(BaseModel):
 
 
 SuiteName = Literal["validation", "test"]
+SUITES: tuple[SuiteName, ...] = get_args(SuiteName)
 GIVEN_FILE = "given.json"
 """A person's proposal, in the folder of the stage before it."""
 
@@ -299,12 +300,9 @@ class Session(Job):
         """The boards behind the results, in words."""
         if self.suite == "validation":
             return "validation boards, which the engineer saw too"
-        forked = "person" not in self.spec.engineer.needs and any(self.dir.glob(f"stages/*/{GIVEN_FILE}"))
-        return (
-            "test boards, whose results the person who decided in this fork may have seen"
-            if forked
-            else "test boards, which no engineer saw"
-        )
+        if "person" not in self.spec.engineer.needs and any(self.dir.glob(f"stages/*/{GIVEN_FILE}")):
+            return "test boards, whose results the person who decided in this fork may have seen"
+        return "test boards, which no engineer saw"
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""

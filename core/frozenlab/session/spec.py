@@ -124,7 +124,7 @@ class SessionSpec(Strict):
         return Models(self.policy, self.language, current, self.initial_config, self.schema_version)
 
     @model_validator(mode="after")
-    def _check_family(self) -> Self:
+    def _check(self) -> Self:
         suites = [suite for suite in (self.suite, self.test) if suite is not None]
         if other := next((suite.family for suite in suites if suite.family != self.initial_config.family), None):
             raise ValueError(f"the config is of the family {self.initial_config.family}, a suite of {other}")
@@ -137,10 +137,6 @@ class SessionSpec(Strict):
             raise ValueError('"overlong" is about answers of a language model; a lab model has a limit for each board')
         if self.training.self_assessment and (self.language is not None or not self.training.method.endswith("grpo")):
             raise ValueError("self-assessment is taught to a lab model that trains by GRPO, and to no other")
-        return self
-
-    @model_validator(mode="after")
-    def _check_first(self) -> Self:
         if self.ask_first and "person" in self.engineer.needs:
             raise ValueError('a person is first asked after stage 1: leave "ask_first" out')
         return self

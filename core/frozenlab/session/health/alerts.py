@@ -40,13 +40,9 @@ class Alert:
 
 def alerts(session: Session) -> list[Alert]:
     """What is wrong with a session now: with its training, its worker and, while it runs here, its machine."""
-    return [*of_training(session), *of_worker(session), *of_machine(session)]
-
-
-def of_training(session: Session) -> list[Alert]:
-    """What is wrong with the present stage and with the newest results."""
     stage = session.state().stage
-    return [*of_steps(session.metrics(stage)), *of_results(session, stage), *of_suite(session, stage)]
+    training = [*of_steps(session.metrics(stage)), *of_results(session, stage), *of_suite(session, stage)]
+    return [*training, *of_worker(session), *of_machine(session)]
 
 
 def of_steps(metrics: pd.DataFrame) -> list[Alert]:
