@@ -126,7 +126,6 @@ class Board:
 
     @property
     def num_agents(self) -> int:
-        """Number of agents."""
         return len(self.agents)
 
     @cached_property

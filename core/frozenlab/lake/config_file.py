@@ -37,15 +37,10 @@ class ConfigError(LabError, ValueError):
 # --- text ------------------------------------------------------------------------------------------------------------
 
 
-def refuse_long(text: str) -> None:
-    """Raises ConfigError for a text that is far too long for a config: reading it would take seconds."""
-    if len(text) > MOST_CHARACTERS:
-        raise ConfigError(f"{len(text):,} characters; an environment config has at most {MOST_CHARACTERS:,}")
-
-
 def data_in(text: str, language: Literal["JSON", "TOML"]) -> Any:
     """What a config's text says, not yet checked. Raises ConfigError with the place if it is not in this language."""
-    refuse_long(text)
+    if len(text) > MOST_CHARACTERS:  # reading it would take seconds
+        raise ConfigError(f"{len(text):,} characters; an environment config has at most {MOST_CHARACTERS:,}")
     try:
         return json.loads(text) if language == "JSON" else tomllib.loads(text)
     except json.JSONDecodeError as error:

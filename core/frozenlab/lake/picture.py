@@ -18,7 +18,6 @@ AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
 """Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.
 Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
 
-
 TURNS = {"^": 0, ">": 90, "v": 180, "<": 270}
 """One-way ice -> by how many degrees its arrow is turned, clockwise from upwards."""
 

@@ -46,7 +46,6 @@ class SuiteSpec(Strict):
     wait_ratio: Ratio | None = None
     """Part of a cell's boards, spread evenly over the hole ratios, that need a WAIT; None keeps the natural mix."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-
     layouts: Annotated[tuple[Layout, ...], Field(min_length=1, exclude_if=lambda layouts: layouts == ("scatter",))] = ("scatter",)
     """Layouts of the boards, a cell each. Left out of files where all boards are scatter, as the paper's."""
 

@@ -240,9 +240,6 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         height, width = (48 * side for side in self._supply.shape)
         return np.pad(picture, ((0, height - picture.shape[0]), (0, width - picture.shape[1]), (0, 0)), constant_values=255)
 
-    def close(self) -> None:
-        """There is nothing to close."""
-
     def _check_begun(self) -> None:
         if not hasattr(self, "instance"):
             raise ValueError("no episode has begun: call reset() first")
@@ -300,11 +297,7 @@ class TeamLakeEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # type: ignore[misc]
 
     def __init__(
-        self,
-        boards: Source | None = None,
-        *,
-        max_steps: int | None = None,
-        render_mode: Literal["ansi", "rgb_array"] | None = None,
+        self, boards: Source | None = None, *, max_steps: int | None = None, render_mode: Literal["ansi", "rgb_array"] | None = None
     ) -> None:
         source = EnvironmentConfig.uniform((4,), agents=2) if boards is None else boards
         self.lake = LakeEnv(source, max_steps=max_steps, render_mode=render_mode)
