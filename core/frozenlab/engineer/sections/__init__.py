@@ -17,14 +17,7 @@ from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sections.self import Self
 from frozenlab.engineer.sections.statistics import Statistics
 
-SECTIONS: tuple[Section, ...] = (
-    Behaviour(),
-    Failures(),
-    Statistics(),
-    Preserved(),
-    History(),
-    Self(),
-)
+SECTIONS: tuple[Section, ...] = (Behaviour(), Failures(), Statistics(), Preserved(), History(), Self())
 """Every section, in the order of the prompt."""
 BY_NAME: dict[str, Section] = {section.name: section for section in SECTIONS}
 NAMES: tuple[str, ...] = tuple(BY_NAME)
