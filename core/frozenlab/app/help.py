@@ -36,7 +36,8 @@ def page() -> None:
     for tab, family in zip(st.tabs([family.name.capitalize() for family in with_rules]), with_rules, strict=True):
         with tab:
             view_of(family).rules()
-    the_words()
+    st.header("The words", anchor="words")
+    glossary.every_word()
     a_lesson()
 
 
@@ -50,11 +51,6 @@ def the_loop() -> None:
     if example is not None:
         st.caption(f"One turn of it, with the numbers of the session {markup.plain(example.title)}:")
         loop_picture(example, key="help-loop")
-
-
-def the_words() -> None:
-    st.header("The words", anchor="words")
-    glossary.every_word()
 
 
 def a_lesson() -> None:

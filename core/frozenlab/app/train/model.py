@@ -93,7 +93,8 @@ def pick_model(begun: SessionSpec, preset: str, fill: Callable[[], None]) -> Stu
         on_change=follow, args=(preset, fill),
     )  # fmt: skip
     if (base := base_of(chosen)) in FETCHED and not fetching.ready(base):
-        fetching_view(base, fetching.progress(base).status == "fetching")
+        begun_fetching = fetching.progress(base).status == "fetching"
+        st.fragment(fetch_button, run_every=LOOK if begun_fetching else None)(base)
     if ready and len(candidates(store)) > 1:
         st.button(
             SECRET_TITLE, key="student-secret", icon=":material/help:", on_click=hide_one, args=(preset, fill),
@@ -103,12 +104,8 @@ def pick_model(begun: SessionSpec, preset: str, fill: Callable[[], None]) -> Stu
     return ready.get(chosen)
 
 
-def fetching_view(name: str, begun: bool) -> None:
-    """The way to a model that is not on this machine, and how far it has come."""
-    st.fragment(fetch_button, run_every=LOOK if begun else None)(name)
-
-
 def fetch_button(name: str) -> None:
+    """The way to a model that is not on this machine, and how far it has come."""
     source, how = fetching.SOURCES[name], fetching.progress(name)
     if how.status == "ready":
         st.rerun()
