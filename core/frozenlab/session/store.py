@@ -32,8 +32,8 @@ class SessionStore:
         return listed(self.root, places.SESSIONS)
 
     def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
-        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: the shortest first, those of the lab
-        model before those of language models, and forks and twins last, for comparison with their parents.
+        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: the shortest first, those of the
+        lab model before those of language models, and forks and twins last, for comparison with their parents.
 
         Args:
             most: read only this many of the user's newest sessions.

@@ -38,7 +38,9 @@ def show_checks(report: HeadroomReport) -> None:
 
 
 def show_skills(report: HeadroomReport) -> None:
-    matrix = chosen_student(report.matrices)
+    matrix = report.matrices[0]
+    if len(report.matrices) > 1:
+        matrix = st.selectbox("Student", report.matrices, format_func=lambda matrix: matrix.student, key="headroom-student")
     left, right = st.columns([1.5, 1], gap="large")
     with left:
         st.header(
@@ -97,12 +99,6 @@ def show_noise(report: HeadroomReport) -> None:
     with right:
         st.header("In words", anchor=False)
         st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
-
-
-def chosen_student(matrices: tuple[Matrix, ...]) -> Matrix:
-    if len(matrices) == 1:
-        return matrices[0]
-    return st.selectbox("Student", matrices, format_func=lambda matrix: matrix.student, key="headroom-student")
 
 
 def cells_table(matrix: Matrix) -> pd.DataFrame:

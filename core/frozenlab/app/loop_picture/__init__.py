@@ -14,7 +14,7 @@ from frozenlab.app.session.proposals import what_changed
 from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall, overall_by_cell
-from frozenlab.base.cells import Config, in_order
+from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import percent
 from frozenlab.models.training.methods import BY_NAME, title_of
 from frozenlab.session.session import Session
@@ -66,7 +66,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
         "cards": [
             card(
                 "Environment config",
-                _shares(config),
+                _bars(list(config.cells), [cell.share for cell in config.cells.values()]),
                 f"Share of {session.spec.tasks.scope(config)}. It says what to draw, not which boards.",
             ),
             card(
@@ -99,10 +99,6 @@ def _who(engineer: str) -> str:
         "policy": "The same model that was just trained, asked to redesign what it trains on.",
         "base": "The model before any training, asked to redesign what the policy trains on.",
     }.get(engineer, f"Here the {engineer} engineer, in place of the model.")
-
-
-def _shares(config: Config) -> dict[str, Any]:
-    return _bars(list(config.cells), [cell.share for cell in config.cells.values()])
 
 
 def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:

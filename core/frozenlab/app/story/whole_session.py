@@ -207,15 +207,10 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
 def ways(session: Session) -> tuple[tuple[Axes, ...], list[list[Stop]]]:
     """The maps of a session, and the stops on each."""
     configs = [drawn.config for stage in validated_stages(session) if (drawn := session.environment(stage)) is not None]
-    moved = moved_knobs(configs)
+    rows = [row for old, new in pairwise(configs) for row in config_rows(old, new)]
+    moved = frozenset(row.knob for row in rows if row.words != "same")
     axes = axes_of(session.spec.initial_config, moved)
     return axes, [stops(session, pair, moved) for pair in axes]
-
-
-def moved_knobs(configs: Sequence[Config]) -> frozenset[str]:
-    """The knobs that differ between two of these configs in some cell."""
-    rows = [row for old, new in pairwise(configs) for row in config_rows(old, new)]
-    return frozenset(row.knob for row in rows if row.words != "same")
 
 
 def axes_of(config: Config, moved: Collection[str] = ()) -> tuple[Axes, ...]:

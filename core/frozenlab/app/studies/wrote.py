@@ -14,7 +14,6 @@ from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.base.numbers import counted, share
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.experiments.studies.grid import Cell
 from frozenlab.experiments.studies.store import Study
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, family_of
@@ -53,7 +52,7 @@ def show(study: Study) -> None:
         help="The others are compared with the first: what it did not do is marked.",
     )  # fmt: skip
     for stage in (None, *range(study.spec.session.stages)):
-        wrote = records_after(stage, {arm: sessions_of[arm] for arm in shown})
+        wrote = {arm: record for arm in shown if (record := sessions_of[arm].proposal(stage)) is not None}
         if wrote:
             st.header(f"After {stage_name(stage).lower()}" if stage is not None else "Before training", anchor=False)
             show_stage(wrote, sessions_of, stage)
@@ -65,22 +64,15 @@ def units_of(study: Study) -> dict[str, dict[str, Session]]:
     for cell in study.cells:
         session = study.session(cell)
         if session is not None and decisions(session):
-            found.setdefault(unit_in_words(cell), {})[cell.arm.name] = session
+            unit = f"{cell.label}, seed {cell.seed}" if cell.student else f"seed {cell.seed}"
+            found.setdefault(unit, {})[cell.arm.name] = session
     return found
-
-
-def unit_in_words(cell: Cell) -> str:
-    return f"{cell.label}, seed {cell.seed}" if cell.student else f"seed {cell.seed}"
 
 
 def decisions(session: Session) -> list[ProposalRecord]:
     """What its engineer wrote, in order."""
     records = [session.proposal(stage) for stage in (None, *range(session.spec.stages))]
     return [record for record in records if record is not None]
-
-
-def records_after(stage: int | None, found: Mapping[str, Session]) -> Wrote:
-    return {arm: record for arm, session in found.items() if (record := session.proposal(stage)) is not None}
 
 
 def how_many_agree(found: Mapping[str, Mapping[str, Session]]) -> str:

@@ -26,7 +26,6 @@ from frozenlab.engineer.engineers.curricula import rated
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
-from frozenlab.models.settings import LanguageSettings
 from frozenlab.tasks.vocabulary import kind_words
 
 TABLE = Path(__file__).parent / "data" / "usual_rates.json"
@@ -48,16 +47,14 @@ class TutorEngineer(Scripted):
         "It knows how often the lab model usually solves each of 253 kinds of cells, and gives the boards to cells that have fallen below "
         "that. The ratios stay. A model that imitates it perfectly does as well as it does."
     )
+    expects = (
+        "The tutor expects the rate that it reads, plus what the boards should win back of a fall below the usual rate, plus a part of "
+        "what was never learnt: 30 % before any training, 12 % before any proposal, 5 % later."
+    )
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without a section that says valid rates every cell counts the same."""
         return propose(context, config)
-
-    def expectations(self, language: LanguageSettings | None) -> str:
-        return (
-            "The tutor expects the rate that it reads, plus what the boards should win back of a fall below the usual rate, plus a part of "
-            "what was never learnt: 30 % before any training, 12 % before any proposal, 5 % later."
-        )
 
 
 @cache
