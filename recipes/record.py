@@ -61,7 +61,7 @@ QUICK = "quick"
 REPLAYS = ("engineers", "sections")
 """What varies in the replays of stage 2 of the quick session."""
 RESULTS = {"lab-model": ("lab-model", "paper"), "lab-model-train-shape": ("lab-model", "train-shape")} | {
-    f"{session}-{stage}": (f"{session}:{stage}", "paper") for session in ("example-long", "example-long-imitation") for stage in (2, 4)
+    f"{session}-4": (f"{session}:4", "paper") for session in ("example-long", "example-long-imitation")
 }
 """Name -> model and suite."""
 
