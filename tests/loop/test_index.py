@@ -97,7 +97,7 @@ WRONG = ("", "{", "[3,{}]", '[2,{"run-0":null}]', '[3,{"run-0":[[null,null,null]
 def test_a_damaged_index_is_made_anew_without_a_word(root: Path, text: str) -> None:
     (root / INDEX).write_text(text)
     assert said(Index(root)) == truth(root)
-    assert json.loads((root / INDEX).read_text())[0] == 3
+    assert json.loads((root / INDEX).read_text())[0] == 4
 
 
 def test_what_is_no_utf8_or_no_file_does_no_harm(root: Path) -> None:

@@ -176,10 +176,10 @@ def what_will_change() -> Prediction:
         [
             f"{raised} gains more than all other sizes.",
             f"{raised} gains, and the sizes that get fewer boards lose.",
-            f"{raised} gains, and so does a size that gets fewer boards.",
+            f"A size that gets fewer boards gains at least as much as {raised}.",
         ],
         [
-            f"{came}, and {also}. The intervals overlap: so few boards cannot show that {raised} gained more. {twin}",
+            f"{came}, and {also}. The intervals overlap: so few boards cannot show which of them gained more. {twin}",
             f"{came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. {twin}",
             f"{came}, and {also}. {twin}",
         ],

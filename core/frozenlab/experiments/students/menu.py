@@ -19,7 +19,7 @@ CONFIG = ASSETS / "students" / "config.json"
 LADDER = ASSETS / "students" / "ladder.json"
 """The config of the ladder of engineers: six cells that its students lose, and two decoys, which are hard by nature."""
 DECOYS = ("4@oneway9", "numbers4")
-LADDER_SEEDS = {3: 16}
+LADDER_SEEDS = {3: 16, 8: 19, 13: 18}
 """Number of a student of the ladder -> its seed, where the certificate refused the weakness that its number as seed made."""
 MISLED: Mapping[str, Any] = {"presentations": 3000}
 """What differs in the recipe of a student that was misled: with more practice its weakness is too deep for a session to mend, with less it
