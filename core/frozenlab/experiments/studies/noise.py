@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base.files import regular
-from frozenlab.base.numbers import listed, number
+from frozenlab.base.numbers import counted, listed, number
 from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.spec import StudySpec
@@ -106,7 +106,7 @@ class Visible:
     @property
     def sentence(self) -> str:
         unit = "student" if self.students else "seed"
-        of = f"{self.students} students and {self.seeds} seeds" if self.students else f"{self.seeds} seeds"
+        of = f"{counted(self.students, 'student')} and " * bool(self.students) + counted(self.seeds, "seed")
         return (
             f"With {of} this study can detect effects of {number(100 * self.effect, 1)} points or more with 80 % power: "
             f"a comparison varies by {number(100 * self.deviation, 1)} points from {unit} to {unit}, {self.source}."
