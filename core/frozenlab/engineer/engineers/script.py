@@ -26,8 +26,8 @@ class ScriptEngineer(Scripted):
         A file that gives all boards to the cell with the most failures::
 
             def propose(context, config, seed):
-                failed = {line.cell: 1 - line.numbers["valid"] for line in context.sections.get("failures", ()) if line.cell}
-                worst = max(failed, key=failed.get, default=None)
+                lines = {cell: context.evidence("failures", cell) for cell in config.cells}
+                worst = min((cell for cell in lines if lines[cell]), key=lambda cell: lines[cell].numbers["valid"], default=None)
                 return {cell: float(cell == worst or worst is None) for cell in config.cells}
     """
 
