@@ -102,6 +102,5 @@ class SessionStore:
 def _place(session: Session) -> tuple[int, int]:
     if not session.read_only:
         return 0, 0
-    spec = session.spec
-    companion = spec.parent is not None or spec.engineer.kind == "fixed"
-    return 3 if companion else 1 + (spec.language is not None), spec.stages * spec.training.steps
+    companion = session.spec.parent is not None or session.spec.engineer.kind == "fixed"
+    return 3 if companion else 1 + (session.spec.language is not None), session.spec.stages * session.spec.training.steps

@@ -115,11 +115,12 @@ def show_report(report: StudyReport) -> None:
 def confirmed(rows: Sequence[PrimaryRow]) -> str:
     """Which of the confirmatory comparisons are clear of chance, and how many are not."""
     clear = [f"{row.title}: {row.change} of {row.measure} plans" for row in rows if row.clear]
-    others, n = len(rows) - len(clear), f"(n = {rows[0].units})"
-    found, other = "; ".join(clear), "other " * bool(clear)
-    of_others = {0: "", 1: f"The {other}comparison named beforehand is not clear of chance"}
-    unclear = of_others.get(others, f"The {other}{others} comparisons named beforehand are not clear of chance")
-    return f"{'. '.join(filter(None, (found[:1].upper() + found[1:], unclear)))} {n}."
+    others, found = len(rows) - len(clear), "; ".join(clear)
+    sentences = [found[0].upper() + found[1:]] if clear else []
+    if others:
+        which = "comparison named beforehand is" if others == 1 else f"{others} comparisons named beforehand are"
+        sentences.append(f"The {'other ' * bool(clear)}{which} not clear of chance")
+    return f"{'. '.join(sentences)} (n = {rows[0].units})."
 
 
 def show_verdict(report: StudyReport, measure: Measure, mixed: bool) -> None:
