@@ -32,6 +32,7 @@ from frozenlab.experiments.studies.presets import (
     short_stage,
 )
 from frozenlab.experiments.studies.spec import StudySpec
+from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.families import family_of
@@ -90,6 +91,16 @@ PREDICTED_WITH = (
 PREDICTED_WITHOUT = (
     "Valid, 6 cells, n = 15 students: lowest - equal +2.5 points (+0.5 to +4.5), taught - equal +4.5 (+3 to +6), tutor - taught 0 "
     "(-1 to +1), oracle - taught +0.5 (-1 to +2). Lowest - equal falls by 3.5 (1.5 to 5.5) from here to the config with decoys."
+)
+PREDICTED_AGAIN = (
+    "Valid, 8 cells, n = 15 students of part 10: taught - equal +2 points (+0.5 to +3.5); taught - lowest +10 (+7.5 to +12.5); lowest - "
+    "equal -8 (-10 to -6); taught - taught-blind +2.5 (+0.5 to +4.5); tutor - taught +0.5 (-0.5 to +1.5); rules - equal -2 (-3.5 to "
+    "-0.5); oracle - taught +0.7 (-0.5 to +2); again - equal 0 (-1.5 to +1.5). Without decoys: taught - equal +2.5 (+1 to +4); lowest - "
+    "equal +0.3 (-1 to +1.5)."
+)
+PREDICTED_BY_GRPO = (
+    "Valid, 8 cells, n = 15 students of part 10: taught - equal +2.5 points (+1 to +4), taught - lowest +6 (+4 to +8), lowest - equal -3.5 "
+    "(-5.5 to -1.5), oracle - equal +4 (+2.5 to +5.5). Optimal: taught - equal 0 (-1.5 to +1.5)."
 )
 BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
 
@@ -192,6 +203,29 @@ def ladder(decoys: bool) -> StudySpec:
         stopping_rule="All sessions, once, with decoys first. A session that fails is resumed once and then counts as missing. No "
         "outcome is looked at before the last session is done. If the oracle gains less than 2 points over equal shares with decoys, the "
         "ladder has no rungs.",
+    )
+
+
+def ladder_again(decoys: bool) -> StudySpec:
+    """The same on the students of part 10 of the lab model; those of the ladder were of part 7."""
+    first = ladder(decoys)
+    return first.changed(title=f"{first.title}, part 10", prediction=PREDICTED_AGAIN)
+
+
+def ladder_by_grpo() -> StudySpec:
+    """The ladder with decoys, by reinforcement learning: as many steps as in the doses."""
+    imitated = ladder(decoys=True)
+    usual = imitated.session.training.model_dump(exclude={"learning_rate"})  # GRPO has its own
+    training = TrainingSettings.model_validate(usual | {**BY_METHOD["grpo"], "steps": 36})
+    return imitated.changed(
+        title="The ladder of engineers, by GRPO",
+        session=imitated.session.changed(training=training),
+        arms=[arm for arm in imitated.arms if arm.name in ("taught", "equal", "lowest", "oracle")],
+        hypothesis="By reinforcement learning, too, an engineer that reads evidence wins boards for what was lost, and the rule of the "
+        "lowest rate spends them on what is hard by nature.",
+        prediction=PREDICTED_BY_GRPO,
+        stopping_rule="All 60 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
+        "before the last session is done. If the oracle gains less than 2 points over equal shares, there is too little to win here.",
     )
 
 
@@ -353,6 +387,9 @@ def main() -> None:
         "null": null_study(config),
         "ladder": ladder(decoys=True),
         "ladder-plain": ladder(decoys=False),
+        "ladder-grpo": ladder_by_grpo(),
+        "ladder-10": ladder_again(decoys=True),
+        "ladder-10-plain": ladder_again(decoys=False),
         "depths": depths(config),
         "doses": doses(),
         "stages": stages(),
