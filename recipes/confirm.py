@@ -23,6 +23,7 @@ from frozenlab.experiments.students.menu import misled, usual_config
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.studies.grid import MEASURES, Arm
 from frozenlab.experiments.studies.presets import (
+    LADDER_TRAINING,
     SHORT_TRAINING,
     SMALLEST_EFFECT,
     best_for,
@@ -32,7 +33,6 @@ from frozenlab.experiments.studies.presets import (
     short_stage,
 )
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.families import family_of
@@ -215,11 +215,9 @@ def ladder_again(decoys: bool) -> StudySpec:
 def ladder_by_grpo() -> StudySpec:
     """The ladder with decoys, by reinforcement learning: as many steps as in the doses."""
     imitated = ladder(decoys=True)
-    usual = imitated.session.training.model_dump(exclude={"learning_rate"})  # GRPO has its own
-    training = TrainingSettings.model_validate(usual | {**BY_METHOD["grpo"], "steps": 36})
     return imitated.changed(
         title="The ladder of engineers, by GRPO",
-        session=imitated.session.changed(training=training),
+        session=imitated.session.changed(training=LADDER_TRAINING["grpo"]),
         arms=[arm for arm in imitated.arms if arm.name in ("taught", "equal", "lowest", "oracle")],
         hypothesis="By reinforcement learning, too, an engineer that reads evidence wins boards for what was lost, and the rule of the "
         "lowest rate spends them on what is hard by nature.",

@@ -35,7 +35,8 @@ def test_arms_that_no_student_has_both_of_are_not_compared() -> None:
 def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     own = report(decoys=False)
     assert column_of(own.spec) == "without decoys" and "oracle" not in own_rungs(own, "valid")
-    assert column_of(small_study("rules", "fixed")) == ""
+    by_grpo = [column_of(ladder_study(engineers=("lowest",), method="grpo", decoys=decoys)) for decoys in (True, False)]
+    assert by_grpo == ["with decoys, GRPO", ""] and column_of(small_study("rules", "fixed")) == ""
     assert column_of(next(study for study in Study.shipped() if study.id == "doses").spec) == "", "the same students, but no engineers"
     table = rungs_table(own, "valid")
     assert table["engineer"].tolist()[:2] == ["yours: lowest", "yours: rules"]

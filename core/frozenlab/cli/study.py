@@ -28,12 +28,23 @@ from frozenlab.experiments.studies.grid import TrainingValue
 from frozenlab.experiments.studies.ladder import column_of, rungs_table
 from frozenlab.experiments.studies.main_table import by_arm
 from frozenlab.experiments.studies.noise import detectable_effect
-from frozenlab.experiments.studies.presets import LADDER, ON_STUDENTS, SEEDS, STUDIES, VARIED_SECTIONS, ladder_study, students_study
+from frozenlab.experiments.studies.presets import (
+    LADDER,
+    LADDER_TRAINING,
+    ON_STUDENTS,
+    SEEDS,
+    STUDIES,
+    VARIED_SECTIONS,
+    ladder_study,
+    students_study,
+)
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.report_page import before_results, detectable, headroom_note, main_note
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study, StudyError
 from frozenlab.jobs.machine import cores
+from frozenlab.models.folders import WEIGHTS, policy_folder
+from frozenlab.models.training.checkpoints import checksum
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.store import SessionStore
 
@@ -63,6 +74,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         "--vary", action="append", metavar="SETTING=A,B,...",
         help="values of a training setting, such as learning_rate=1e-4,2e-4; given twice, the grid of both (study sweep only)",
     )  # fmt: skip
+    parser.add_argument("--method", choices=LADDER_TRAINING, help=f"how the stage trains (study {LADDER} only; default: imitation)")
     parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS, 'or')} (default: study)")
     parser.add_argument(
         "--api", type=Path, action="append", metavar="FILE",
@@ -80,7 +92,7 @@ def run_study(options: argparse.Namespace) -> int:
     store, run = SessionStore(), RunSettings(**given(options, *RUN))
     if run.cluster:
         require_ray()
-    new = ("seeds", "engineers", "controls", "sections", "vary", "preset", "api", *WRITTEN, "smallest_effect", "id")
+    new = ("seeds", "engineers", "controls", "sections", "vary", "method", "preset", "api", *WRITTEN, "smallest_effect", "id")
     study = existing(Study, options.what, options, *new)
     if study is None:
         spec = study_spec(options)
@@ -96,15 +108,27 @@ def run_study(options: argparse.Namespace) -> int:
         study.resume(run)
     if not options.background:
         try:
-            while study.state().live:
-                if not options.json:
-                    print(f"\r{study.id}: {sessions_done(study)}, {percent(study.state().progress)}", end="", flush=True)
-                time.sleep(1)
+            follow(study, quiet=options.json)
         except KeyboardInterrupt:
             print(f"\n{study.id} continues in the background; frozenlab study {study.id} shows its progress")
             return 0
     print_study(study, options.json)
     return int(study.state().status not in ("done", "running", "queued"))
+
+
+def follow(study: Study, quiet: bool) -> None:
+    """Wait until a study ends. Unless ``quiet``, print how far it is, and at once whose answers cannot be used."""
+    shown, told, here = "", set[str](), sys.stdout.isatty()
+    while study.state().live:
+        for arm in study.unusable():
+            if not quiet and arm.arm not in told:
+                print(f"\n{arm.sentence}", flush=True)
+                told.add(arm.arm)
+        so_far = f"{study.id}: {sessions_done(study)}, {percent(study.state().progress)}"
+        if not quiet and so_far != shown:
+            print(f"\r{so_far}" if here else so_far, end="" if here else "\n", flush=True)
+            shown = so_far
+        time.sleep(1)
 
 
 def sessions_done(study: Study) -> str:
@@ -125,6 +149,8 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         raise InputError(f"--sections is for the studies {listed(VARIED_SECTIONS)}")
     if options.vary and kind != "sweep":
         raise InputError("--vary is for the study sweep")
+    if options.method is not None and kind != LADDER:
+        raise InputError(f"--method is for the study {LADDER}; others train as their session says, and sweep varies it")
     if options.preset is not None and kind not in STUDIES:
         raise InputError(f"--preset is for {listed(STUDIES, 'or')}; the studies students and ladder and a spec file have their own session")
     if options.preset is not None and options.preset not in PRESETS:
@@ -152,7 +178,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
             planted = chosen(written.pop("students", ()), SessionStore())
             spec = students_study(**fields, recipes={student.name: student.recipe for student in planted})
         elif kind == LADDER:
-            spec = ladder_study(**fields)
+            spec = ladder_study(**fields, **({} if options.method is None else {"method": options.method}))
         else:
             session = {} if options.preset is None else {"session": preset_spec(options.preset)}
             spec = STUDIES[kind](**fields, **session)
@@ -160,7 +186,10 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
 
 
 def make_ladder_students(store: SessionStore) -> None:
-    """Has the students of the ladder made that are not yet, several at a time; waits for them. Raises InputError where one fails."""
+    """Has the students of the ladder made that are not yet, several at a time; waits for them.
+
+    Raises InputError where one fails, was made from another base or is refused by its certificate: what is won on it does not compare.
+    """
     recipes = ladder()
     for student_id, recipe in recipes.items():
         if not (Student.place(store.root) / student_id).is_dir():
@@ -173,6 +202,14 @@ def make_ladder_students(store: SessionStore) -> None:
         print(f"\r{len(recipes) - len(waiting)} of {len(recipes)} students are made", end="", file=sys.stderr, flush=True)
         time.sleep(1)
     print(f"\rAll {len(recipes)} students are made", file=sys.stderr)
+    made = [Student.open(student_id, store) for student_id in recipes]
+    base = checksum(policy_folder(made[0].recipe.base) / WEIGHTS)
+    for why, found in {
+        "were made from another lab model": [one.id for one in made if one.recipe.base_sha256 != base],
+        "are not as planned, say their certificates": [one.id for one in made if not one.as_planned],
+    }.items():
+        if found:
+            raise InputError(f"{listed(found)} {why}; move them out of {Student.place(store.root)}, and they are made anew")
 
 
 def varied(options: Sequence[str]) -> dict[str, tuple[TrainingValue, ...]]:

@@ -230,10 +230,18 @@ class Session(Job):
     def proposal(self, stage: int | None) -> ProposalRecord | None:
         return self.files.model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
 
+    def proposals(self) -> list[ProposalRecord]:
+        """What its engineer wrote, in order."""
+        return [record for stage in (None, *range(self.spec.stages)) if (record := self.proposal(stage)) is not None]
+
     def usable_answers(self) -> tuple[int, int]:
         """How many of the engineer's answers could be used, and how many it was asked for."""
-        records = [record for stage in (None, *range(self.spec.stages)) if (record := self.proposal(stage)) is not None]
+        records = self.proposals()
         return sum(record.proposal is not None for record in records), len(records)
+
+    def refusals(self) -> list[str]:
+        """Why answers of the engineer could not be used, in order."""
+        return [record.guard.rejected or "" for record in self.proposals() if record.proposal is None]
 
     def given(self, stage: int | None) -> Proposal | None:
         """A person's proposal after the stage, in place of the session's engineer; None if there is none."""

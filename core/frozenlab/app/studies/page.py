@@ -63,6 +63,8 @@ def beside(study: Study) -> None:
 def show(study: Study) -> None:
     """The report, once something can be compared."""
     imported_note("study", study.dir)
+    for arm in recorded_report(study).unusable if study.recorded else study.unusable():
+        st.warning(markup.plain(arm.sentence), icon=":material/warning:")
     if study.recorded:
         report: StudyReport | None = recorded_report(study)
     else:

@@ -63,16 +63,10 @@ def units_of(study: Study) -> dict[str, dict[str, Session]]:
     found: dict[str, dict[str, Session]] = {}
     for cell in study.cells:
         session = study.session(cell)
-        if session is not None and decisions(session):
+        if session is not None and session.proposals():
             unit = f"{cell.label}, seed {cell.seed}" if cell.student else f"seed {cell.seed}"
             found.setdefault(unit, {})[cell.arm.name] = session
     return found
-
-
-def decisions(session: Session) -> list[ProposalRecord]:
-    """What its engineer wrote, in order."""
-    records = [session.proposal(stage) for stage in (None, *range(session.spec.stages))]
-    return [record for record in records if record is not None]
 
 
 def how_many_agree(found: Mapping[str, Mapping[str, Session]]) -> str:
@@ -80,7 +74,7 @@ def how_many_agree(found: Mapping[str, Mapping[str, Session]]) -> str:
     several = {unit: arms for unit, arms in found.items() if len(arms) > 1}
     if not several:
         return "One arm has decided so far, so there is nothing to compare it with."
-    same = [unit for unit, arms in several.items() if all_alike([decisions(session) for session in arms.values()])]
+    same = [unit for unit, arms in several.items() if all_alike([session.proposals() for session in arms.values()])]
     runs = counted(len(several), "training run")
     if not same:
         return f"In each of {runs} the arms wrote different configs."

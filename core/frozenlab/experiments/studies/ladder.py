@@ -18,8 +18,10 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from frozenlab.models.folders import STUDENT
 
-COLUMNS = {"ladder-plain": "without decoys", "ladder": "with decoys"}
+COLUMNS = {"ladder-plain": "without decoys", "ladder": "with decoys", "ladder-grpo": "with decoys, GRPO"}
 """The studies that come with FrozenLab, and what their columns are called."""
+OF = {("imitation", False): "ladder-plain", ("imitation", True): "ladder", ("grpo", True): "ladder-grpo"}
+"""The method of the stage, and whether there are decoys -> the study of those."""
 Rungs = dict[str, Effect]
 """Arm -> what it won over equal shares, over students."""
 
@@ -28,7 +30,8 @@ def column_of(spec: StudySpec) -> str:
     """The column of the ladder that a study belongs to; empty if its students are others, or nothing is compared with equal shares."""
     if set(spec.students) != {f"{STUDENT}{name}" for name in ladder()} or EQUAL not in {arm.name for arm in spec.arms}:
         return ""
-    return COLUMNS["ladder" if set(DECOYS) <= set(spec.session.initial_config.cells) else "ladder-plain"]
+    decoys = set(DECOYS) <= set(spec.session.initial_config.cells)
+    return COLUMNS.get(OF.get((spec.session.training.method, decoys), ""), "")
 
 
 def rates_of(report: StudyReport, measure: Measure) -> pd.DataFrame:

@@ -258,6 +258,11 @@ def _on_students(
 # not one that was lost.
 
 
+LADDER_TRAINING = {
+    "imitation": SHORT_TRAINING,
+    "grpo": TrainingSettings(method="grpo", steps=36, boards_per_step=16, completions_per_board=8, schedule="per-stage", temperature=0.7),
+}
+"""The method of the one short stage -> its settings."""
 LADDER_ENGINEERS: tuple[str, ...] = ("policy", "equal", "lowest", "tutor", "rules")
 
 
@@ -266,6 +271,7 @@ def ladder_study(
     engineers: Sequence[str | EngineerSpec] = LADDER_ENGINEERS,
     controls: Sequence[str] = (),
     *,
+    method: str = "imitation",
     decoys: bool = True,
 ) -> StudySpec:
     """The ladder of engineers: each on the students of :func:`frozenlab.experiments.students.menu.ladder`, beside equal shares, which win
@@ -273,6 +279,7 @@ def ladder_study(
 
     Args:
         controls: some of :data:`frozenlab.experiments.studies.arms.CONTROLS`, of the first engineer.
+        method: one of LADDER_TRAINING.
         decoys: whether the config has cells that are hard by nature, too.
 
     Raises:
@@ -283,8 +290,9 @@ def ladder_study(
     if not decoys:
         config = evenly(config.with_cells({name: own for name, own in config.cells.items() if name not in DECOYS}))
     named = {one if isinstance(one, str) else one.kind for one in engineers}
-    return _on_students(
+    study = _on_students(
         f"The ladder of engineers, {'with' if decoys else 'without'} decoys",
         {f"{STUDENT}{name}": recipe.weak for name, recipe in ladder().items()},
         config, engineers if "equal" in named else (*engineers, "equal"), controls, seeds,
     )  # fmt: skip
+    return study.changed(session=study.session.changed(training=LADDER_TRAINING[method]))

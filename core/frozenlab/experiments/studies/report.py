@@ -83,6 +83,7 @@ def report_of(study: Study) -> StudyReport:
         predictions=tuple(scores(tested, by="arm")),
         changes=changes(tested, by="arm"),
         left=what_was_left(study.spec, learning),
+        unusable=study.unusable(),
     )
 
 

@@ -73,7 +73,7 @@ def before_results(report: StudyReport) -> list[str]:
     """What a reader has to know first: what the study could detect, what it lacks, what was expected."""
     lines = [report.beforehand] if report.beforehand else []
     lines += [f"This is an earlier study: {'; '.join(report.missing)}."] if report.missing else []
-    lines += confounded(report.spec)
+    lines += [*(arm.sentence for arm in report.unusable), *confounded(report.spec)]
     return [*lines, *filter(None, [still_shown(report.spec.arms)]), *written_before(report)]
 
 

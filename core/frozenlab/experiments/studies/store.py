@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Self
 
 import pandas as pd
+from pydantic import BaseModel
 
 from frozenlab.base import places
 from frozenlab.base.cells import Config
 from frozenlab.base.files import read_json, regular, write_text
+from frozenlab.base.numbers import counted
 from frozenlab.engineer import hosts
 from frozenlab.experiments.experiment import Experiment, RunSettings, Words
 from frozenlab.experiments.studies.effects import units
@@ -41,6 +43,21 @@ REGISTERED = "registered.sha256"
 """The checksum of ``study.json``, written by the runner before it makes the first session."""
 REPORT = "report.json"
 """In the folder of a study that comes with FrozenLab: its report, with the spec; its sessions are not there."""
+
+
+class Unusable(BaseModel):
+    """An arm whose engineer gave answers that could not be used; where one could not, the config was kept."""
+
+    arm: str
+    n: int
+    asked: int
+    """Answers that it was asked for, in all sessions so far."""
+    why: str
+    """Of the first of them."""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.arm}: {self.n} of {counted(self.asked, 'answer')} could not be used, so the config was kept (the first: {self.why})"
 
 
 class Study(Experiment[StudySpec]):
@@ -160,6 +177,17 @@ class Study(Experiment[StudySpec]):
             session = self.session(cell)
             if session is not None and session.state().status == "done":
                 yield cell, session
+
+    def unusable(self) -> tuple[Unusable, ...]:
+        """The arms whose engineers gave answers that could not be used, in sessions that may run still."""
+        asked, why = dict[str, int](), dict[str, list[str]]()
+        for cell in self.cells:
+            session = self.session(cell)
+            used, of = (session and session.state().answers) or (0, 0)
+            asked[cell.arm.name] = asked.get(cell.arm.name, 0) + of
+            if session is not None and used < of:
+                why.setdefault(cell.arm.name, []).extend(session.refusals())
+        return tuple(Unusable(arm=arm, n=len(found), asked=asked[arm], why=found[0]) for arm, found in why.items() if found)
 
     def boards(self) -> pd.DataFrame:
         """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, config_cell,

@@ -18,7 +18,7 @@ from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.main_table import MainTable
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import CLEAR, Bound, Effect, holm, smallest_visible
-from frozenlab.experiments.studies.store import REPORT, Study
+from frozenlab.experiments.studies.store import REPORT, Study, Unusable
 from frozenlab.jobs.kept import Kept
 from frozenlab.session.ledger import Changed, Score
 
@@ -262,6 +262,9 @@ class StudyReport(BaseModel):
     """Student -> the valid rate that it had left, before the first stage, in the cells that it lost, the lowest first; empty in a study
     without an arm that knows them, and in earlier reports."""
 
+    unusable: tuple[Unusable, ...] = ()
+    """Arms with answers that could not be used; empty in earlier reports."""
+
     def of(self, measure: Measure) -> MeasureReport:
         return self.valid if measure == "valid" else self.optimal
 
@@ -296,7 +299,7 @@ class StudyReport(BaseModel):
         own = {"valid": measured(self.valid), "optimal": measured(self.optimal), "sentences": tuple(map(words, self.sentences))}
         primary = tuple(row.model_copy(update={"sentence": words(row.sentence)}) for row in rows(self.confirmatory))
         main = self.main and self.main.model_copy(update={"rates": rows(self.main.rates, "arm")})
-        return self.model_copy(update=own | {"confirmatory": primary, "main": main})
+        return self.model_copy(update=own | {"confirmatory": primary, "main": main, "unusable": rows(self.unusable, "arm")})
 
     @property
     def results_from(self) -> str:
