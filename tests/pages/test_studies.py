@@ -271,9 +271,16 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected() -> None:
 
 def test_its_progress_then_its_result_stand_before_what_other_studies_found() -> None:
     study = Study.create(engineers_study(2, small_spec()), SessionStore(), "mine")
-    store_state(study.dir, study.state().model_copy(update={"status": "running", "heartbeat": time.time(), **own_process()}))
-    drawn = [element.type for element in open_page("studies", study="mine").main]
-    assert drawn.index("progress") < drawn.index("expander")
+    running = {"status": "running", "heartbeat": time.time(), **own_process()}
+    store_state(study.dir, study.state().model_copy(update=running))
+    cell = study.cells[0]
+    session = build_session(study.sessions.root, study.spec.spec_of(cell.arm, cell.seed), cell.id, broken_stage=0)
+    store_state(session.dir, session.state().model_copy(update=running | {"answers": session.usable_answers()}))
+    app = open_page("studies", study="mine")
+    drawn = [element.type for element in app.main]
+    assert drawn.index("progress") < drawn.index("warning") < drawn.index("expander")
+    assert "now policy (seed 0)" in app.get("progress")[0].proto.text
+    assert "answers could not be used, so the config was kept (the first: " in app.warning[0].value
     drawn = [element.type for element in open_page("studies", study="recorded-sections").main]
     assert drawn.index("plotly_chart") < drawn.index("expander")
 

@@ -21,7 +21,7 @@ from frozenlab.base.files import as_csv
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.studies.depths import depths_table
-from frozenlab.experiments.studies.design import confounded
+from frozenlab.experiments.studies.design import arm_titles, confounded
 from frozenlab.experiments.studies.grid import MEASURES, Measure
 from frozenlab.experiments.studies.ladder import rungs_table
 from frozenlab.experiments.studies.main_table import as_frame
@@ -83,12 +83,12 @@ def findings() -> None:
 
 def look(study: Study) -> experiment.Look:
     """The page is drawn again when another session is done."""
-    drawn = sum(1 for _ in study.finished())
+    drawn, titles = sum(1 for _ in study.finished()), arm_titles(study.spec)
 
     def now(_: float) -> tuple[str, bool]:
-        status = {cell.id: session.state().status for cell in study.cells if (session := study.session(cell)) is not None}
-        running = [cell for cell, found in status.items() if found == "running"]
-        done = sum(found == "done" for found in status.values())
+        status = [(cell, session.state().status) for cell in study.cells if (session := study.session(cell)) is not None]
+        running = [f"{titles[cell.arm.name]} ({cell.unit})" for cell, found in status if found == "running"]
+        done = sum(found == "done" for _, found in status)
         at_work = f" · now {', '.join(running)}" if running else ""
         return f"**{done} of {len(study.cells)} sessions done**{at_work}", done != drawn
 

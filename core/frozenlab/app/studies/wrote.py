@@ -64,8 +64,7 @@ def units_of(study: Study) -> dict[str, dict[str, Session]]:
     for cell in study.cells:
         session = study.session(cell)
         if session is not None and session.proposals():
-            unit = f"{cell.label}, seed {cell.seed}" if cell.student else f"seed {cell.seed}"
-            found.setdefault(unit, {})[cell.arm.name] = session
+            found.setdefault(cell.unit, {})[cell.arm.name] = session
     return found
 
 

@@ -104,6 +104,11 @@ class Cell:
         """The student's name in tables; empty without students."""
         return student_label(self.student) if self.student else ""
 
+    @property
+    def unit(self) -> str:
+        """What the cells of all arms have once, in words: ``seed 1``, ``ladder-3, seed 1``."""
+        return ", ".join(filter(None, [self.label, f"seed {self.seed}"]))
+
 
 def setting_name(setting: str) -> str:
     """What people call a training setting: ``learning rate``."""
