@@ -31,7 +31,7 @@ from frozenlab.jobs.state import WorkerState, own_process, store_state
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import open_page, shown, words
 
 CHARTS = {"effects": 1, "arms": 2, "sizes": 1}
 """Figures of each view."""
@@ -280,7 +280,7 @@ def test_its_progress_then_its_result_stand_before_what_other_studies_found() ->
     drawn = [element.type for element in app.main]
     assert drawn.index("progress") < drawn.index("warning") < drawn.index("expander")
     assert "now policy (seed 0)" in app.get("progress")[0].proto.text
-    assert "answers could not be used, so the config was kept (the first: " in app.warning[0].value
+    assert "policy: 1 of 4 answers could not be used, so the config was kept (the first: word 2 is" in shown(app.warning[0].value)
     drawn = [element.type for element in open_page("studies", study="recorded-sections").main]
     assert drawn.index("plotly_chart") < drawn.index("expander")
 

@@ -20,11 +20,12 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import Interval, board_by_board, counted, paired_change, share, typeset
+from frozenlab.base.numbers import MANY, Interval, board_by_board, counted, interval, paired_change, points, share, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.experiments.studies.ladder import COLUMNS, shipped
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -388,12 +389,13 @@ def verdict(gain: Interval) -> str:
 def closing(story: Story) -> Scene:
     """The answer to the question of the first scene, in a sentence, and a board to play."""
     numbers = two_numbers(story.session)
-    failed, answer = failing(story), answer_of(story)
+    failed, (can, how) = failing(story), where_it_can(story.session)
+    answer = f"{can}{answer_of(story)}"
     return numbers | {
         "heading": QUESTION,
         "answer": answer,
         "plays": {} if failed is None else story.view.address_of(failed.row),
-        "note": f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}",
+        "note": f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}{how}",
         "say": answer,
     }
 
@@ -419,8 +421,18 @@ def answer_of(story: Story) -> str:
             return "It designed, and solves no more than before."
         return "It designed, and it learned. One session cannot say whether it would have learned as much without."
     if not gain.clear:
-        return f"It learns, but this pair of sessions cannot tell whether the redesign helped: {gain.points}."
+        return f"This pair of sessions cannot tell whether the redesign helped: {gain.points}."
     return f"In this pair of sessions it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
+
+
+def where_it_can(session: Session) -> tuple[str, str]:
+    """What the lab model's engineer won by GRPO on models that had lost something, in the study that ships, and how; empty for others."""
+    if session.spec.language is not None or session.spec.engineer.kind != "policy":
+        return "", ""
+    won = shipped("valid")[COLUMNS["ladder-grpo"]]["taught"]
+    gain = f"{points(won.mean, MANY)} ({interval(won.low, won.high, MANY)})"
+    how = f" The {won.n} models had each lost two skills, and trained for one stage of GRPO (Studies: The ladder of engineers)."
+    return f"Where skills were lost it can: {gain} over equal shares, on {won.n} models. ", how
 
 
 def live_scene(session: Session) -> Scene:
