@@ -43,5 +43,5 @@ def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")
     assert set(shipped("valid")["with decoys"]) <= set(table["engineer"])
     assert "yours: lowest +" in ladder_picture(own, "valid")
-    labs = recorded_report(next(study for study in Study.shipped() if study.id == "ladder"))
+    labs = recorded_report(next(study for study in Study.shipped() if study.id == "ladder-10"))
     assert "yours" not in ladder_picture(labs, "valid") and not own_rungs(labs, "optimal")

@@ -272,7 +272,7 @@ def print_study(study: Study, as_json: bool) -> None:
         lines += [f"\n{main_note(report.main)}", *in_columns(by_arm(report.main))]
     if column_of(report.spec):
         lines += [
-            "\nThe ladder, points of valid plans over equal shares (the lab's rows: students of an earlier lab model):",
+            "\nThe ladder, points of valid plans over equal shares:",
             *in_columns(rungs_table(report, "valid")),
         ]
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):

@@ -18,9 +18,9 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from frozenlab.models.folders import STUDENT
 
-COLUMNS = {"ladder-plain": "without decoys", "ladder": "with decoys", "ladder-grpo": "with decoys, GRPO"}
+COLUMNS = {"ladder-10-plain": "without decoys", "ladder-10": "with decoys", "ladder-grpo": "with decoys, GRPO"}
 """The studies that come with FrozenLab, and what their columns are called."""
-OF = {("imitation", False): "ladder-plain", ("imitation", True): "ladder", ("grpo", True): "ladder-grpo"}
+OF = {("imitation", False): "ladder-10-plain", ("imitation", True): "ladder-10", ("grpo", True): "ladder-grpo"}
 """The method of the stage, and whether there are decoys -> the study of those."""
 Rungs = dict[str, Effect]
 """Arm -> what it won over equal shares, over students."""
