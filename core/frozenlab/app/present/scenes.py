@@ -20,7 +20,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import MANY, Interval, board_by_board, counted, interval, paired_change, points, share, typeset
+from frozenlab.base.numbers import MANY, Interval, board_by_board, counted, interval, paired_change, points, share, signed, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
@@ -390,12 +390,12 @@ def closing(story: Story) -> Scene:
     """The answer to the question of the first scene, in a sentence, and a board to play."""
     numbers = two_numbers(story.session)
     failed, (can, how) = failing(story), where_it_can(story.session)
-    answer = f"{can}{answer_of(story)}"
+    answer = f"{can} {answer_of(story)}".strip()
     return numbers | {
         "heading": QUESTION,
         "answer": answer,
         "plays": {} if failed is None else story.view.address_of(failed.row),
-        "note": f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}{how}",
+        "note": f"{numbers['note']} {how or board_by_board(*ends_of(story.session)).sentence}",
         "say": answer,
     }
 
@@ -419,10 +419,10 @@ def answer_of(story: Story) -> str:
         was, now = map(overall, ends_of(story.session))
         if now.value <= was.value:
             return "It designed, and solves no more than before."
-        return "It designed, and it learned. One session cannot say whether it would have learned as much without."
+        return "It designed, and it learned. One session cannot say why."
     if not gain.clear:
-        return f"This pair of sessions cannot tell whether the redesign helped: {gain.points}."
-    return f"In this pair of sessions it {'can' if gain.value > 0 else 'cannot'}: {gain.points} against the twin that kept its config."
+        return f"This pair of sessions cannot tell: {gain.points}."
+    return f"In this pair of sessions it {'can' if gain.value > 0 else 'cannot'}: {gain.points}."
 
 
 def where_it_can(session: Session) -> tuple[str, str]:
@@ -430,9 +430,8 @@ def where_it_can(session: Session) -> tuple[str, str]:
     if session.spec.language is not None or session.spec.engineer.kind != "policy":
         return "", ""
     won = shipped("valid")[COLUMNS["ladder-grpo"]]["taught"]
-    gain = f"{points(won.mean, MANY)} ({interval(won.low, won.high, MANY)})"
-    how = f" The {won.n} models had each lost two skills, and trained for one stage of GRPO (Studies: The ladder of engineers)."
-    return f"Where skills were lost it can: {gain} over equal shares, on {won.n} models. ", how
+    how = f"{signed(won.mean, MANY)}: over equal shares, on {won.n} models that had lost two skills (Studies, the ladder by GRPO)."
+    return f"Yes, where skills were lost: {points(won.mean, MANY)} ({interval(won.low, won.high, MANY)}).", how
 
 
 def live_scene(session: Session) -> Scene:
