@@ -138,7 +138,7 @@ def doors(page: Page, url: str, table: Table) -> None:
         ("Watch it", ".deck h1", ""),
         ("Begin the course", ".steer .score", "No conflict"),
         ("Play a board", ".switch", "Watch"),
-        ("Set one up", "h1", "Is the model learning?"),
+        ("Set one up", "h1", "What should run?"),
     ):
 
         def once(turn: int, name: str = name, selector: str = selector, text: str = text) -> float:

@@ -173,6 +173,7 @@ def pages(browser: Browser) -> None:
             for turn in ("first", "again"):
                 page = new_page(browser)
                 row(f"{name}, {turn}", measure(app, page, lambda page=page, address=address: page.goto(address)))  # type: ignore[misc]
+                come_to_rest(app, page)  # what Play loads meanwhile is not the next page's
                 page.context.close()
 
 
