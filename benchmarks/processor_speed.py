@@ -64,8 +64,8 @@ class Clock(warm_start.ProgressReport):
     steps: list[float]
     optimizer: list[float]
 
-    def __init__(self, on_progress: warm_start.Progress) -> None:
-        super().__init__(on_progress)
+    def __init__(self, on_progress: warm_start.Progress, *, keeps: bool) -> None:
+        super().__init__(on_progress, keeps=keeps)
         type(self).steps, type(self).optimizer = [], []
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
