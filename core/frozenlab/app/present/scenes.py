@@ -20,7 +20,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import MANY, Interval, board_by_board, counted, interval, paired_change, points, share, signed, typeset
+from frozenlab.base.numbers import MANY, Interval, board_by_board, counted, paired_change, share, signed, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
@@ -431,7 +431,7 @@ def where_it_can(session: Session) -> tuple[str, str]:
         return "", ""
     won = shipped("valid")[COLUMNS["ladder-grpo"]]["taught"]
     how = f"{signed(won.mean, MANY)}: over equal shares, on {won.n} models that had lost two skills (Studies, the ladder by GRPO)."
-    return f"Yes, where skills were lost: {points(won.mean, MANY)} ({interval(won.low, won.high, MANY)}).", how
+    return f"Yes, where skills were lost: {won.change}.", how
 
 
 def live_scene(session: Session) -> Scene:
