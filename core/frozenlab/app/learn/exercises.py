@@ -26,7 +26,6 @@ from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.tasks.lake.words import OUTCOMES
 
 HEIGHT = 420
-PLACES = ("1st", "2nd", "3rd")
 WORDS = {"U": "goes up", "D": "goes down", "L": "goes left", "R": "goes right", "W": "waits"}
 """The letters of a plan."""
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
@@ -206,11 +205,12 @@ class Ordering(OnBoard):
     """Find an order of priorities in which every agent finds a path."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
-        places = dict(zip(st.session_state.get(f"{key}-order") or (), PLACES, strict=False))
+        # Labels that say the place would change with each click; the browser sends labels, and a click before the answer would be lost.
         order = st.pills(
             "Who plans first, second, ...", range(self.board.num_agents), selection_mode="multi", key=f"{key}-order",
-            format_func=lambda i: f"{places[i]}: agent {i}" if i in places else f"agent {i}", help="Click the agents in planning order.",
+            format_func="agent {}".format, help="Click the agents in planning order.",
         )  # fmt: skip
+        st.caption("Your order: " + (", then ".join(f"agent {agent}" for agent in order) or "nobody yet"))
         with beside:
             priorities(self.board, order, key=f"{key}-board")
         complete = len(order) == self.board.num_agents
