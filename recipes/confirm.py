@@ -1,10 +1,10 @@
-"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, depths, doses, stages, a null study, and their students.
+"""Writes the studies of docs/instrument.md: four confirmatory tests, ladder, loop, depths, doses, stages, a null study, and their students.
 
 python -m recipes.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 
-Those of ladder and doses by:    frozenlab students make ladder-1                 to ladder-15
+Those of ladder, loop, doses by: frozenlab students make ladder-1                 to ladder-15
 Those of the depths by:          frozenlab students make depth-agents-4-deepest-1 --recipe FOLDER/depth-agents-4-deepest-1.json        ...
 The students of the others are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
@@ -101,6 +101,11 @@ PREDICTED_AGAIN = (
 PREDICTED_BY_GRPO = (
     "Valid, 8 cells, n = 15 students of part 10: taught - equal +2.5 points (+1 to +4), taught - lowest +6 (+4 to +8), lowest - equal -3.5 "
     "(-5.5 to -1.5), oracle - equal +4 (+2.5 to +5.5). Optimal: taught - equal 0 (-1.5 to +1.5)."
+)
+PREDICTED_LOOP = (
+    "Valid, 8 cells, n = 15 students of part 10, after three stages: taught - once +1 point (-0.5 to +2.5), taught - equal +4 (+2 to +6), "
+    "once - equal +3 (+1.5 to +5). After stage 1, taught - equal +3 (+1 to +5): the ladder by GRPO again, on new boards. Optimal after "
+    "three stages: taught - equal +2 (+0.5 to +3.5)."
 )
 BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
 
@@ -224,6 +229,24 @@ def ladder_by_grpo() -> StudySpec:
         prediction=PREDICTED_BY_GRPO,
         stopping_rule="All 60 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
         "before the last session is done. If the oracle gains less than 2 points over equal shares, there is too little to win here.",
+    )
+
+
+def loop() -> StudySpec:
+    """The ladder by GRPO over three stages and on new boards: an engineer that is asked before each, or before the first alone."""
+    once = ladder_by_grpo()
+    engineers = {"taught": "policy", "once": {"kind": "once", "of": "policy"}, "equal": "equal"}
+    return once.changed(
+        title="Is asking again worth anything? Three stages by GRPO",
+        session=once.session.changed(stages=3),
+        arms=[{"name": name, "engineer": engineer} for name, engineer in engineers.items()],
+        seeds=[2],
+        primary=[{"arm": "taught", "than": "once"}, {"arm": "taught", "than": "equal"}],
+        hypothesis="An engineer that reads what came of its first config moves boards to what is still lost, which a config that stays "
+        "does not.",
+        prediction=PREDICTED_LOOP,
+        stopping_rule="All 45 sessions, once. A session that fails is resumed once and then counts as missing. No outcome is looked at "
+        "before the last session is done.",
     )
 
 
@@ -388,6 +411,7 @@ def main() -> None:
         "ladder-grpo": ladder_by_grpo(),
         "ladder-10": ladder_again(decoys=True),
         "ladder-10-plain": ladder_again(decoys=False),
+        "loop": loop(),
         "depths": depths(config),
         "doses": doses(),
         "stages": stages(),

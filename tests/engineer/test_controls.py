@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from frozenlab.base.cells import Config
-from frozenlab.engineer.controls import DoseEngineer, Misled, PlaceboEngineer, RatiosEngineer, ScheduleEngineer, exchanged, places_of
+from frozenlab.engineer.controls import (
+    DoseEngineer,
+    Misled,
+    OnceEngineer,
+    PlaceboEngineer,
+    RatiosEngineer,
+    ScheduleEngineer,
+    exchanged,
+    places_of,
+)
 from frozenlab.engineer.dialects.lab import LabEngineer, render_context
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, RulesEngineer, UniformEngineer
 from frozenlab.engineer.schema import Context, Evidence
@@ -90,6 +99,16 @@ def test_a_dose_moves_a_multiple_and_drops_the_claims() -> None:
     assert anti.config_after.cells["6"].share == pytest.approx(1 / 3 - step)
     assert anti.engineer == "dose" and anti.proposal is not None and not anti.proposal.claims
     assert anti.proposal.summary.startswith("-1 times what learnability proposes")
+
+
+@pytest.mark.parametrize("after", [None, 0])
+def test_an_engineer_that_is_asked_once_keeps_its_config(after: int | None) -> None:
+    engineer, first = OnceEngineer(of="learnability", after=after), seen(0.9, 0.5, 0.1).model_copy(update={"stage": after})
+    record = asked(engineer, first, LAKE)
+    assert record.config_after == asked("learnability", first, LAKE).config_after != LAKE
+    for stage in (1, 2):
+        later = asked(engineer, seen(0.1, 0.5, 0.9).model_copy(update={"stage": stage}), record.config_after)
+        assert later.config_after == record.config_after and not later.changes
 
 
 @given(st.lists(st.sampled_from([3, 4, 5, 6, 7, 8]), min_size=1, max_size=6, unique=True), st.integers(0, 2**31 - 1))

@@ -94,7 +94,7 @@ def test_every_control_is_an_arm_of_the_study_engineers() -> None:
     assert not {"failures", "behaviour"} & spec.sections_of()["blind"]
     assert (by_name["yoked"].yoked, by_name["again"].draws) == ("policy", 1)
     assert [by_name[name].engineer.kind for name in ("placebo", "anti")] == ["placebo", "dose"]  # type: ignore[union-attr]
-    assert control_arms((), spec.session.engineer, "policy") == ()
+    assert control_arms((), spec.session.engineer, "policy", spec.session) == ()
 
 
 def test_the_noise_of_students_and_of_seeds_is_told_apart() -> None:

@@ -154,6 +154,39 @@ class AtRatios(Asking):
         return proposal.model_copy(update={"summary": summary, "claims": claims, "config": at_ratios(proposal.config, self.values)})
 
 
+class OnceEngineer(Control):
+    """Another engineer that is asked once, and its config stays: beside that engineer it tells what asking again is worth."""
+
+    kind: Literal["once"] = "once"
+    after: Annotated[int, Field(ge=0)] | None = None
+    """The stage (0-based) after which it is asked; None: before the first."""
+    label = "another engineer that is asked once"
+    who = "the once control"
+    help = "It asks another engineer once; the config that this one proposes then stays for all later stages."
+
+    def build(self, models: Models) -> Engineer:
+        return Once(self.of.build(models), self.after)
+
+
+@dataclass(frozen=True)
+class Once(Asking):
+    """An engineer that is asked once."""
+
+    after: int | None
+    kind: str = "once"
+
+    def prompt(self, context: Context) -> str | None:
+        return super().prompt(context) if context.stage == self.after else None
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return super().answer(context, seed, failed) if context.stage == self.after else Written("")
+
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
+        if context.stage == self.after:
+            return self.engineer.read(context, config, raw, seed)
+        return Proposal(summary="The config stays: this engineer is asked once.", config=config)
+
+
 EXCHANGED = ("failures", "behaviour")
 """The sections in which cells change places."""
 

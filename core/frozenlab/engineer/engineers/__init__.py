@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 from pydantic import BeforeValidator, Field
 
 from frozenlab.base.errors import LabError
-from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer, RatiosEngineer, ScheduleEngineer
+from frozenlab.engineer.controls import DoseEngineer, OnceEngineer, PlaceboEngineer, RatiosEngineer, ScheduleEngineer
 from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.engineer.engineers.baselines import EqualEngineer, FixedEngineer, RandomEngineer, UniformEngineer
 from frozenlab.engineer.engineers.curricula import BanditEngineer, LearnabilityEngineer, LowestEngineer
@@ -37,7 +37,7 @@ ENGINEERS: tuple[type[EngineerSpec], ...] = (
 """Every engineer, in the order in which people are shown them."""
 PLAIN: tuple[type[EngineerSpec], ...] = (*ENGINEERS, ScriptEngineer)
 """Those that a control can change: an engineer in a file of the user's own, too, which no list offers."""
-CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer)
+CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer, RatiosEngineer, OnceEngineer)
 """Controls, which a study's file gives with their settings."""
 BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in (*PLAIN, *CONTROLS)}
 UNATTENDED: tuple[str, ...] = tuple(engineer.name() for engineer in ENGINEERS if "person" not in engineer.needs)
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 else:
     # Unions of tuples of types, which | cannot write.
     PlainEngineer = Annotated[Union[PLAIN], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007
-    for control in (DoseEngineer, PlaceboEngineer, RatiosEngineer):
+    for control in (DoseEngineer, PlaceboEngineer, RatiosEngineer, OnceEngineer):
         control.model_rebuild(_types_namespace={"PlainEngineer": PlainEngineer})
     AnyEngineer = Annotated[Union[(*PLAIN, *CONTROLS)], Field(discriminator="kind"), BeforeValidator(_by_name)]
 """A field that holds one of PLAIN or CONTROLS with its settings; its name alone means the usual settings."""

@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import get_args
 
 from frozenlab.base.numbers import listed
-from frozenlab.engineer.controls import DoseEngineer, PlaceboEngineer
+from frozenlab.engineer.controls import DoseEngineer, OnceEngineer, PlaceboEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName
@@ -29,6 +29,7 @@ CONTROLS = {
     "blind": "sees neither failures nor behaviour",
     "placebo": "reads the evidence of the wrong cells",
     "anti": "does the opposite of what it proposes",
+    "once": "is asked once, and its first config stays",
     "yoked": "gets the configs that it wrote in another session",
     "again": "the same with other draws: what differs is noise",
 }
@@ -70,20 +71,21 @@ def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
     return tuple(Arm(name=name(engineer), engineer=engineer) for engineer in engineers)
 
 
-def control_arms(names: Sequence[str], engineer: EngineerSpec, arm: str, sections: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+def control_arms(names: Sequence[str], engineer: EngineerSpec, arm: str, session: SessionSpec) -> tuple[Arm, ...]:
     """The chosen CONTROLS of an engineer.
 
     Args:
         arm: the engineer's own arm, to which ``yoked`` is yoked.
-        sections: what it sees there.
+        session: what each of the sessions runs.
 
     Raises:
         StudyError: there is no such control.
     """
     made = {
-        "blind": Arm(name="blind", engineer=engineer, sections=ordered([one for one in sections if one not in SHOWING])),
+        "blind": Arm(name="blind", engineer=engineer, sections=ordered([one for one in session.sections if one not in SHOWING])),
         "placebo": Arm(name="placebo", engineer=PlaceboEngineer(of=engineer)),
         "anti": Arm(name="anti", engineer=DoseEngineer(of=engineer, dose=-1)),
+        "once": Arm(name="once", engineer=OnceEngineer(of=engineer, after=None if session.ask_first else 0)),
         "yoked": Arm(name="yoked", yoked=arm),
         "again": Arm(name="again", engineer=engineer, draws=1),
     }

@@ -109,7 +109,7 @@ def engineers_study(
     own = session or preset_spec("study")
     asked = [unguided(engineer_of(one, own.engineer) if isinstance(one, str) else one, own) for one in engineers]
     arms = engineer_arms(asked)
-    controlled = control_arms(controls, asked[0], arms[0].name, own.sections)
+    controlled = control_arms(controls, asked[0], arms[0].name, own)
     return _study("Who is a good engineer?", (*arms, *controlled), seeds, own)
 
 
@@ -245,7 +245,7 @@ def _on_students(
     return StudySpec(
         title=title,
         session=session.changed(engineer=asked[0]),
-        arms=(*arms, *control_arms(controls, asked[0], arms[0].name, session.sections), oracle_arm(config, weak)),
+        arms=(*arms, *control_arms(controls, asked[0], arms[0].name, session), oracle_arm(config, weak)),
         students=tuple(weak),
         seeds=tuple(range(1, seeds + 1)),
         suite_by_seed=True,
