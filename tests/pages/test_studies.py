@@ -87,7 +87,7 @@ def test_an_unknown_study_is_reported_and_an_impossible_choice_is_replaced() -> 
     app = open_page("studies", study="<script>", view="<b>", measure="best")
     assert "no such study" in app.warning[0].value
     assert str(app.query_params["study"]).startswith("recorded-")
-    assert [str(app.query_params[name]) for name in ("view", "measure")] == ["effects", "valid"]
+    assert [str(app.query_params[name]) for name in ("view", "measure")] == ["ladder", "valid"]
 
 
 def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

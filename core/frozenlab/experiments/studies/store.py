@@ -76,7 +76,9 @@ class Study(Experiment[StudySpec]):
 
     @classmethod
     def shipped(cls) -> list[Self]:
-        return [cls(path.parent) for path in sorted(cls.place(places.ASSETS).glob(f"*/{REPORT}"))]
+        """Those that come with FrozenLab: the ladder by GRPO, which answers the lab's question, then the others by id."""
+        folders = [path.parent for path in cls.place(places.ASSETS).glob(f"*/{REPORT}")]
+        return [cls(folder) for folder in sorted(folders, key=lambda folder: (folder.name != "ladder-grpo", folder.name))]
 
     @classmethod
     def check(cls, spec: StudySpec, store: SessionStore) -> None:
