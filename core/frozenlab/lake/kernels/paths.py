@@ -207,6 +207,9 @@ def find_path(i, crowd, traffic, finder, how, earliest, most, until):
             if other != NOBODY and other != i:
                 clear = t + 1
                 break
+    least = max(clear - base, np.int64(0))  # no path has a smaller delay
+    if least > most:
+        return np.int64(NO_PATH)
     bucket[:] = NO_PATH
     node[0, 0], node[0, 1], node[0, 2], node[0, 3] = crowd.starts[i], 0, NO_PATH, NO_PATH
     bucket[0] = 0
@@ -260,7 +263,7 @@ def find_path(i, crowd, traffic, finder, how, earliest, most, until):
                 continue
             if how != CAREFUL:
                 finder.marks[there, delay] = search  # all ways to be there then are alike
-            next_key = min(key + met, BUCKETS - 1) if how == CAREFUL else delay
+            next_key = min(key + met, BUCKETS - 1) if how == CAREFUL else max(delay, least)
             node[n, 0], node[n, 1], node[n, 2], node[n, 3] = there, t + 1, now, bucket[next_key]
             bucket[next_key] = n
             n += 1
