@@ -3,7 +3,8 @@
 import heapq
 import random
 import time
-from itertools import combinations, product
+from collections.abc import Sequence
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from frozenlab.lake.kernels import ecbs, paths
 from frozenlab.lake.planners import PLANNERS, Found, Planner
 from frozenlab.lake.planners.ecbs import ECBS
 from frozenlab.lake.planners.planner import Clock
-from frozenlab.lake.rules import judge
+from frozenlab.lake.rules import Path, judge, walk
 from frozenlab.lake.solvers import cbs
+from frozenlab.lake.solvers.priorities import keep_off
 from frozenlab.lake.solvers.solver import solve
 from tests.lake.boards import boards, connected_board, numbered_board
 from tests.lake.brute_force import Truth, brute_force
@@ -70,6 +72,26 @@ def promises_held(planner: Planner, board: Board, budget: float, truth: Truth) -
 @given(board=SMALL)
 def test_plans_are_valid_and_promises_hold(planner: Planner, board: Board) -> None:
     promises_held(planner, board, 5.0 if planner.name in ENDING else 0.1, brute_force(board))
+
+
+@given(board=SMALL)
+def test_in_some_order_each_agent_takes_its_shortest_path_around_those_before_it(board: Board) -> None:
+    plans: list[Found] = []
+    PLANNERS["prioritized"].plan(board, 0.05, report=lambda found: plans.append(found) if found.plan else None)
+    for found in plans[:1]:
+        taken = [path[: 1 + max((t for t, cell in enumerate(path, 1) if cell != path[-1]), default=0)] for path in walk(board, found.plan)]
+        assert any(are_shortest(board, order, taken) for order in permutations(range(board.num_agents)))
+
+
+def are_shortest(board: Board, order: Sequence[int], taken: Sequence[Path]) -> bool:
+    """Whether no agent could be on its goal for good any sooner, around the paths of those before it."""
+    settled = max(map(len, taken)) + board.height * board.width
+    for place, agent in enumerate(order):
+        constraints = [constraint for other in order[:place] for constraint in keep_off(agent, taken[other], settled)]
+        path = cbs.shortest_path(board, agent, board.distances_to_goal(agent), constraints)
+        if path is None or len(path) != len(taken[agent]):
+            return False
+    return True
 
 
 def test_a_search_without_room_claims_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
