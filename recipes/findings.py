@@ -23,6 +23,7 @@ from frozenlab.experiments.headroom.gains import clustered, information_value
 from frozenlab.experiments.headroom.plan import cell_gains, cells_of, menu_names
 from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.store import Headroom
+from frozenlab.experiments.students.menu import DECOYS
 from frozenlab.experiments.students.menu import ladder as recipes_of_ladder
 from frozenlab.experiments.studies.depths import depths_picture
 from frozenlab.experiments.studies.effects import contrast
@@ -58,6 +59,8 @@ UNLOST = {"2@9": 0.938, "2@doors6": 0.938, "3@corridor6": 0.771, "4@6": 0.896, "
 TURNED = ("deepest", "half")
 """The depths between which GRPO's gain over imitation's is compared."""
 DOSES_BOARDS, DOSES_BEFORE = (f"assets/studies/doses/{name}.parquet" for name in ("boards", "before"))
+LOOP_STAGES, LOOP_SHARES = (f"assets/studies/loop/{name}.parquet" for name in ("stages", "shares"))
+LOOP_ARMS = (("taught", "once"), ("taught", "equal"), ("once", "equal"))
 STAGES_ARMS = ("taught", "rules", "uniform", "random", "again")
 READING = "assets/reading.csv"
 Figures = dict[str, tuple[str, str]]
@@ -72,12 +75,12 @@ TABLE = """\
 | 5 | [Harder boards alone](docs/instrument.md#what-came-of-the-fourth) beat equal shares, too: .3/.5 less .2/.2; under taught shares | {equal-3-5 - equal-2-2} points; {taught-3-5 - taught-2-2} | {equal-3-5 - equal-2-2 interval}; {taught-3-5 - taught-2-2 interval} | the same | The two do not add up (interaction {interaction}, {interaction interval}); both together win {taught-3-5 - equal-2-2} ({taught-3-5 - equal-2-2 interval}). The second test compared taught shares at .2/.2 with `uniform`, equal ones at .3/.5: {taught - uniform} ({taught - uniform interval}); here {taught-2-2 - equal-3-5} ({taught-2-2 - equal-3-5 interval}). |
 | 6 | [Preserving is worth optimal plans by imitation, and costs valid ones by GRPO](docs/instrument.md#what-came-of-the-doses): each cell that was not lost gets .12 of the boards instead of .02; optimal plans by imitation; by GRPO; valid plans by GRPO | {doses imitation 12 - 02, optimal} points; {doses grpo 12 - 02, optimal}; {doses grpo 12 - 02} | {doses imitation 12 - 02, optimal interval}; {doses grpo 12 - 02, optimal interval}; {doses grpo 12 - 02 interval} | 15 students, 120 sessions | Predicted +1.5, −0.3 and −1. At .02 the optimal plans of cells that were not lost change by {doses imitation 02, before to after, optimal} points by imitation and {doses grpo 02, before to after, optimal} by GRPO. The taught engineer gives them .06; its optimal plans less equal shares' are undecided (row 4's sessions: {taught-2-2 - equal-2-2, optimal}, {taught-2-2 - equal-2-2, optimal interval}). |
 | 7 | One line of code, *all boards to the lowest rate*, [is hard to beat](docs/instrument.md#what-came-of-the-fourth) where that is what was lost, and [does harm where some cells are low by nature](docs/instrument.md#what-came-by-imitation): taught shares less the rule, valid plans, at .3/.5; with two such decoys in the config; without these | {taught-3-5 - lowest-3-5} points; {ladder taught - lowest}; {ladder taught - lowest, plain} | {taught-3-5 - lowest-3-5 interval}; {ladder taught - lowest interval}; {ladder taught - lowest, plain interval} | as in row 4; 15 students, 195 sessions | It is diagnosis, not hardness. Less equal shares, the rule has {ladder lowest - equal} with decoys ({ladder lowest - equal interval}), taught shares {ladder taught - equal} ({ladder taught - equal interval}) and without {ladder taught - equal, plain} ({ladder taught - equal, plain interval}), an oracle {ladder oracle - equal} and {ladder oracle - equal, plain}. The tutor's rule less taught shares at .3/.5: {tutor-3-5 - taught-3-5} ({tutor-3-5 - taught-3-5 interval}), shown to be smaller than 1.5. |
-| 8 | [By reinforcement learning reading wins, too](docs/instrument.md#what-came-by-grpo): taught shares less equal shares, by GRPO, with the decoys; less all boards to the lowest rate; an oracle less equal shares | {ladder taught - equal, grpo} points; {ladder taught - lowest, grpo}; {ladder oracle - equal, grpo} | {ladder taught - equal, grpo interval}; {ladder taught - lowest, grpo interval}; {ladder oracle - equal, grpo interval} | 15 students, 60 sessions | Predicted +2.5, +6 and +4. Two thirds of what knowing the loss is worth, and no price in optimal plans ({ladder taught - equal, grpo, optimal}, {ladder taught - equal, grpo, optimal interval}). |
+| 8 | [By reinforcement learning reading wins, too](docs/instrument.md#what-came-by-grpo): taught shares less equal shares, by GRPO, with the decoys; less all boards to the lowest rate. [Asking again takes half of it back](docs/instrument.md#what-came-of-the-loop), three stages on new boards: asked once less equal shares; asked before each stage less asked once | {ladder taught - equal, grpo} points; {ladder taught - lowest, grpo}; {loop once - equal, stage 3}; {loop taught - once, stage 3} | {ladder taught - equal, grpo interval}; {ladder taught - lowest, grpo interval}; {loop once - equal, stage 3 interval}; {loop taught - once, stage 3 interval} | 15 students, 60 and 45 sessions | Predicted +2.5, +6, +3 and +1. An oracle has {ladder oracle - equal, grpo} ({ladder oracle - equal, grpo interval}). No price in optimal plans ({ladder taught - equal, grpo, optimal}, {ladder taught - equal, grpo, optimal interval}). As what was lost comes back, the engineer turns to the decoys, which GRPO cannot lift: a decoy gets {loop decoy, stage 1}, {loop decoy, stage 2}, then {loop decoy, stage 3} of the boards. |
 | 9 | [Boards belong to the failure by reinforcement learning, too](docs/instrument.md#what-came-of-the-depths): all boards to a lost cell less equal shares, valid plans, by GRPO; by GRPO with demonstrations; by imitation | {depths grpo} points; {depths shown-grpo}; {depths imitation} | {depths grpo interval}; {depths shown-grpo interval}; {depths imitation interval} | 24 students, 144 sessions | With demonstrations a deep loss gains most ({depths shown-grpo deepest}, {depths shown-grpo deepest interval}), a shallow one nothing ({depths shown-grpo shallow}, {depths shown-grpo shallow interval}). That GRPO alone gains less where little is left is undecided (interaction {depths interaction}, {depths interaction interval}; predicted +5). Imitation pays in optimal plans ({depths imitation, optimal}, {depths imitation, optimal interval}), GRPO does not ({depths grpo, optimal}, {depths grpo, optimal interval}). |
 | 10 | [From a base that has lost nothing no engineer wins](docs/instrument.md#what-came-of-the-four-stages): four stages of GRPO from the lab model (part 7), valid plans less those under equal shares that stay: taught; `rules`; the same again with other draws | {stages taught - fixed} points; {stages rules - fixed}; {stages again - fixed} | {stages taught - fixed interval}; {stages rules - fixed interval}; {stages again - fixed interval} | 8 seeds, 48 sessions | Predicted 0. Taught is shown to be smaller than 2 points. All arms gain {stages rules, four stages} to {stages fixed, four stages} points over the base, most of it in the first stage. So far an engineer is worth something only where its student has lost something. |
 
 Rows 2 to 7 but 6 are one short stage of *imitation* of solver corrections, not reinforcement learning, on students that lost one thing, or two in rows 6 to 8 (the ladder).
-**Not answered:** whether an engineer wins over several stages on students that lose something; whether a checkpoint is a better engineer than its base (undecided: with failures shown both are perfect, without them both guess), or a larger model than either.
+**Not answered:** whether an engineer that knows what cannot be lifted gains by being asked again; whether a checkpoint is a better engineer than its base (undecided: with failures shown both are perfect, without them both guess), or a larger model than either.
 """  # noqa: E501
 
 
@@ -89,6 +92,7 @@ def figures() -> Figures:
         **of_tests(),
         **of_crossed_test(),
         **of_ladder(),
+        **of_loop(),
         **of_depths(),
         **of_doses(),
         **of_stages(),
@@ -218,6 +222,29 @@ def of_ladder() -> Figures:
     return found
 
 
+def of_loop() -> Figures:
+    """What an engineer that is asked before each stage of GRPO wins over being asked once, and both over equal shares, after each stage."""
+    found: Figures = {}
+    for measure, of in (("valid", ""), ("optimal", ", optimal")):
+        for (arm, than), won in by_stage(measure).items():
+            for stage, one in enumerate(won, start=1):
+                found |= effect(one, f"loop {arm} - {than}, stage {stage}{of}", LOOP_STAGES)
+    shares = pd.read_parquet(places.ROOT / LOOP_SHARES)
+    shares = shares[shares["arm"] == "taught"]
+    lost, decoy = were_lost(shares), shares["config_cell"].isin(DECOYS)
+    for kind, rows in (("lost", shares[lost]), ("decoy", shares[decoy]), ("other", shares[~lost & ~decoy])):
+        for stage, share in rows.groupby("stage")["share"].mean().items():
+            found[f"loop {kind}, stage {stage}"] = f"{share:.2f}".lstrip("0"), LOOP_SHARES
+    return found
+
+
+def by_stage(measure: str) -> dict[tuple[str, str], list[Effect]]:
+    """The effects after each stage of the loop, of each pair of arms."""
+    rows = pd.read_parquet(places.ROOT / LOOP_STAGES)
+    tables = [outcomes(of_stage, measure) for _, of_stage in rows.groupby("trained")]
+    return {(arm, than): [contrast(table, [arm], [than]) for table in tables] for arm, than in LOOP_ARMS}
+
+
 def of_depths() -> Figures:
     """What all boards to the lost cell win over equal shares, by method and by how much of the cell was left."""
     found: Figures = {}
@@ -308,6 +335,12 @@ def doses_picture() -> str:
     return lines_picture([f"share .{dose}" for dose in DOSES], lines)
 
 
+def loop_picture() -> str:
+    """Points of valid plans over equal shares, by stage: an engineer asked before each, and one asked once."""
+    lines = {arm: [*won] for (arm, than), won in by_stage("valid").items() if than == "equal"}
+    return lines_picture(["stage 1", "stage 2", "stage 3"], lines, ("taught",))
+
+
 def stages_picture() -> str:
     """Points of valid plans over equal shares that stay, by stage, of each other arm."""
     report = shipped_report("stages")
@@ -381,6 +414,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_text(FINDINGS, table(found))
         drawn = {
             "studies/ladder-10/ladder": ladder_picture(shipped_report("ladder-10"), "valid"),
+            "studies/loop/loop": loop_picture(),
             "studies/depths/depths": depths_picture(shipped_report("depths"), "valid"),
             "studies/doses/doses": doses_picture(),
             "studies/stages/stages": stages_picture(),

@@ -27,8 +27,10 @@ Rungs = dict[str, Effect]
 
 
 def column_of(spec: StudySpec) -> str:
-    """The column of the ladder that a study belongs to; empty if its students are others, or nothing is compared with equal shares."""
-    if set(spec.students) != {f"{STUDENT}{name}" for name in ladder()} or EQUAL not in {arm.name for arm in spec.arms}:
+    """The column of the ladder that a study belongs to; empty if its students are others, it has more stages, or nothing is compared with
+    equal shares."""
+    alike = spec.session.stages == 1 and set(spec.students) == {f"{STUDENT}{name}" for name in ladder()}
+    if not alike or EQUAL not in {arm.name for arm in spec.arms}:
         return ""
     decoys = set(DECOYS) <= set(spec.session.initial_config.cells)
     return COLUMNS.get(OF.get((spec.session.training.method, decoys), ""), "")
