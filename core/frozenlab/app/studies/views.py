@@ -41,6 +41,7 @@ DEPTHS_HELP = (
     "Each primary comparison of the study over four groups of students, by the rate that they had left in what they lost, before the first "
     "stage: small dots are students, large ones means with 95 % intervals. A line has the name of the first arm of its comparison."
 )
+ALT = "The figures of the table below as a picture."
 BETWEEN = " instead of "
 """In the name of a comparison of two arms; the other way round it is the same comparison."""
 VIEW_WORDS = {
@@ -73,7 +74,7 @@ def ink(usual: int = 14) -> Ink:
 def show_depths(report: StudyReport, measure: Measure) -> None:
     """What was won, by what the students had left of what they lost."""
     st.header(f"What is won where more was lost, {measure} plans", anchor=False, help=DEPTHS_HELP)
-    st.image(standalone(depths_picture(report, measure), ink().color), width=860)
+    st.image(standalone(depths_picture(report, measure), ink().color), width=860, alt=ALT)
     st.dataframe(depths_table(report, measure), hide_index=True, width="content", key="study-depths")
 
 
@@ -95,7 +96,7 @@ def show_main(report: StudyReport, measure: Measure) -> None:
 def show_ladder(report: StudyReport, measure: Measure) -> None:
     """What engineers win with decoys and without; those of this study beside the lab's own."""
     st.header("The ladder of engineers", anchor=False, help=LADDER_HELP)
-    st.image(standalone(ladder_picture(report, measure), ink().color), width=860)
+    st.image(standalone(ladder_picture(report, measure), ink().color), width=860, alt=ALT)
     st.dataframe(rungs_table(report, measure), hide_index=True, width="content", key="study-ladder")
 
 
