@@ -42,8 +42,8 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.lake.words.answers import prompt
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora, Vllm
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.runs.language_grpo import LanguageGRPORun
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import train_stage
 from frozenlab.session.footprint import COMMON, GIB, Shape, checkpoints, footprint
 from frozenlab.session.spec import SessionSpec

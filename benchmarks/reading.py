@@ -29,7 +29,7 @@ from frozenlab.engineer.engineers.own_model import PolicyEngineer
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Context
 from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
-from frozenlab.experiments.diagnosis.scoring import score
+from frozenlab.experiments.diagnosis.report import score
 from frozenlab.experiments.studies.statistics import mean_of
 from frozenlab.models.loading import load_policy
 from frozenlab.session.session import Session

@@ -26,7 +26,7 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers.own_model import ASKED, BaseEngineer, PolicyEngineer
 from frozenlab.engineer.sections import describe
 from frozenlab.experiments.diagnosis.asking import WIDE_OPEN, shares
-from frozenlab.experiments.diagnosis.scoring import rate, score
+from frozenlab.experiments.diagnosis.report import rate, score
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.experiments.students.store import Student
 from frozenlab.lake.suites import SuiteSpec, build_suite

@@ -35,8 +35,8 @@ from frozenlab.lake.suites import SUITES, build_suite, held_out
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.folders import policy_folder
 from frozenlab.models.lab.policy import LabPolicy
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.runs.grpo import GRPORun
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage
 
 TURNS, STEPS = 3, 3

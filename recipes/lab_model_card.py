@@ -21,7 +21,7 @@ from frozenlab.engineer.dialects.lab import ProposalGrammar, parse_proposal, ren
 from frozenlab.engineer.engineers import tutor
 from frozenlab.engineer.engineers.own_model import LAB_TEMPERATURE
 from frozenlab.experiments.diagnosis.asking import shares
-from frozenlab.experiments.diagnosis.scoring import score
+from frozenlab.experiments.diagnosis.report import score
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite

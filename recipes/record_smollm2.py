@@ -51,7 +51,7 @@ from frozenlab.models.language.policy import HFPolicy, lora_config, user
 from frozenlab.models.language.writers import TransformersWriter
 from frozenlab.models.settings import LanguageSettings, Lora, WarmStart
 from frozenlab.models.training.checkpoints import seal
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.warm_start import as_row, learn, learnt
 from frozenlab.session.launch import start
 from frozenlab.session.loop import shown_before, suites_of, warmed_up, work

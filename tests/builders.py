@@ -32,7 +32,7 @@ from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.evaluation import answer_row, frame
 from frozenlab.models.policy import Completion
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.session import EnvironmentRecord, Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State, ValidRate

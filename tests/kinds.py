@@ -11,8 +11,8 @@ from frozenlab.experiments.benchmark.task import task_for as evaluation_of
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
 from frozenlab.experiments.headroom.store import Headroom
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Replay
+from frozenlab.experiments.replays.task import arms_of_engineers
 from frozenlab.experiments.replays.task import task_for as replay_of
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.store import Study

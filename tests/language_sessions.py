@@ -16,7 +16,7 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.folders import policy_folder, weights_file
 from frozenlab.models.language.policy import HFPolicy
 from frozenlab.models.settings import LanguageSettings, Lora
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 

@@ -15,9 +15,8 @@ from frozenlab.base.files import write_parquet, write_text
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.experiments.benchmark.lake.report import LakeReport
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Answer, Replay, write_answers
-from frozenlab.experiments.replays.task import ReplayTask, task_for
+from frozenlab.experiments.replays.task import ReplayTask, arms_of_engineers, task_for
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study

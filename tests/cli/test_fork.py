@@ -21,7 +21,7 @@ def test_a_fork_keeps_the_sizes_named(root: Path, built: Session, monkeypatch: p
         made.append(session)
         write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
 
-    monkeypatch.setattr("frozenlab.cli.fork.run_in_foreground", run)
+    monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", run)
     record = built.proposal(0)
     cell = next(change.cell for change in record.changes if change.knob != "share")
     assert main(["fork", "built:1", "--keep", cell, "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0

@@ -18,7 +18,7 @@ from frozenlab.cli.main import COMMANDS, main
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, ApiEngineer
 from frozenlab.engineer.sections import USUAL
-from frozenlab.experiments.replays.arms import KINDS
+from frozenlab.experiments.replays.task import KINDS
 from frozenlab.experiments.studies.presets import STUDIES, engineers_study
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.presets import PRESETS as BOARD_PRESETS

@@ -7,9 +7,9 @@ from argparse import Namespace
 import pytest
 
 from frozenlab.base import places
-from frozenlab.cli.headroom import print_headroom
 from frozenlab.cli.main import main
 from frozenlab.cli.replay import print_replay
+from frozenlab.cli.students import print_headroom
 from frozenlab.experiments.benchmark.results import read_report
 from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.experiments.replays.store import Replay

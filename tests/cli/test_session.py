@@ -10,8 +10,8 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.jobs.machine import gpus
-from frozenlab.session.events import event_words
 from frozenlab.session.presets import preset_spec
+from frozenlab.session.state import event_words
 from frozenlab.session.store import SessionStore
 from tests.cli.calls import reason
 

@@ -8,7 +8,7 @@ from frozenlab.experiments.contests.task import Entry, task_against
 from frozenlab.experiments.contests.worker import create_side
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import answers, build_session

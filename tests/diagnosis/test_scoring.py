@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from frozenlab.base.numbers import Z95, wilson
-from frozenlab.experiments.diagnosis.scoring import Score, rate, score
+from frozenlab.experiments.diagnosis.report import Score, rate, score
 
 EVEN = {"a": 0.25, "b": 0.25, "c": 0.25, "d": 0.25}
 

@@ -33,9 +33,8 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.files import write_text
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.experiments.experiment import RunSettings
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.replays.task import arms_of_engineers, task_for
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.state import worker_alive

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_task
-from frozenlab.experiments.replays.arms import Arm
 from frozenlab.experiments.replays.store import Replay
+from frozenlab.experiments.replays.task import Arm
 from frozenlab.experiments.replays.task import task_for as replay_task
 from frozenlab.experiments.students.menu import practised
 from frozenlab.experiments.students.recipe import Recipe

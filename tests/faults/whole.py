@@ -17,9 +17,8 @@ from frozenlab.experiments.diagnosis.task import task_for as diagnosis_of
 from frozenlab.experiments.experiment import RunSettings
 from frozenlab.experiments.headroom.report import report_of as headroom_report
 from frozenlab.experiments.headroom.store import write_report as write_headroom_report
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import ReplayTask, task_for
+from frozenlab.experiments.replays.task import ReplayTask, arms_of_engineers, task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import report_of, save_report

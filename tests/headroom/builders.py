@@ -12,7 +12,7 @@ from frozenlab.experiments.headroom.spec import Forks, HeadroomSpec, Probes, alo
 from frozenlab.experiments.headroom.store import FIGURES, Headroom, Influence, write_influence, write_outcomes
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.store import SessionStore
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)

@@ -18,8 +18,8 @@ from frozenlab.experiments.headroom.store import Headroom
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED, work_on
 from frozenlab.models.loading import load_policy
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.runs.grpo import GRPORun
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.family import LAKE

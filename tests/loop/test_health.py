@@ -16,10 +16,9 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.policy import PolicyError
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.stage_run import StageRun
 from frozenlab.session import recorder as recorder_module
-from frozenlab.session.events import event_words
 from frozenlab.session.health import alerts as health
 from frozenlab.session.health.alerts import alerts, of_machine, of_results, of_steps, of_suite
 from frozenlab.session.health.rules import NAMES, STEPS
@@ -27,6 +26,7 @@ from frozenlab.session.recorder import Recorder
 from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import event_words
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, short_spec
 from tests.language_sessions import tiny_spec

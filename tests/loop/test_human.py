@@ -12,10 +12,10 @@ from frozenlab.jobs.queue.db import QueueDB
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.session import launch
 from frozenlab.session.catalog import listed
-from frozenlab.session.events import event_words
 from frozenlab.session.ledger import predictions
 from frozenlab.session.runs import runs
 from frozenlab.session.session import Session
+from frozenlab.session.state import event_words
 from frozenlab.session.store import SessionStore
 from tests.builders import SEALED, short_spec
 from tests.running import finish, finished

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.jobs.kept import signature
+from frozenlab.base.files import signature
 from frozenlab.session import catalog
 from frozenlab.session.catalog import FILES, INDEX, LABELS_FILE, Index, glance
 

@@ -17,7 +17,7 @@ from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.models.folders import LAB_MODEL
 from frozenlab.models.lab.policy import LabPolicy
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.loop import boards_of, suites_of
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec

@@ -9,7 +9,7 @@ import pytest
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.ledger import predictions
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore

@@ -11,7 +11,7 @@ from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import held_out
 from frozenlab.models.folders import PLANNER
 from frozenlab.models.training.methods import NAMES as METHODS
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.loop import suites_of
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec

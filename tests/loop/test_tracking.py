@@ -11,10 +11,10 @@ import pytest
 
 from frozenlab.jobs import environment
 from frozenlab.session import tracking
-from frozenlab.session.events import event_words
 from frozenlab.session.recorder import Recorder
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import event_words
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 

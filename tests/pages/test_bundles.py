@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.bundles import exporting
-from frozenlab.app.bundles.importing import LARGEST, TAKEN
+from frozenlab.app import bundles
+from frozenlab.app.bundles import LARGEST_UPLOAD, TAKEN
 from frozenlab.base.places import ROOT
 from frozenlab.experiments.bundles.found import Found, find
 from frozenlab.experiments.bundles.importing import take_in
@@ -28,7 +28,7 @@ from tests.pages.test_foreign_text import TRAP, made_of
 
 def dialog() -> None:
     """What the dialog holds: AppTest closes a dialog with the next run."""
-    from frozenlab.app.bundles.importing import choose
+    from frozenlab.app.bundles import choose
     from frozenlab.app.ui import sessions
 
     choose(sessions.store())
@@ -72,9 +72,9 @@ def test_a_session_is_exported_from_its_story(sessions_folder: Path, monkeypatch
     session = build_session(sessions_folder, small_spec(stages=1, sizes=(3,), boards_per_size=4), "mine")
     app = open_page("story", session="mine", stage="1", part="session")
     assert [button.proto.label for button in app.get("download_button") if "story-export" in button.proto.id] == ["Download, up to 52 kB"]
-    data = exporting.packed((Found("session", session.dir),), False)
+    data = bundles.packed((Found("session", session.dir),), False)
     assert "sessions/mine/session.json" in zipfile.ZipFile(io.BytesIO(data)).namelist()
-    monkeypatch.setattr(exporting, "LARGEST", 10)
+    monkeypatch.setattr(bundles, "LARGEST_EXPORT", 10)
     app = open_page("story", session="mine", stage="1", part="session")
     assert any("frozenlab jobs export session:mine --out bundle.zip" in code.value for code in app.code)
 
@@ -107,4 +107,4 @@ def test_imported_words_of_a_stranger_stay_words(sessions_folder: Path, tmp_path
 
 
 def test_the_bound_of_an_upload_is_that_of_the_server() -> None:
-    assert tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]["maxUploadSize"] == LARGEST
+    assert tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]["maxUploadSize"] == LARGEST_UPLOAD

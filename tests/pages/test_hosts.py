@@ -11,9 +11,8 @@ import frozenlab.session.launch
 from frozenlab.base.files import write_text
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer, RulesEngineer
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.replays.task import arms_of_engineers, task_for
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.state import WorkerState

@@ -12,8 +12,8 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
 from frozenlab.models.lab.self_assessment import assess, loss, question
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.runs.grpo import GRPORun
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage
 from frozenlab.session.presets import preset_spec
 

@@ -13,12 +13,20 @@ import pytest
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, FixedEngineer, RulesEngineer, engineer_of
 from frozenlab.engineer.schema import Attempt
 from frozenlab.engineer.sections import USUAL
-from frozenlab.experiments.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
 from frozenlab.experiments.replays.asking import replay
 from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.report import compared, faithful_claims, proposals, sentences, sign_flips
 from frozenlab.experiments.replays.store import Answer, Replay, write_answers
-from frozenlab.experiments.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
+from frozenlab.experiments.replays.task import (
+    ReplayError,
+    ReplayTask,
+    arms_of_engineers,
+    arms_of_sections,
+    arms_two_by_two,
+    askable,
+    task_for,
+    validated_stages,
+)
 from frozenlab.experiments.studies.arms import section_arms
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.jobs.job import STOP_FILE

@@ -9,8 +9,7 @@ from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import PolicyError
 from frozenlab.models.settings import LanguageSettings, Lora
-from frozenlab.models.training.methods import BY_NAME
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import BY_NAME, TrainingSettings
 from frozenlab.models.training.stage_run import train_stage
 from frozenlab.tasks import families
 from frozenlab.tasks.families import cell_label, cells_noun

@@ -11,17 +11,16 @@ from frozenlab.experiments.benchmark.report import PlainReport
 from frozenlab.experiments.benchmark.results import Result, read_report
 from frozenlab.experiments.benchmark.task import Evaluation
 from frozenlab.experiments.benchmark.task import task_for as evaluation_of
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.replays.task import arms_of_engineers, task_for
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.experiments.studies.runner import Runner
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job, work_on
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from frozenlab.models.loading import load_policy
-from frozenlab.models.training.methods import BY_NAME, NAMES
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import BY_NAME, NAMES, TrainingSettings
 from frozenlab.session.presets import preset_spec
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.stage_settings import Schedule, share_of_rate
 
 

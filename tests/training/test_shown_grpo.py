@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.models.lab.policy import LabPolicy, build_network, build_tokenizer
-from frozenlab.models.training.methods import BY_NAME
+from frozenlab.models.training.methods import BY_NAME, TrainingSettings
 from frozenlab.models.training.runs.grpo import ShownGRPORun
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage
 from tests.builders import short_spec
 

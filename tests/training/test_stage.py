@@ -29,8 +29,8 @@ from frozenlab.models.lab.policy import LabPolicy
 from frozenlab.models.training import stage_run
 from frozenlab.models.training.methods import BY_NAME as METHOD_OF
 from frozenlab.models.training.methods import NAMES as METHODS
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.runs.sft import ID_OF, Example, ExpertIterationRun, best_plans
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage, step_figures, train_stage
 from frozenlab.models.training.stage_settings import Schedule
 from frozenlab.tasks.lake import teacher

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from frozenlab.app.ui import markup, nav, refusals, sessions
-from frozenlab.app.ui.components.keys import DoneJob, notice
+from frozenlab.app.ui.components.frame import DoneJob, notice
 from frozenlab.app.ui.once import once
 from frozenlab.base.numbers import percent
 from frozenlab.jobs import launcher

@@ -1,4 +1,4 @@
-"""Writing files atomically, locking them, and reading text and JSON of unknown origin."""
+"""Writing files atomically, locking them, reading text and JSON of unknown origin, and keeping what was read until a file changes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import shutil
 import stat
 import time
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from frozenlab.base.errors import LabError
 
@@ -308,3 +310,57 @@ def json_values(text: str, openings: str = "{[") -> Iterator[tuple[Any, int]]:
             nested += 1
             continue
         yield value, end
+
+
+Result = TypeVar("Result")
+Signature = tuple[int, int, int] | None
+"""Time of the last change (nanoseconds), size and inode of a file; None where there is no file."""
+
+
+def signature(path: str | Path) -> Signature:
+    """The signature of a file, by which a change is noticed."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+class Kept(Generic[Result]):
+    """``read`` with a cache for the whole process: an unchanged file is not opened again.
+
+    All callers share a result and must not change it. Errors are raised, not cached.
+
+    Args:
+        most: number of results to keep; the least recently used go first.
+    """
+
+    def __init__(self, read: Callable[[Path], Result], most: int) -> None:
+        self._read, self._most = read, most
+        self._known: OrderedDict[str, tuple[Signature, Result]] = OrderedDict()
+        self._guard, self._reading = Lock(), RLock()
+
+    def __call__(self, path: Path) -> Result:
+        name = str(path)
+        found = self._find(name)
+        if found is None:
+            with self._reading:  # a second caller finds the result of the first
+                found = self._find(name) or self._take(path, name)
+        return found[0]
+
+    def _find(self, name: str) -> tuple[Result] | None:
+        with self._guard:
+            known = self._known.get(name)
+            if known is None or known[0] != signature(name):
+                return None
+            self._known.move_to_end(name)
+            return (known[1],)
+
+    def _take(self, path: Path, name: str) -> tuple[Result]:
+        before = signature(name)  # after a change during reading, the next caller reads again
+        result = self._read(path)
+        with self._guard:
+            self._known[name] = before, result
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return (result,)

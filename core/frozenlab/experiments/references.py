@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from frozenlab.base.files import read_json
+from frozenlab.base.files import Kept, read_json
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job
-from frozenlab.jobs.kept import Kept
 from frozenlab.models.folders import FETCHED, PLANNER, STUDENT
 from frozenlab.session.store import SessionStore
 

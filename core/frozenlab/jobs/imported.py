@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.base.errors import LabError
-from frozenlab.base.files import regular, write_text
+from frozenlab.base.files import Kept, regular, write_text
 from frozenlab.jobs.folders import refuse_links
-from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.state import Moment
 
 IMPORTED_FILE = "imported.json"

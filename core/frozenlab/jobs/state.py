@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import psutil
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from frozenlab.base.files import read_json, regular, write_text
-from frozenlab.jobs.kept import Kept
+from frozenlab.base.files import Kept, read_json, regular, write_text
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
 UNFINISHED: tuple[Status, ...] = ("failed", "crashed", "stopped")

@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, TypeAdapter
 
-from frozenlab.base.files import read_json, read_text, regular, replacing
+from frozenlab.base.files import Signature, read_json, read_text, regular, replacing, signature
 from frozenlab.base.schemas import Strict, not_older
 from frozenlab.jobs.folders import JOB_ID
-from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.state import Count, Moment, Share, Status
 
 LABELS_FILE = "labels.json"

@@ -208,7 +208,7 @@ def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.suites import SEED, SUITES
     from frozenlab.models.settings import LanguageSettings
-    from frozenlab.models.training.settings import TrainingSettings
+    from frozenlab.models.training.methods import TrainingSettings
     from frozenlab.session.spec import SessionSpec
 
     preset = PRESETS[name]

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from frozenlab.base.errors import LabError, one_line
-from frozenlab.base.files import read_lines, regular
+from frozenlab.base.files import Kept, read_lines, regular
 from frozenlab.base.schemas import OLDER
-from frozenlab.jobs.kept import Kept
 from frozenlab.tasks.family import Family
 
 if TYPE_CHECKING:

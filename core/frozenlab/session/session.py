@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError,
 
 from frozenlab.base.cells import CellName
 from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.files import Signature, signature
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import STOP_FILE, Job
-from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.machine import Needs
 from frozenlab.jobs.origin import ORIGIN_FILE, Origin
 from frozenlab.jobs.state import LOST, Moment, as_observed

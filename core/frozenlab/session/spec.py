@@ -19,8 +19,7 @@ from frozenlab.jobs.machine import LAB_MODEL, Needs, language_model
 from frozenlab.models.folders import on_hub
 from frozenlab.models.policy import Policy
 from frozenlab.models.settings import LanguageSettings
-from frozenlab.models.training.methods import BY_NAME, title_of
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import BY_NAME, TrainingSettings, title_of
 from frozenlab.session.health.rules import RuleName
 from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
 from frozenlab.tasks.family import Family

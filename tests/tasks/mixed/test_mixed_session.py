@@ -7,13 +7,12 @@ import pytest
 
 from frozenlab.app.story.whole_session import axes_of, stops
 from frozenlab.engineer.engineers import RulesEngineer, UniformEngineer
-from frozenlab.experiments.replays.arms import arms_of_engineers
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import task_for
+from frozenlab.experiments.replays.task import arms_of_engineers, task_for
 from frozenlab.jobs.worker import work_on
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.session import Session
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import SessionStore

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from frozenlab.app.experiment import error_of, halt
+from frozenlab.app.experiment import delete_button, error_of, halt, undo_line
 from frozenlab.app.ui import markup, nav, refusals, sessions
 from frozenlab.app.ui.components.draft import KEPT
-from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.live import keep_current
 from frozenlab.base.numbers import percent
 from frozenlab.engineer.sentences import capitalised

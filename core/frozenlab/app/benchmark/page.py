@@ -10,8 +10,8 @@ import streamlit as st
 
 from frozenlab.app.benchmark.lake.page import compare
 from frozenlab.app.benchmark.measure import ERROR
+from frozenlab.app.experiment import delete_button
 from frozenlab.app.ui import markup, sessions
-from frozenlab.app.ui.deleting import delete_button
 from frozenlab.base.cells import in_order
 from frozenlab.experiments.benchmark.report import CellTally, PlainReport
 from frozenlab.experiments.benchmark.results import Result, results

@@ -15,7 +15,6 @@ from frozenlab.app.contests.kinds import guess_cards, student_cards, task_name
 from frozenlab.app.contests.race import class_race, queue, race
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.deleting import delete_button, undo_line
 from frozenlab.app.ui.figures import Series, overall_by_cell, rates_by_cell
 from frozenlab.app.ui.live import keep_current
 from frozenlab.app.ui.markup import cited
@@ -71,7 +70,7 @@ def page() -> None:
         action.button("Another student", key="contest-other", width="stretch", on_click=leave)
     theme.under_question(LEAD if contest is None else f"Your student: {contest.title}. {OF_STUDENT if contest.spec.weak else ''}")
     refusals.show_reason(ERROR)
-    undo_line("contest", ERROR, partial(nav.put, ASKED))
+    experiment.undo_line("contest", ERROR, partial(nav.put, ASKED))
     if contest is None and asked is not None:
         st.warning("There is no such contest on this machine. Begin one here.")
     if contest is None:
@@ -164,7 +163,7 @@ def show_contest(contest: Contest) -> None:
 
 def may_delete(contest: Contest) -> None:
     if not contest.state().live:
-        delete_button(contest, "contest-delete", ERROR, leave)
+        experiment.delete_button(contest, "contest-delete", ERROR, leave)
 
 
 def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> None:

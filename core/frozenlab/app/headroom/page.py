@@ -13,12 +13,12 @@ from frozenlab.app.ui import markup, nav, sessions
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.errors import one_line
+from frozenlab.base.files import Kept
 from frozenlab.base.numbers import counted, typeset
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.store import REPORT, Headroom
 from frozenlab.experiments.students.store import Student
-from frozenlab.jobs.kept import Kept
 
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
 

@@ -16,7 +16,7 @@ from frozenlab.app.play.saving import save_menu
 from frozenlab.app.play.state import DESK, SEARCH, lay_out, load, state, take_address, take_turn, write_address
 from frozenlab.app.ui import theme
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.components.frame import shortcuts
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.desk import board_desk
 from frozenlab.app.views.lake.search import COSTS, IDEA, search_player, worth_watching

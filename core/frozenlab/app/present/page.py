@@ -30,7 +30,7 @@ from frozenlab.app.present.scenes import (
 )
 from frozenlab.app.present.strip import film_strip
 from frozenlab.app.ui import live, markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.components.frame import shortcuts
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.ui.once import once

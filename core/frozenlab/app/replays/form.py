@@ -19,19 +19,24 @@ from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engin
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
-from frozenlab.experiments.replays.arms import KINDS, TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
 from frozenlab.experiments.replays.cost import estimate
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import (
+    KINDS,
     MOST_SAMPLES,
+    TWO_BY_TWO,
     ReplayError,
     ReplayTask,
+    arms_of_engineers,
+    arms_of_sections,
+    arms_two_by_two,
     askable,
     obstacle,
     servers,
     spec_of,
     task_for,
     validated_stages,
+    varied_sections,
 )
 from frozenlab.experiments.studies.grid import Arm
 from frozenlab.session.session import Session, SessionError

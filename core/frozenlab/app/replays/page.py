@@ -9,10 +9,8 @@ from frozenlab.app import experiment
 from frozenlab.app.replays.form import ERROR, go_to, show_form, start
 from frozenlab.app.replays.results import leave, show_replay
 from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.deleting import undo_line
-from frozenlab.experiments.replays.arms import arms_of_sections, varied_sections
 from frozenlab.experiments.replays.store import Replay
-from frozenlab.experiments.replays.task import askable, servers, task_for, validated_stages
+from frozenlab.experiments.replays.task import arms_of_sections, askable, servers, task_for, validated_stages, varied_sections
 from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
 
@@ -41,7 +39,7 @@ def page() -> None:
         on_click=compose, args=(found[current] if current else None,),
     )  # fmt: skip
     theme.under_question(LEAD)
-    undo_line("replay", ERROR, go_to)
+    experiment.undo_line("replay", ERROR, go_to)
     if composing:
         new_replay(picker)
     elif current is None:

@@ -13,18 +13,17 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from frozenlab.app import experiment
-from frozenlab.app.bundles.exporting import export_button, imported_note
+from frozenlab.app.bundles import export_button, imported_note
 from frozenlab.app.replays.figures import proposals_figure
 from frozenlab.app.replays.form import ERROR, arms_table
 from frozenlab.app.session import evidence
 from frozenlab.app.session.claims import claim_outcomes, claims_table
 from frozenlab.app.session.proposals import config_table, knob_rows, raw_answers, repairs, what_changed
 from frozenlab.app.ui import api_form, markup, nav, theme
-from frozenlab.app.ui.deleting import delete_button
 from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.app.ui.markup import cited
 from frozenlab.app.ui.once import once
-from frozenlab.base.files import as_csv
+from frozenlab.base.files import Signature, as_csv, signature
 from frozenlab.base.numbers import Interval
 from frozenlab.engineer.engineers import name_of, who_is
 from frozenlab.engineer.schema import Context, ProposalRecord
@@ -33,7 +32,6 @@ from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.replays.report import compared, proposals, sentences
 from frozenlab.experiments.replays.store import Answer, Replay
 from frozenlab.experiments.replays.task import ReplayError, servers, spec_of
-from frozenlab.jobs.kept import Signature, signature
 from frozenlab.session.session import Session, SessionError
 from frozenlab.tasks.families import family_of
 
@@ -294,6 +292,6 @@ def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.Da
                 kind, data, f"replay-{replay.id}.{kind.lower()}", on_click="ignore", key=f"replay-{kind}", icon=":material/download:"
             )
         if not name.startswith(experiment.RECORDED) and not replay.state().live:
-            delete_button(replay, "replay-delete", ERROR, leave)
+            experiment.delete_button(replay, "replay-delete", ERROR, leave)
         if not name.startswith(experiment.RECORDED):
             export_button([Found("replay", replay.dir)], key="replay-export")

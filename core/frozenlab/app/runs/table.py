@@ -11,8 +11,7 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.app.bundles.exporting import export_button, imported_note
-from frozenlab.app.bundles.importing import import_button, what_came
+from frozenlab.app.bundles import export_button, import_button, imported_note, what_came
 from frozenlab.app.runs.side_by_side import SEEDS_MEAN
 from frozenlab.app.ui import markup, nav, refusals, sessions
 from frozenlab.app.ui.sessions import origin_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.bundles.exporting import export_button, imported_note
+from frozenlab.app.bundles import export_button, imported_note
 from frozenlab.app.present.scenes import SHOWN
 from frozenlab.app.session import evidence
 from frozenlab.app.session.ledger import own_predictions, show_ledger
@@ -13,7 +13,7 @@ from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.story.parts import boards, headline, results, was_right, what_it_changed, what_it_said, what_it_saw
 from frozenlab.app.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.app.ui import markup, nav, sessions, theme
-from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.components.frame import shortcuts
 from frozenlab.app.ui.components.timeline import Mark, chosen_mark, contents, marks, stage_name, timeline
 from frozenlab.app.ui.sessions import origin_details
 from frozenlab.app.views.views import view_of

@@ -41,7 +41,7 @@ from frozenlab.experiments.studies.presets import (
 from frozenlab.experiments.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.experiments.studies.store import Study
 from frozenlab.jobs.machine import cores
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.presets import PRESETS, preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.store import OFFERED

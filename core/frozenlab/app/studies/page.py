@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.bundles.exporting import export_button, imported_note
+from frozenlab.app.bundles import export_button, imported_note
 from frozenlab.app.studies.form import KIND_WORDS, begin_like, start_form
 from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import markup, sessions

@@ -22,8 +22,7 @@ from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
 from frozenlab.models.folders import PLANNER, STUDENT
 from frozenlab.models.settings import LanguageSettings, Launcher, Lora, Vllm
-from frozenlab.models.training.methods import titled
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings, titled
 from frozenlab.models.training.stage_settings import SCHEDULES, Schedule
 from frozenlab.session.health.rules import NAMES as HEALTH_RULES
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.bundles.exporting import imported_note
+from frozenlab.app.bundles import imported_note
 from frozenlab.app.present.scenes import LIVE, SHOWN
 from frozenlab.app.queue import LOOK, waiting_view
 from frozenlab.app.train.form import begin_like, new_session_form
@@ -12,7 +12,7 @@ from frozenlab.app.train.model import FROM_DESIGN, about_student
 from frozenlab.app.train.preview import NEW
 from frozenlab.app.train.watch import STOPPING, session_view
 from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.components.keys import shortcuts
+from frozenlab.app.ui.components.frame import shortcuts
 from frozenlab.app.ui.sessions import origin_details
 from frozenlab.jobs import launcher
 from frozenlab.session import launch

@@ -13,19 +13,18 @@ from frozenlab.app.present.scenes import recorded
 from frozenlab.app.queue import done_since
 from frozenlab.app.session.curves import StageCurve, curve_controls, training_curves, valid_by_cell
 from frozenlab.app.ui import markup, nav, sessions, theme
-from frozenlab.app.ui.components.keys import DoneJob, notice
+from frozenlab.app.ui.components.frame import DoneJob, notice
 from frozenlab.app.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 from frozenlab.app.ui.figures import Chart
 from frozenlab.app.ui.live import beat, live_beat, revision, words
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.jobs.kept import signature
+from frozenlab.base.files import signature
 from frozenlab.models.training.methods import BY_NAME
-from frozenlab.session.events import event_words
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
 from frozenlab.session.session import Session
-from frozenlab.session.state import Phase, State
+from frozenlab.session.state import Phase, State, event_words
 from frozenlab.session.store import OFFERED
 from frozenlab.tasks.families import cells_noun
 

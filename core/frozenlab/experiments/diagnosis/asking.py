@@ -17,7 +17,7 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.sections import describe
-from frozenlab.experiments.diagnosis.scoring import score
+from frozenlab.experiments.diagnosis.report import score
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis, write_answers
 from frozenlab.experiments.diagnosis.task import WIDE_OPEN, DiagnosisTask, Key
 from frozenlab.experiments.students.making import certified_tasks, practised_tasks
@@ -28,7 +28,7 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.models.evaluation import answer_row, evaluate, frame
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.models.training.stage_run import step_figures
 from frozenlab.tasks.task import Task
 

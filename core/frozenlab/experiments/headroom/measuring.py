@@ -30,9 +30,8 @@ from frozenlab.jobs.machine import THREADS
 from frozenlab.models.evaluation import evaluate
 from frozenlab.models.loading import load_policy
 from frozenlab.models.policy import Policy, Sampling
-from frozenlab.models.training.methods import BY_NAME
+from frozenlab.models.training.methods import BY_NAME, TrainingSettings
 from frozenlab.models.training.runs.grpo import GRPORun
-from frozenlab.models.training.settings import TrainingSettings
 from frozenlab.models.training.stage_run import Stage, train_stage
 from frozenlab.tasks.task import Task
 

@@ -13,7 +13,7 @@ from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import UniformEngineer
 from frozenlab.experiments.headroom.alignment import LEAST_BATCHES
 from frozenlab.experiments.students.menu import axes
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
 from frozenlab.tasks.family import Family
 

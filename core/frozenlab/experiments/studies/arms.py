@@ -13,7 +13,7 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName
 from frozenlab.experiments.studies.grid import Arm, StudyError, TrainingValue, training_words
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.spec import SessionSpec
 
 PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")

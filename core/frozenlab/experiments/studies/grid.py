@@ -15,7 +15,7 @@ from frozenlab.engineer.engineers import AnyEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.sections import SectionName
 from frozenlab.models.folders import student_label
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.tasks.families import AnyConfig
 
 Measure = Literal["valid", "optimal"]

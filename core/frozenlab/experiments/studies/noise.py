@@ -26,14 +26,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frozenlab.base.files import regular
+from frozenlab.base.files import Kept, regular
 from frozenlab.base.numbers import counted, listed, number
 from frozenlab.experiments.studies.design import design
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import smallest_visible
 from frozenlab.experiments.studies.store import Study, outcomes
-from frozenlab.jobs.kept import Kept
 
 BOARDS = "boards.parquet"
 

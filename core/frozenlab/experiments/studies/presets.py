@@ -29,7 +29,7 @@ from frozenlab.experiments.studies.arms import (
 from frozenlab.experiments.studies.grid import Arm, StudyError, TrainingValue
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.models.folders import STUDENT
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.spec import SessionSpec
 from frozenlab.tasks.families import family_of

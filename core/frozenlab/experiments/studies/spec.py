@@ -18,7 +18,7 @@ from frozenlab.engineer.sections import SectionName
 from frozenlab.experiments.studies.grid import Arm, Cell, Primary
 from frozenlab.jobs.machine import cores
 from frozenlab.models.folders import student_label
-from frozenlab.models.training.settings import TrainingSettings
+from frozenlab.models.training.methods import TrainingSettings
 from frozenlab.session.forks import CHANGEABLE
 from frozenlab.session.pace import Pace
 from frozenlab.session.spec import SessionSpec

@@ -22,14 +22,13 @@ from pydantic import BaseModel
 
 from frozenlab.base import places
 from frozenlab.base.cells import Config
-from frozenlab.base.files import read_json, regular, write_text
+from frozenlab.base.files import Kept, read_json, regular, write_text
 from frozenlab.base.numbers import counted
 from frozenlab.engineer import hosts
 from frozenlab.experiments.experiment import Experiment, RunSettings, Words
 from frozenlab.experiments.studies.effects import units
 from frozenlab.experiments.studies.grid import Cell, StudyError
 from frozenlab.experiments.studies.spec import StudySpec
-from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.machine import HAS_OTHERS_RUN, Needs
 from frozenlab.models.folders import nowhere, policy_folder, weights_file
 from frozenlab.session.footprint import shortfalls

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel
 
 from frozenlab.base.cells import OfCell
+from frozenlab.base.files import Kept
 from frozenlab.base.numbers import MANY, percent, percents, typeset
 from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.studies.design import Kind, arm_titles, design
@@ -19,7 +20,6 @@ from frozenlab.experiments.studies.main_table import MainTable
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import CLEAR, Bound, Effect, holm, smallest_visible
 from frozenlab.experiments.studies.store import REPORT, Study, Unusable
-from frozenlab.jobs.kept import Kept
 from frozenlab.session.ledger import Changed, Score
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -1,6 +1,6 @@
 """Drawing boards of all layouts but scatter, compiled; as a group of its own, because most boards are scatter. Imports numba.
 
-The layouts themselves are in the folder lake/layouts.
+The layouts themselves are in lake/layouts.py.
 """
 
 from __future__ import annotations
@@ -14,17 +14,9 @@ from frozenlab.lake.draw.drawing import first_state, place_agents, reachable, sh
 from frozenlab.lake.exits import ADDED, KEPT
 from frozenlab.lake.kernels.compiled import callable_from_kernels, entry, inlined, kernel
 from frozenlab.lake.kernels.stream import below
-from frozenlab.lake.layouts import LAYOUTS, structures
-from frozenlab.lake.layouts.layout import LATE
+from frozenlab.lake.layouts import LATE, LAYOUTS, between_lines, lay_walls, lines_up_to, read_door, spread, turned
 
-for helper in (
-    structures.lines_up_to,
-    structures.between_lines,
-    structures.spread,
-    structures.turned,
-    structures.lay_walls,
-    structures.read_door,
-):
+for helper in (lines_up_to, between_lines, spread, turned, lay_walls, read_door):
     callable_from_kernels(helper)
 
 

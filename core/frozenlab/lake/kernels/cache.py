@@ -41,8 +41,7 @@ SOURCES = sorted(
     [
         *LAKE.glob("kernels/**/*.py"),
         *LAKE.glob("draw/*.py"),
-        *LAKE.glob("layouts/*.py"),
-        *(LAKE / f"{name}.py" for name in ("exits", "reward", "rules", "config")),
+        *(LAKE / f"{name}.py" for name in ("exits", "layouts", "reward", "rules", "config")),
     ]
 )
 """All files with compiled code, and those with constants that it contains."""

@@ -2,19 +2,18 @@
 
 Importing this module compiles (or loads from the cache) every kernel it needs, so import it only where boards are solved.
 
-Plans come from prioritised planning and from a depth-first search with a rising bound (ida.py). Lower bounds come from subsets of the
-agents (if three cannot do it in time, neither can five) and from exact tables of all pairs of agents. Joint spaces that resist
-and are small enough are enumerated (enumeration.py), which also proves that a board has no solution. Boards that are too large for joint
-states get what prioritised planning finds (large.py).
+Plans come from prioritised planning and from a depth-first search with a rising bound (joint_space.py). Lower bounds come from subsets of
+the agents (if three cannot do it in time, neither can five) and from exact tables of all pairs of agents. Joint spaces that resist and are
+small enough are enumerated, which also proves that a board has no solution. Boards that are too large for joint states get what prioritised
+planning finds (prioritised.py).
 """
 
 import numpy as np
 from numba import types
 
 from frozenlab.lake.kernels.compiled import entry, inlined, kernel, kernel_of
-from frozenlab.lake.kernels.enumeration import enumerate_joint_space
 from frozenlab.lake.kernels.graph import steps_from_start
-from frozenlab.lake.kernels.ida import SCRATCH, Scratch, search
+from frozenlab.lake.kernels.joint_space import SCRATCH, Scratch, enumerate_joint_space, search
 from frozenlab.lake.kernels.limits import (
     FAILED,
     FAR,

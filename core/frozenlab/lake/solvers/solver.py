@@ -45,7 +45,7 @@ from frozenlab.lake.kernels.limits import (
 from frozenlab.lake.solvers import many
 
 if TYPE_CHECKING:
-    from frozenlab.lake.kernels.ida import Memo
+    from frozenlab.lake.kernels.joint_space import Memo
 
 ROWS = 256
 """Boards solved in one call of the kernel."""
@@ -153,8 +153,8 @@ def solve_group(
     boards: Boards, budgets: NDArray[np.int64], sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan"
 ) -> list[Solution]:
     """:func:`solve_all` for boards of one shape, with one of the kernels' budgets."""
-    from frozenlab.lake.kernels.large import bound_large_boards
     from frozenlab.lake.kernels.makespan import solve_boards
+    from frozenlab.lake.kernels.prioritised import bound_large_boards
 
     n, num_agents = boards.starts.shape
     statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
@@ -324,7 +324,7 @@ class _Workspace(threading.local):
 
     def memo(self) -> Memo:
         if self._memo is None:
-            from frozenlab.lake.kernels.ida import new_memo
+            from frozenlab.lake.kernels.joint_space import new_memo
 
             self._memo = new_memo(20)
         return self._memo

@@ -1,14 +1,20 @@
-"""The training methods. To add one, write its class here and give it a place in METHODS."""
+"""The training methods, and the settings of a training stage with a method's usual values.
+
+To add a method, write its class here and give it a place in METHODS.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from frozenlab.models.training.stage_settings import StageSettings
 
 if TYPE_CHECKING:
     from frozenlab.models.policy import Policy
     from frozenlab.models.training.stage_run import StageRun
-    from frozenlab.models.training.stage_settings import StageSettings
 
 
 class Method(ABC):
@@ -150,3 +156,18 @@ def title_of(name: str) -> str:
 def titled(name: str) -> str:
     """The method's line in a list: ``GRPO · reinforcement learning, the paper's method``."""
     return f"{BY_NAME[name].title} · {BY_NAME[name].label}"
+
+
+def _known(name: str) -> str:
+    if name not in BY_NAME:
+        raise ValueError(f"there is no method {name[:60]!r}; there are {', '.join(NAMES)}")
+    return name
+
+
+class TrainingSettings(StageSettings):
+    """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
+
+    method: Annotated[str, AfterValidator(_known), Field(examples=list(NAMES))] = NAMES[0]
+    learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(
+        default_factory=lambda given: BY_NAME[given.get("method", NAMES[0])].learning_rate
+    )

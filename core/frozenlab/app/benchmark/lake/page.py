@@ -18,9 +18,8 @@ from frozenlab.app.benchmark.lake import address
 from frozenlab.app.benchmark.lake.address import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Boards, Change, View, behind, follow
 from frozenlab.app.benchmark.lake.lines import Line, Metric, in_order, line_of, looks, paper_line
 from frozenlab.app.benchmark.lake.results import show_results
-from frozenlab.app.benchmark.lake.tables import row_of, team_title
+from frozenlab.app.benchmark.lake.tables import Cell, Head, Table, row_of, scoreboard, team_title
 from frozenlab.app.ui import markup, nav, refusals, theme
-from frozenlab.app.ui.components.scoreboard import Cell, Head, Table, scoreboard
 from frozenlab.app.ui.figures import size_label
 from frozenlab.app.ui.nav import TO_THE_TOP
 from frozenlab.app.views.lake import share

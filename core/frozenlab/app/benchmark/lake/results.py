@@ -12,9 +12,18 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.benchmark.lake.address import Change, View, follow
 from frozenlab.app.benchmark.lake.lines import PAPER_SUITE, Line, Metric, as_table, ranked, teams
-from frozenlab.app.benchmark.lake.tables import cells_table, changes, changes_table, in_words, lead_to, leaderboard, more_table, team_title
+from frozenlab.app.benchmark.lake.tables import (
+    cells_table,
+    changes,
+    changes_table,
+    in_words,
+    lead_to,
+    leaderboard,
+    more_table,
+    scoreboard,
+    team_title,
+)
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.components.scoreboard import scoreboard
 from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv

@@ -1,6 +1,11 @@
-"""The frame of every page: the link to the view, the sheet of shortcuts, the message of a lost connection, the buttons of figures."""
+"""The frame of every page: the link to the view, keys that press buttons and the sheet that lists them, the message of a lost connection,
+the report that a job is done, the buttons of figures.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import streamlit as st
 
@@ -11,6 +16,8 @@ _link = component(
     "link",
     '<button type="button" aria-label="Copy link to this view" title="Copy link to this view"></button><span role="status"></span>',
 )
+_keys = component(__file__, "keys", code=FOCUS)
+_notice = component(__file__, "notice", '<button type="button" hidden></button>')
 UNREACHABLE = {
     "title": "The lab's server does not answer",
     "text": "Training sessions continue without it, and nothing is lost. This page connects again by itself as soon as the server is "
@@ -85,3 +92,26 @@ def unseen_parts() -> None:
     for name, (draw, data) in _unseen.items():
         with st.container(key=name):
             draw(key=f"frame-{name}", data=data)
+
+
+def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:
+    """Let each key (a small letter) press the button with this ``key``, unless the focus is in a text input.
+
+    Shift makes no difference. A key does nothing while its button is disabled or not on the page.
+    """
+    with st.container(key=key):
+        _keys(key=f"{key}-listener", data={"keys": dict(buttons)})
+
+
+class DoneJob(TypedDict):
+    """A job that has ended."""
+
+    id: str
+    title: str
+    status: str
+
+
+def notice(ended: Sequence[DoneJob], key: str) -> None:
+    """Draw the button, and report the jobs in ``ended`` that this browser has not reported yet. The reader is asked nothing before the
+    button is pressed."""
+    _notice(key=key, data={"ended": list(ended)}, height="content", width="content")

@@ -8,8 +8,8 @@ Sets of cells are bitboards (bitboard.py). Everything an agent can do within an 
 so they are built again wherever they are needed. From them come
 
 * the exact delay of two agents under the constraints of a node, and from these, by a weighted vertex cover, a bound for the node (the WDG
-  heuristic, Li, Felner, Boyarski, Ma and Koenig 2019; bounds.py);
-* the splits (splits.py). Two agents that conflict within delays x and y have a first time step that no pair of paths in their MDDs
+  heuristic, Li, Felner, Boyarski, Ma and Koenig 2019);
+* the splits. Two agents that conflict within delays x and y have a first time step that no pair of paths in their MDDs
   reaches. There, one of them is outside its MDD. This is one split where single cells would need many: rectangles, corridors and occupied
   goals are special cases of it (mutex propagation, Zhang, Li, Surynek, Kumar and Koenig 2020). x and y are raised as far as the agents
   still conflict.

@@ -1,10 +1,11 @@
-"""A dialog that looks into a file of another person and imports what is sound."""
+"""Jobs as one file, to be given away and taken in by a dialog that shows what is sound, and the note about an imported job."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,80 @@ import streamlit as st
 from frozenlab.app.ui import markup, nav, refusals
 from frozenlab.base.errors import LabError
 from frozenlab.experiments.bundles.archive import shown
-from frozenlab.experiments.bundles.found import Found
+from frozenlab.experiments.bundles.found import Found, needs
 from frozenlab.experiments.bundles.importing import take_in
+from frozenlab.experiments.bundles.limits import MB
 from frozenlab.experiments.bundles.reading import opened
 from frozenlab.experiments.bundles.report import Bundle, in_words
+from frozenlab.experiments.bundles.writing import export, size_of
+from frozenlab.jobs.imported import imported, make_own
+from frozenlab.jobs.state import read_state
 from frozenlab.session.store import SessionStore
 
-LARGEST = 32
+LARGEST_EXPORT = 64 * MB
+"""Bytes of jobs, before they are packed, that the server makes a file of; for more there is the command line."""
+
+
+def export_button(jobs: Sequence[Found], key: str) -> None:
+    """A popover with the choice of weights and the download; for large jobs with the command that does the same."""
+    with st.popover("Export", icon=":material/archive:", **refusals.changes()):
+        st.caption(
+            "One file with everything on the pages, for *Import* on another Runs page. Your titles, tags and notes go along; "
+            "logs, keys and paths of this machine do not."
+        )
+        weights = st.toggle(
+            "With weights", key=f"{key}-weights", help="Checkpoints, which take most of the space. Without them plans cannot be made."
+        )
+        size = size_of(jobs, weights)
+        if any(read_state(job.folder).live for job in jobs):
+            st.info("It is running. Export it when it is done, or stop it.")
+        elif size > LARGEST_EXPORT:
+            names = " ".join(f"{job.kind}:{job.id}" for job in jobs)
+            st.caption(f"{in_words(size)} are more than a page makes a file of. In a terminal:")
+            st.code(f"frozenlab jobs export {names} --out bundle.zip{' --weights' if weights else ''}", language=None, wrap_lines=True)
+        else:
+            name = f"{jobs[0].id}.zip" if len(jobs) == 1 else f"{len(jobs)}-jobs.zip"
+            st.download_button(
+                f"Download, up to {in_words(size)}", partial(packed, tuple(jobs), weights), name, "application/zip",
+                on_click="ignore", key=f"{key}-download", icon=":material/download:",
+            )  # fmt: skip
+
+
+def packed(jobs: Sequence[Found], weights: bool) -> bytes:
+    """The bytes of the file."""
+    with tempfile.TemporaryDirectory(prefix="frozenlab-export-") as scratch:
+        path = Path(scratch) / "bundle.zip"
+        export(jobs, path, weights)
+        return path.read_bytes()
+
+
+def imported_note(kind: str, folder: Path) -> None:
+    """A line about an imported job, with the button that makes it one's own; nothing about a job that was made here."""
+    mark = imported(folder)
+    if mark is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        words = markup.plain(f"{mark.words[0].upper()}{mark.words[1:]}")
+        st.caption(f"{words}, and made yours." if mark.own else f"{words}. It is read-only: nothing runs in it until you make it yours.")
+        may = refusals.changes()
+        if not mark.own and st.button("Make it mine", key=f"own-{kind}", icon=":material/lock_open:", **may):
+            ask_to_own(Found(kind, folder))
+
+
+@nav.dialog("Make it yours?")
+def ask_to_own(job: Found) -> None:
+    st.write("It comes from another lab. As yours it can be resumed, forked and changed, and then it computes on this machine.")
+    if named := needs(job):
+        st.caption("  \n".join(markup.plain(f"It would use the {need.kind} {shown(need.name)}.") for need in named))
+    with st.container(horizontal=True):
+        if st.button("Make it mine", key="own-now", type="primary"):
+            make_own(job.folder)
+            st.rerun()
+        if st.button("Leave it", key="own-not"):
+            st.rerun()
+
+
+LARGEST_UPLOAD = 32
 """Megabytes of a file that a page takes; ``server.maxUploadSize`` says the same."""
 MOST_REFUSALS = 12
 SEEN, TAKEN = "import-seen", "import-taken"
@@ -29,18 +97,18 @@ SEEN, TAKEN = "import-seen", "import-taken"
 def import_button(store: SessionStore) -> None:
     may = refusals.changes("A file that Export made, here or elsewhere.")
     if st.button("Import", key="import", icon=":material/unarchive:", **may):
-        ask(store)
+        ask_for_file(store)
 
 
 @nav.dialog("Import a file", width="large")
-def ask(store: SessionStore) -> None:
+def ask_for_file(store: SessionStore) -> None:
     choose(store)
 
 
 def choose(store: SessionStore) -> None:
     """Take a file, show what is in it, and import it when asked to."""
     st.caption("A file that *Export* made here or elsewhere. First you see what is in it; nothing is imported before you say so.")
-    upload = st.file_uploader("Exported file", type=["zip"], key="import-file", max_upload_size=LARGEST)
+    upload = st.file_uploader("Exported file", type=["zip"], key="import-file", max_upload_size=LARGEST_UPLOAD)
     if upload is None:
         st.caption("For a larger file: `frozenlab jobs import FILE` in a terminal.")
     else:

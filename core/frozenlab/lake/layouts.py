@@ -1,11 +1,45 @@
-"""Layouts in which the holes are a structure: walls with doors, a maze, shelves, or all around one open field."""
+"""Layouts: where the holes of a board go, and what else lies on its ice. Light: no numba here.
 
-from typing import NamedTuple
+To add a layout, write its ``Recipe`` beside the others and add it at the end of ``LAYOUTS``: mixes of layouts are shared out in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.kernels.stream import below, mix
-from frozenlab.lake.layouts.layout import LATE, Recipe
+
+LATE = 255
+"""The turn of a cell that is no wall."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Where the holes of a board go; how many there are, the hole ratio of a config says.
+
+    A recipe gives every cell a *turn*: walls come first, in the order in which they are built, and all other cells are left over (LATE).
+    Holes are then placed in the order of the turns, by chance among equals, until there are as many as asked. Where more are asked than
+    the structure has walls, the walls thicken and the dead ends fill up, and no passage closes as long as any other cell is left.
+    """
+
+    name: str
+    """As configs have it."""
+    words: str
+    """What it looks like, for people: it follows the name in captions and help."""
+    turns: Callable[..., Any] | None
+    """``turns(size, holes, state, turns, scratch) -> state`` writes the turn of every cell of a square board into ``turns``
+    (uint8, row-major) and returns the next state of the random stream; ``scratch`` is int64, one a cell. Plain Python that numba can
+    compile (draw/layouts.py does). None: all cells are equal, and the holes are drawn by chance alone."""
+    furnish: Callable[..., Any] | None = None
+    """``furnish(exits, team, state, ice, plain) -> state`` puts one-way ice and doors on a board that has its holes and agents: it
+    writes their letters (exits.py) into ``ice`` (uint8, one a cell), only where ``plain`` is 1: no hole, no start, no goal. ``exits`` are
+    the masks that holes and the border leave. A board on which an agent can then not reach its goal is drawn again. None: plain ice."""
+
 
 # --- straight walls with doors ---------------------------------------------------------------------------------------
 
@@ -264,3 +298,49 @@ def warehouse_turns(size, holes, state, turns, scratch):
 
 
 WAREHOUSE = Recipe("warehouse", "blocks of shelves, with aisles all around", warehouse_turns)
+
+
+# --- holes anywhere, and arrows or doors on the ice --------------------------------------------------------------------
+
+ARROW_LETTERS = tuple(map(ord, ARROWS))
+FIRST_DOOR = ord(DOORS[0])
+
+
+def arrows(exits, team, state, ice, plain):
+    # three cells of ten, each with an arrow to one of the free cells beside it
+    for cell in range(len(ice)):
+        if plain[cell]:
+            state, chance = below(state, 10)
+            ways = 0
+            for direction in range(4):
+                ways += exits[cell] >> direction & 1
+            if chance < 3 and ways > 0:
+                state, way = below(state, ways)
+                for direction in range(4):
+                    if exits[cell] >> direction & 1:
+                        if way == 0:
+                            ice[cell] = ARROW_LETTERS[direction]
+                        way -= 1
+    return state
+
+
+ONE_WAY_ICE = Recipe("oneway", "anywhere, and three cells of ten are one-way ice", None, arrows)
+
+
+def doors(exits, team, state, ice, plain):
+    # a quarter of the cells, each a door of any of the agents
+    for cell in range(len(ice)):
+        if plain[cell]:
+            state, chance = below(state, 4)
+            if chance == 0:
+                state, agent = below(state, team)
+                ice[cell] = FIRST_DOOR + agent
+    return state
+
+
+LOCKED_DOORS = Recipe("doors", "anywhere, and a quarter of the cells are doors, each for one agent", None, doors)
+
+
+SCATTER = Recipe("scatter", "anywhere, by chance", None)
+"""The paper's layout, and the default."""
+LAYOUTS = (SCATTER, ROOMS, CORRIDOR, BOTTLENECK, MAZE, OPEN, WAREHOUSE, ONE_WAY_ICE, LOCKED_DOORS)
