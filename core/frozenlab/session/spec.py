@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from frozenlab.base.numbers import counted
 from frozenlab.base.schemas import Strict, not_older
+from frozenlab.engineer.controls import OnceEngineer
 from frozenlab.engineer.dialects.plain import least_budget
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.engineers.own_model import ModelEngineer
@@ -138,6 +139,8 @@ class SessionSpec(Strict):
             raise ValueError("self-assessment is taught to a lab model that trains by GRPO, and to no other")
         if self.ask_first and "person" in self.engineer.needs:
             raise ValueError('a person is first asked after stage 1: leave "ask_first" out')
+        if isinstance(own := self.engineer, OnceEngineer) and not (self.ask_first if own.after is None else own.after < self.stages):
+            raise ValueError('"once" would never be asked: "after" has to be a stage of the session (0 is the first), or "ask_first" true')
         return self
 
     @model_validator(mode="after")
