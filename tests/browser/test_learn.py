@@ -69,7 +69,7 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
     at_rest(page)
     answer(page, exercise, right=False)
     if isinstance(exercise, Prediction):
-        expect(page.get_by_text("What came.", exact=True)).to_be_visible()
+        expect(page.get_by_text("What happened.", exact=True)).to_be_visible()
         return
     expect(verdict(page, right=False)).to_be_visible()
     for number in range(1, len(exercise.hints()) + 1):

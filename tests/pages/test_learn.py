@@ -143,7 +143,7 @@ def test_the_teacher_plans_a_lesson_and_sees_who_has_solved_what_and_what_went_w
     link = app.code[0].value
     assert "class=mapf" in link and "chapters=pibt.one" in link
     assert open_page("learn", chapters="pibt.one", **{"class": "mapf"}).pills(key="learn-chapters").options == [
-        "1. Fast, and not optimal", "2. One agent",
+        "1. Fast but not optimal", "2. One agent",
     ]  # fmt: skip
 
 

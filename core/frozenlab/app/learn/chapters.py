@@ -82,7 +82,8 @@ CHAPTERS = (
         ),
         "A wait costs one step, a detour two at the least: so waiting can be best.",
         ask="Why is a detour longer by two steps at least, and never by one?",
-        hear="Colour the cells like a chessboard: each move changes the colour. So all ways between two cells are even, or all are odd.",
+        hear="Colour the cells like a chessboard: each move changes the colour. So all paths between two cells are of even length, "
+        "or all of odd length.",
     ),
     Chapter(
         "aims",
@@ -105,15 +106,16 @@ CHAPTERS = (
     Chapter(
         "spacetime",
         "Time is the third axis",
-        "How does one agent plan among others that move? A state is a cell at a step. From a cell the agent goes to a neighbouring cell "
+        "How does one agent plan among others that move? A state is a cell and a step. From a cell the agent goes to a neighbouring cell "
         "or stays, and either takes one step of time. The path of another agent reserves its cells at their steps, and nobody may swap "
         "cells with it.\n\n*Space-time A∗* searches these states, with the steps that are left from a cell as its estimate. A cell that is "
-        "free now may be taken later, so a wait is a move like any other, and a goal counts only when nobody comes through it any more.",
+        "free now may be taken later, so a wait is a move like any other, and an agent has arrived only once nobody else needs its goal "
+        "cell.",
         planners.reservations,
         planners.earliest,
-        "Among agents that move, a state is a cell at a step.",
+        "With other agents moving, a state is a cell and a step.",
         ask="Why may an agent not simply stay on its goal once it is there?",
-        hear="Another agent may have reserved that cell for later. A goal counts only when nobody comes through it any more.",
+        hear="Another agent may have reserved that cell for later. An agent has arrived only once nobody else needs its goal cell.",
         before=lambda: planners.reservations(solved=False),
     ),
     Chapter(
@@ -136,7 +138,7 @@ CHAPTERS = (
         "Why not go through everything? Because there is too much of it. With each agent the number of ways in which the team can stand "
         "grows by a factor of the number of cells, and the number of joint moves by five. To find a plan of the smallest makespan or sum "
         "of costs is *NP-hard*.\n\nA planner is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the "
-        "best. The next chapters give up one or the other, to save time.",
+        "best. Conflict-Based Search keeps both and looks at less; the planners after it give up one or both, to save time.",
         planners.sizes,
         planners.what_hard_means,
         "To find the best plan is NP-hard; to find some plan is not, where every move can be undone.",
@@ -162,7 +164,7 @@ CHAPTERS = (
     ),
     Chapter(
         "pibt",
-        "Fast, and not optimal",
+        "Fast but not optimal",
         "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most "
         "urgent one, which has been on its way the longest, takes its best. An agent that stands in the way inherits the priority and "
         "plans next; if it cannot give way, the first one tries its next best cell.\n\nThat takes only a moment for hundreds of agents. "
@@ -191,11 +193,11 @@ CHAPTERS = (
         "How much time buys how much",
         "A planner can trade cost for time. *ECBS* is Conflict-Based Search that also knows a lower bound for every node. "
         "Among all nodes that cost at most w times the smallest bound it takes the one with the fewest conflicts, and single paths may be "
-        "up to w times too long as well.\n\nIts plan costs at most w times the best. A plan that may cost a little more is often found far "
-        "sooner.",
+        "up to w times as long as the shortest ones, too.\n\nIts plan costs at most w times the best. A plan that may cost a little "
+        "more is often found far sooner.",
         planners.bounded,
         planners.bounded_says,
-        "ECBS: at most w times the best, much earlier.",
+        "ECBS: at most w times the best, often much sooner.",
         ask="The planner had w = 1.2, and its plan costs 60. What do we know of the best plan?",
         hear="It costs 50 at the least, 60 / 1.2, and 60 at the most.",
     ),
@@ -204,8 +206,8 @@ CHAPTERS = (
         "Always improving",
         "Why stop at the first plan? *Large neighbourhood search* takes any plan, lets a few agents that are in each other's way plan "
         "anew while all others keep their paths, and keeps the result if it costs no more. It does that again and again, thousands of "
-        "times in a few seconds.\n\nSuch a planner is *anytime*: whenever it is stopped, it has a plan, and the longer it ran, the better "
-        "the plan.",
+        "times in a few seconds.\n\nSuch a planner is *anytime*: whenever it is stopped, it has a plan, and a longer run never "
+        "makes it worse.",
         planners.neighbourhoods,
         planners.neighbourhoods_say,
         "LNS: an anytime planner; it improves, and proves nothing.",
@@ -215,10 +217,10 @@ CHAPTERS = (
     Chapter(
         "delays",
         "When somebody is late",
-        "A plan is a timetable, and robots are late. If one is, and the others go on by the clock, they meet. What keeps a plan safe is "
-        "not its times but its order: which agent passes each cell first.\n\nSo robots are told to enter a cell only when all that come "
-        "before them there have left it, or leave it in the same step. A delay is then passed on to those who have to wait, and nobody "
-        "meets, whoever is late.",
+        "A plan is a timetable, and robots are late. If one is late and the others go on by the clock, they may collide. What keeps a "
+        "plan safe is not its times but its order: which agent passes each cell first.\n\nSo robots are told to enter a cell only when "
+        "all that come before them there have left it, or leave it in the same step. A delay is then passed on to those who have "
+        "to wait, and nobody meets, whoever is late.",
         planners.delays,
         planners.who_waits,
         "A plan that is followed in order, not by the clock, stays safe.",

@@ -102,7 +102,7 @@ def plan(lesson: Lesson) -> None:
         (
             "Join",
             JOINING,
-            "Who has opened the address by its QR code, and written a name?",
+            "Has everyone scanned the code and entered a name?",
             "A first answer brings the name into the table.",
         ),
         *(
@@ -125,7 +125,7 @@ def plan(lesson: Lesson) -> None:
 def way_in(lesson: Lesson) -> None:
     """The address of the lesson, large enough for the last row."""
     if not lesson.class_name:
-        st.info("Name your class. Then its address stands here, as a QR code too.", icon=":material/qr_code_2:")
+        st.info("Name your class. Its address and QR code will appear here.", icon=":material/qr_code_2:")
         return
     link = address.link(lesson)
     if on_this_machine(link):

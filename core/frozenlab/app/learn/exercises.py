@@ -96,7 +96,7 @@ class Steering(OnBoard):
         with beside:
             plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
         checked = st.button("Check my plan", type="primary", key=f"{key}-check")
-        st.caption(STEP_BY_STEP)
+        st.container(key="learn-by-hand").caption(STEP_BY_STEP)
         return plan, checked
 
     def mark(self, answer: Plan) -> Mark:
@@ -137,7 +137,7 @@ class Steering(OnBoard):
         verdict = judge(board, tuple(alone))
         trouble = [] if verdict.fault is None else [f"If each goes its shortest way: {fault_sentence(verdict)}"]
         first = listed(f"agent {i} {WORDS[letters[:1] or 'W']}" for i, letters in enumerate(best))
-        return [f"Alone on the board: {far}.", *trouble, f"A best plan can begin so: {first}."]
+        return [f"Alone on the board: {far}.", *trouble, f"An optimal plan can start like this: {first}."]
 
     def afterwards(self, answer: Plan, key: str) -> None:
         """The learner's plan beside the solver's, in lockstep."""
@@ -194,7 +194,7 @@ class Prediction(Question):
     """The same in figures, as finished HTML."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What came.", table=self.table)
+        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.", table=self.table)
 
     def answer(self) -> str:
         return f"It was open. {self.came[0]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -138,7 +138,8 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
         for label, other in (("← {}", at - 1), ("{} →", at + 1)):
             if 0 <= other < len(lesson.chapters):
                 there = lesson.chapters[other]
-                st.button(label.format(there.title), key=f"learn-to-{other}", on_click=go_to, args=(there.name,))
+                kind: Literal["primary", "secondary"] = "primary" if other > at and chapter.name in address.done() else "secondary"
+                st.button(label.format(there.title), key=f"learn-to-{other}", on_click=go_to, args=(there.name,), type=kind)
             elif other >= 0:
                 st.page_link(nav.path("contest"), label="Now beat the engineer →")
             if other < at and not opened:
@@ -165,14 +166,17 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: De
     if handed_in:
         mark = exercise.mark(answer)
         marks[name] = answer, mark
-        if mark.right:
-            address.solve(name)
-        if lesson.class_name:
-            note(lesson, learner, name, mark)
+        noted = not lesson.class_name or note(lesson, learner, name, mark)
+        st.session_state["learn-scroll"] = nav.TO_THE_MARK
         if not mark.right:
             st.session_state[f"learn-tries-{name}"] = st.session_state.get(f"learn-tries-{name}", 0) + 1
+        elif name not in address.done():
+            address.solve(name)
+            if noted:
+                st.rerun()  # what is solved stands above, too
     if name in marks and marks[name][0] == answer:
-        show_mark(marks[name][1])
+        with st.container(key="learn-mark"):
+            show_mark(marks[name][1])
         if marks[name][1].right:
             exercise.afterwards(answer, f"learn-{name}")
             return
@@ -190,15 +194,17 @@ def show_hints(hints: Sequence[str], name: str) -> None:
         st.button(f"Hint {shown + 1} of {len(hints)}", key=f"{key}-next", on_click=lambda: st.session_state.update({key: shown + 1}))
 
 
-def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> None:
-    """Write the mark down for the teacher."""
+def note(lesson: Lesson, learner: str, name: str, mark: Mark) -> bool:
+    """Write the mark down for the teacher. False: it could not, and says why."""
     if not learner:
         st.warning("Write your name at the top, so that your teacher sees what you have solved.")
-        return
+        return False
     try:
         records.hand_in(lesson.class_name, learner, name, mark.right, SessionStore(), mark.fault)
     except LabError as error:
         st.warning(plain(f"This was not noted: {error}."))
+        return False
+    return True
 
 
 def own_boards(lesson: Lesson, learner: str) -> None:

@@ -88,7 +88,7 @@ def aims() -> None:
 
 def no_order() -> None:
     """The board on which every order fails, and a plan that no prioritized planning finds."""
-    st.markdown("Here **no order works**, because the agent that plans first blocks the other. Try both:")
+    st.markdown("On another board **no order works**, because the agent that plans first blocks the other. Try both:")
     first = st.segmented_control("Plans first", (0, 1), default=0, required=True, format_func="agent {}".format, key="learn-first")
     priorities(boards.NO_ORDER, (first, 1 - first), key="learn-no-order")
     if st.toggle("Show the plan that there is", key="learn-no-order-plan"):
@@ -184,7 +184,7 @@ def what_will_change() -> Prediction:
             f"{came}, and {also}. {twin}",
         ],
         markup.table(
-            "What came",
+            "What happened",
             [
                 (name, "")
                 for name in ("map", "share before", "share after", "change of valid plans in points", "95 % interval", "test boards")

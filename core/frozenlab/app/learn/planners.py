@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from math import log10, perm
 from statistics import fmean
 
 import plotly.graph_objects as go
@@ -15,7 +16,7 @@ from frozenlab.app.learn.exercises import HEIGHT, Choice
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.figures import AFTER_COLOR, GRID_COLOR, Chart, band, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, Chart, band, common_layout
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.share import encode
@@ -50,18 +51,18 @@ def reservations(solved: bool = True) -> None:
     first, second = paths_in_time()
     last = max(len(first), len(second)) - 1
     row = board.agents[0].start[0]
-    head = "".join(f"<th scope='col'>step {step}</th>" for step in range(last + 1))
+    head = "".join(f"<th scope='col'>({row}, {column})</th>" for column in range(board.width))
     lines = "".join(
-        f"<tr><th scope='row'>({row}, {column})</th>{''.join(state_cell((row, column), step, solved) for step in range(last + 1))}</tr>"
-        for column in range(board.width)
+        f"<tr><th scope='row'>step {step}</th>{''.join(state_cell((row, column), step, solved) for column in range(board.width))}</tr>"
+        for step in range(last, -1, -1)  # time goes up
     )
     st.html(
         f"<table class='fl-time'><caption class='fl-hidden'>The cells of a row over time</caption><tr><th></th>{head}</tr>{lines}</table>"
     )
     goes = ", **0** where agent 0 goes" if solved else ""
     st.caption(
-        f"The row of agent 0 over time: **1** where agent 1 has reserved the cell{goes}. To stay in a cell is to go one step to the right "
-        "in this table, which is a move like any other."
+        f"The row of agent 0 over time: **1** where agent 1 has reserved the cell{goes}. Waiting moves an agent one row up: "
+        "time passes, the cell stays."
     )
     track = (
         Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
@@ -106,11 +107,25 @@ def earliest() -> Choice:
 def sizes() -> None:
     """States and joint moves of some agents."""
     n = st.slider("Agents", 1, MOST_AGENTS, 3, key="learn-agents")
-    cells = SIDE * SIDE
-    rows = [(str(k), f"{cells**k:,}" if k < 5 else power(cells**k), f"{5**k:,}") for k in sorted({1, 2, n})]
-    head = [("agents", ""), (f"ways to stand on {SIDE}×{SIDE} cells", "if they may share cells"), ("moves in one step", "five for each")]
+    ways = {k: perm(SIDE * SIDE, k) for k in range(1, n + 1)}
+    rows = [(str(k), f"{ways[k]:,}" if k < 5 else power(ways[k]), f"{5**k:,}") for k in sorted({1, min(2, n), n})]
+    head = [("agents", ""), (f"ways to stand on {SIDE}×{SIDE} cells", ""), ("moves in one step", "at most: five for each")]
     st.html(markup.table("How big it gets", head, rows, numbers=(head[1][0], head[2][0])))
+    theme.chart(states_chart(ways), key="learn-states")
     st.caption("A solver that goes through all of that can plan for three or four agents. Those of the next chapters look at far less.")
+
+
+def states_chart(ways: dict[int, int]) -> Chart:
+    """The ways in which each number of agents can stand, on a scale that multiplies."""
+    figure = go.Figure(go.Bar(x=list(ways), y=[float(count) for count in ways.values()], marker_color=AFTER_COLOR))
+    for time, count in (("a second", 1e9), ("a year", 1e9 * 365 * 24 * 3600)):
+        figure.add_hline(count, line=dict(dash="dot", color=BEFORE_COLOR))
+        look = dict(x=0, xref="paper", xanchor="left", yanchor="bottom", showarrow=False)
+        figure.add_annotation(y=log10(count), text=f"{time}, at a billion a second", **look)
+    common_layout(figure, 260, 20)
+    figure.update_xaxes(title="agents", dtick=1, range=[0.4, MOST_AGENTS + 0.6])
+    figure.update_yaxes(title="ways to stand", type="log", range=[0, 22], dtick=4, exponentformat="power", gridcolor=GRID_COLOR)
+    return Chart(figure, f"Ways to stand by the number of agents, on a logarithmic scale: {', '.join(map(power, ways.values()))}.")
 
 
 def power(number: int) -> str:
@@ -130,9 +145,9 @@ def what_hard_means() -> Choice:
         right=1,
         reasons=[
             "On many boards one does: NP-hard speaks of the worst boards, not of each.",
-            "NP-hard is about the worst case: there is no method known whose time stays below a power of the board's size on all boards.",
-            "Any plan, or that there is none, can be found in a time that is a power of the board's size (Kornhauser, Miller and Spirakis "
-            "1984), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
+            "NP-hard is about the worst case: no method is known whose time is polynomial in the board's size on all boards.",
+            "Any plan, or that there is none, can be found in polynomial time (Kornhauser, Miller and Spirakis 1984 for one move at a "
+            "time, Yu and Rus 2015 for moves at once), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
         ],
     )
 
@@ -160,9 +175,8 @@ def let_them_plan(board: Board, planners: Mapping[str, Planner], key: str, secon
     if press.button(label, key=f"learn-plan-{key}", type="primary", icon=":material/play_arrow:"):
         st.session_state[asked] = True
     if not st.session_state.get(asked):
-        about.caption(
-            f"{listed(planners)} plan for {counted(board.num_agents, 'agent')} on this board, with {seconds:g} s each at the most."
-        )
+        plan = "plans" if len(planners) == 1 else "plan"
+        about.caption(f"{listed(planners)} {plan} for {counted(board.num_agents, 'agent')}, for {seconds:g} s at most.")
         board_player(board, [], key=f"learn-{key}-still", height=HEIGHT)
         return {}
     try:
@@ -197,7 +211,7 @@ def pibt() -> None:
 def pibt_says() -> Choice:
     last = planned(boards.TEAM_OF_40, PLANNERS["pibt"], 2.0)[-1]
     return Choice(
-        f"PIBT plans these {boards.TEAM_OF_40.num_agents} agents in a moment: sum of costs {last.cost}. What do we know?",
+        f"PIBT plans for these {boards.TEAM_OF_40.num_agents} agents in an instant: sum of costs {last.cost}. What do we know?",
         [
             f"No plan is cheaper than {last.cost}.",
             f"There is a plan, it costs {last.cost}, and perhaps there are far cheaper ones.",
@@ -240,13 +254,24 @@ def bounded() -> None:
     found = let_them_plan(boards.TEAM_OF_24, {f"w = {factor:g}": ECBS(factor) for factor in FACTORS}, "bounds", 5.0)
     if not found:
         return
-    head = [("w", "the factor"), ("sum of costs", ""), ("proven: none below", ""), ("seconds", "until it ended")]
-    rows = [
-        [name.removeprefix("w = "), str(history[-1].cost), str(history[-1].lower_bound), f"{history[-1].seconds:.3f}"]
-        for name, history in found.items()
-    ]
+    ends = {factor: history[-1] for factor, history in zip(FACTORS, found.values(), strict=True)}
+    theme.chart(bounds_chart(ends), key="learn-bounds-chart")
+    head = [("w", "the factor"), ("sum of costs", ""), ("proven: none below", ""), ("milliseconds", "until it ended")]
+    rows = [[f"{factor:g}", str(end.cost), str(end.lower_bound), f"{1000 * end.seconds:.1f}"] for factor, end in ends.items()]
     st.html(markup.table("ECBS on one board", head, rows, numbers=tuple(name for name, _ in head)))
-    st.caption("The larger the factor, the earlier it ends, and the dearer its plan may be. With w = 1 it is Conflict-Based Search.")
+    st.caption("The larger the factor, the more its plan may cost, and the sooner it usually ends. With w = 1 it is Conflict-Based Search.")
+
+
+def bounds_chart(ends: Mapping[float, Found]) -> Chart:
+    """What each plan costs and what is proven: the best plan costs something between the two."""
+    costs, least = [end.cost for end in ends.values()], [end.lower_bound for end in ends.values()]
+    figure = go.Figure([band(list(ends), least, [cost or 0 for cost in costs])])
+    for name, values, color in (("sum of costs", costs, AFTER_COLOR), ("proven: no plan costs less", least, CHECK_COLOR)):
+        figure.add_scatter(x=list(ends), y=values, name=name, mode="lines+markers", line=dict(color=color))
+    common_layout(figure, 260)
+    figure.update_xaxes(title="w", gridcolor=GRID_COLOR)
+    figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR)
+    return Chart(figure, f"Costs by the factor: {listed(f'{factor:g}: {end.cost}' for factor, end in ends.items())}.")
 
 
 def bounded_says() -> Choice:
@@ -255,7 +280,7 @@ def bounded_says() -> Choice:
         ["It costs 200, as 240 is 1.2 times that.", "It costs 210 to 240.", "It costs 240."],
         right=1,
         reasons=[
-            "1.2 is the most that ECBS allows itself, not what it makes: and no plan costs less than 210.",
+            "1.2 is only the limit; the plan may be much closer to the best. And nothing costs less than 210.",
             "A plan of 240 is there, so the best one costs no more, and none costs less than 210. The promise, 1.2 times the best, "
             "is kept.",
             "It may, but a plan of 210 is not excluded.",
@@ -282,7 +307,7 @@ def neighbourhoods_say() -> Choice:
         right=1,
         reasons=[
             "LNS has no way to know: it tries some groups of agents, never all.",
-            "It keeps what is not dearer and never proves anything. If its cost equals a lower bound, then it is the best.",
+            "It keeps any plan that costs no more, and proves nothing. If its cost equals a lower bound, then it is the best.",
             "It has tried many such groups, but by chance and not all of them.",
         ],
     )
@@ -295,7 +320,7 @@ def delays() -> None:
     """A plan in which one agent is late, by the clock and in order."""
     board = boards.DELAYED
     paths = best_paths(board)
-    late = st.slider("Agent 0 is late by, steps", 0, 4, 1, key="learn-late")
+    late = st.slider("Agent 0 is late by, steps", 0, 4, 2, key="learn-late")
     tries = (("by the clock", by_the_clock(paths, 0, 0, late)), ("in order", in_order(paths, 0, 0, late)))
     board_player(
         board, [Track(name, held, judge_paths(board, held)) for name, held in tries], key="learn-delays", height=HEIGHT, autoplay=True
@@ -323,8 +348,8 @@ def who_waits() -> Choice:
         ["They collide.", f"All arrive after {ordered} steps instead of {planned}.", "The plan has to be made anew."],
         right=1,
         reasons=[
-            "By the clock they would. In order, an agent enters a cell only when those before it have left.",
-            "The second agent at a cell waits until the first has left it. A delay is passed on, and nobody meets.",
+            "By the clock they would. In order, an agent enters a cell only when those before it have left it or leave it now.",
+            "The second agent at a cell waits until the first leaves it. A delay is passed on, and nobody meets.",
             "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
         ],
     )
@@ -346,7 +371,11 @@ def shift() -> None:
     paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in done.cells.T.tolist())
     shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
     board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
-    st.caption(f"In these {WATCHED} steps they reached {counted(int(done.reached.sum()), 'goal')}. Squares: where each ends.")
+    reached = int(done.reached.sum())
+    st.caption(
+        f"In these {WATCHED} steps they reached {counted(reached, 'goal')}, {reached / WATCHED:.1f} in a step: "
+        "the first goals take a while. Squares: where each ends."
+    )
 
 
 def in_warehouse(k: int, seed: int) -> Board:
@@ -380,12 +409,13 @@ def more_robots() -> Choice:
     rates = throughputs()
     few, many = fmean(rates[20]), fmean(rates[40])
     return Choice(
-        f"20 robots reach {few:.1f} goals in a step. How many do 40 reach in the same aisles?",
+        f"20 robots reach {few:.1f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do 40 reach in the same "
+        "aisles?",
         ["About twice as many.", "About as many.", "Less than half."],
         right=1,
         reasons=[
             f"They would if nobody were in the way. Measured: {many:.1f}.",
-            f"Measured: {many:.1f}, the mean over {SHIFTS} shifts of {STEPS} steps. The aisles are one robot wide: where two meet head-on, "
+            f"Measured: {many:.1f}, the mean over as many shifts. The aisles are one robot wide: where two meet head-on, "
             "one has to back out, and what more robots could gain is lost again.",
             f"It does not get that bad. Measured: {many:.1f}.",
         ],

@@ -122,7 +122,9 @@ def dots(
 def band(x: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> go.Scatter:
     """The area between two lines."""
     around, ends = [*x, *reversed(x)], [*highs, *reversed(lows)]
-    return go.Scatter(x=around, y=ends, fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip")
+    return go.Scatter(
+        x=around, y=ends, fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip", showlegend=False
+    )
 
 
 def outcome_look(name: str, outcome: Outcome) -> dict[str, Any]:

@@ -74,7 +74,9 @@ QR_SIDE = 12.5
 """Of the picture, in rem."""
 DIALOG = "_dialog"
 """Session-state entry: a dialog is open."""
-INLINE = (TO_THE_TOP, TO_THE_PICTURE)
+TO_THE_MARK = """document.querySelector('.st-key-learn-mark')?.scrollIntoView({ block: "nearest" })"""
+"""The same for what the judge says of an answer, which a phone would show below its screen."""
+INLINE = (TO_THE_TOP, TO_THE_PICTURE, TO_THE_MARK)
 """All scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
 
 

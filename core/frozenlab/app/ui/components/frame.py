@@ -99,8 +99,8 @@ def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:
 
     Shift makes no difference. A key does nothing while its button is disabled or not on the page.
     """
-    with st.container(key=key):
-        _keys(key=f"{key}-listener", data={"keys": dict(buttons)})
+    with st.container(key=f"keyboard-{key}"):
+        _keys(key=key, data={"keys": dict(buttons)})
 
 
 class DoneJob(TypedDict):

@@ -63,9 +63,9 @@ class Steer {
     return Math.round(this.player.time);
   }
 
-  choose(i) {
+  choose(i, time = this.plan[i].length) {
     this.chosen = i;
-    this.draw(this.plan[i].length);
+    this.draw(time);
   }
 
   // The chosen agent's letters up to now; it waits where its path has ended.
@@ -139,7 +139,7 @@ class Steer {
     const here = this.lake.walk(this.plan).map((path) => cellAt(path, this.time));
     if (!sameCell(here[this.chosen], cell)) {
       const on = here.findIndex((place) => sameCell(place, cell));
-      if (on >= 0) this.chosen = on;
+      if (on >= 0) this.choose(on, Math.min(this.time, this.plan[on].length)); // not after the waits that others need to end
       else this.goTo(cell);
     }
     this.follow(this.soFar(), false);

@@ -102,7 +102,7 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
 def fault_sentence(verdict: Verdict) -> str:
     """The verdict as one plain sentence."""
     if verdict.valid:
-        figures = f"All on goal after {counted(verdict.makespan or 0, 'step')}, sum of costs {verdict.sum_of_costs}."
+        figures = f"All on goal after {counted(verdict.makespan or 0, 'step')}, sum of costs {verdict.sum_of_costs:,}."
         return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
     who = names(verdict.agents)
     if verdict.outcome == "missing_agent" and not verdict.agents:
