@@ -1,4 +1,4 @@
-"""The scenes of a talk, made of a session's records: what failed, what it trained on, what it read and wrote, and what came of it."""
+"""The scenes of a talk, made of a session's records: what failed, what it trained on, what it read and wrote, and what happened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import MANY, Interval, board_by_board, counted, paired_change, share, signed, typeset
+from frozenlab.base.numbers import Interval, board_by_board, counted, listed, paired_change, share, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
@@ -35,7 +35,7 @@ Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
-CLAIMS_SHOWN, KNOBS_SHOWN, FAULTS_SHOWN = 2, 6, 3
+CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
 """What can be read from the last row of a room."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
@@ -121,7 +121,7 @@ def opening(story: Story) -> Scene:
     engineer = who_is(session.spec.engineer.kind)
     scene = {
         "heading": QUESTION,
-        "note": f"{story.view.idea} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
+        "note": f"{story.view.told} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
         "chooses what it trains on next.",
         "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Can it choose for "
         "itself what it should practise?",
@@ -159,9 +159,9 @@ def tries(story: Story) -> Scene | None:
         "heading": "It tries, and what works becomes likelier",
         "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
         "good": good,
-        "note": f"{counted(n, 'plan')} that it sampled for one training board in step {group['training_step'].iloc[0]}; "
-        f"{good.count(True)} of them {'are' if good.count(True) > 1 else 'is'} valid. {method.title} makes a plan likelier if it "
-        "earns more than the others.",
+        "note": f"In training step {group['training_step'].iloc[0]} it wrote {counted(n, 'plan')} for one board. {good.count(True)} "
+        f"{'are' if good.count(True) > 1 else 'is'} valid. {method.title} makes a plan likelier if it earns more than the average of "
+        "its group.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
     }
@@ -177,10 +177,15 @@ def first_stage(story: Story) -> Scene:
         **learning(moment.session, end),
         "kind": "curve",
         "heading": "It learns on boards that were chosen for it",
-        "note": f"{config_in_words(config)} Line: valid plans while it trains, a running mean over five steps. "
-        f"Points: {moment.session.results_from}, with 95 % intervals.",
+        "note": f"{config_in_words(config)} Line: valid plans during training (mean of five steps). "
+        f"Points: {held_out(moment.session)}, with 95 % intervals.",
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
     }
+
+
+def held_out(session: Session) -> str:
+    """The boards behind the results, as a talk calls them."""
+    return session.results_from.replace(", which", " that")
 
 
 def learning(session: Session, end: int | None = None) -> dict[str, Any]:
@@ -236,21 +241,22 @@ def what_failed(story: Story) -> Scene | None:
         return None
     by_cell = {cell: rows[rows["config_cell"] == cell]["valid"] for cell in in_order(rows["config_cell"].unique())}
     failed = {cell: int((~valid).sum()) for cell, valid in by_cell.items()}
-    worst = max(failed, key=lambda cell: failed[cell] / len(by_cell[cell]))
+    rates = {cell: failed[cell] / len(valid) for cell, valid in by_cell.items()}
+    worst = [cell for cell, rate in rates.items() if rate == max(rates.values())]
     return {
         "kind": "bars",
         "heading": f"{n} of {total} boards still fail",
         "rows": [
             {
                 "name": cell_label(cell),
-                "part": failed[cell] / len(valid),
+                "part": rates[cell],
                 "label": f"{failed[cell]} of {len(valid)}",
-                "worst": cell == worst,
+                "worst": cell in worst,
             }
             for cell, valid in by_cell.items()
         ],
         "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. The engineer reads these results.",
-        "say": f"It fails most often on {cell_label(worst)}. Is that where it should practise?",
+        "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
     }
 
 
@@ -267,7 +273,7 @@ def what_it_read(story: Story) -> Scene | None:
     engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
     lit = "; its answer cites this one" if line.id in cited else ""
     family = family_of(moment.session.spec.initial_config.family)
-    faults = [fault for fault in line.numbers if fault in family.faults][:FAULTS_SHOWN]
+    faults = [fault for fault in line.numbers if fault in family.faults]
     n = line.numbers.get("n", 0.0)  # a worked case has none
     named = {"valid": "valid plan"} | {fault: family.outcomes[fault].label for fault in faults}
     return {
@@ -279,7 +285,7 @@ def what_it_read(story: Story) -> Scene | None:
             for name, label in named.items()
             if n and name in line.numbers
         ],
-        "note": f"One of the {len(every)} lines that it reads{lit}.",
+        "note": f"One of the {len(every)} lines that it reads, rounded{lit}.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
     }
 
@@ -294,24 +300,26 @@ def what_it_wrote(story: Story) -> Scene:
     moved, after = moves(record), record.config_after.cells
     favoured = sorted(after, key=lambda cell: -(after[cell].share - record.config_before.cells[cell].share))
     boards = drawn_in(moment.session, moment.stage + 1, favoured)
+    claims = sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
+    spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
+    words = "in plain words" if record.engineer == "policy" and moment.session.spec.language is None else "in its own words"
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary,
-        "claims": [
-            typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
-            for claim in sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
-        ],
+        "claims": [typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in claims],
         "knobs": [
             {
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
-                "before": row.before, "after": row.after,
+                "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
             }
-            for row in sorted(sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, -(row.after or 0)))
+            for row in sorted(
+                sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, place.index(row.cell))
+            )
         ],
         "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in boards],
-        "note": f"Its own words; {who_is(record.engineer)} {what_changed(record)}.",
-        "say": "First its words, then the knobs move, then new boards fall out of them: this is what it trains on now.",
+        "note": f"The answer of {who_is(record.engineer)}, {words}. It {what_changed(record)}.",
+        "say": "A knob moves when its sentence ends. Then new boards fall out of them: this is what it trains on now.",
     }  # fmt: skip
 
 
@@ -325,7 +333,7 @@ def solved(story: Story) -> Scene | None:
         "kind": "boards",
         "heading": "The same board, after training",
         "boards": [story.view.plain([Shown(before, "before training"), Shown(after, f"after {stages} stages")])],
-        "note": "Both plans are as they were recorded; the exact solver says what is optimal.",
+        "note": "Both plans as recorded. An exact solver says what is optimal.",
         "say": "The board of the beginning. Left before training, right after it.",
     }
 
@@ -335,12 +343,12 @@ def whole_curve(story: Story) -> Scene:
     session, twin, gain = story.session, story.twin, story.gain
     was, now = map(overall, ends_of(session))
     scene = learning(session) | {"kind": "curve", "marks": changes_of(session)}
-    held_out = f"Points: {session.results_from}, with 95 % intervals."
+    points = f"Points: {held_out(session)}, with 95 % intervals."
     if twin is None or gain is None:
         return scene | {
             "heading": "It goes on, with a new config after each stage",
             "answer": f"{was.percent} of the boards before, {now.percent} after {counted(session.spec.stages, 'stage')}.",
-            "note": f"Dashed: the engineer changed the config. {held_out}",
+            "note": f"Dashed: the engineer changed the config. {points}",
             "say": "Each dashed line is a change of what it trains on. Would it have got as far without? This session alone cannot say.",
         }
     return scene | {
@@ -348,8 +356,8 @@ def whole_curve(story: Story) -> Scene:
         "twin": twin.id,
         "other": learning(twin)["checks"],
         "answer": f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: {gain.points}.",
-        "note": f"Grey: a twin that kept its first config, with the same seed and as many steps. Dashed: a new config. {held_out} "
-        f"Difference on the same {gain.n} boards.",
+        "note": f"One pair of sessions with one seed: the interval is over the {gain.n} boards, not over training runs. "
+        f"Grey: a twin that kept its first config. Dashed: a new config. {points}",
         "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
     }
 
@@ -366,12 +374,12 @@ def twin_of(session: Session) -> Session | None:
     if session.spec.engineer.kind == KEPT:
         return None
     own = session.spec.but("title", "engineer")
-    for listed in SessionStore().listed():
-        about = listed.glance.about
+    for row in SessionStore().listed():
+        about = row.glance.about
         if about is None or (about.engineer, about.seed, about.stages) != (KEPT, session.spec.seed, session.spec.stages):
             continue
         with suppress(LabError):
-            other = SessionStore().open(listed.folder.name)
+            other = SessionStore().open(row.folder.name)
             if other.spec.but("title", "engineer") == own and other.results(session.spec.stages - 1) is not None:
                 return other
     return None
@@ -387,15 +395,20 @@ def verdict(gain: Interval) -> str:
 
 
 def closing(story: Story) -> Scene:
-    """The answer to the question of the first scene, in a sentence, and a board to play."""
-    numbers = two_numbers(story.session)
-    failed, (can, how) = failing(story), where_it_can(story.session)
-    answer = f"{can} {answer_of(story)}".strip()
+    """The answer to the question of the first scene: in a sentence, in what was won over not designing, and a board to play."""
+    numbers, failed, gain, won = two_numbers(story.session), failing(story), story.gain, where_it_can(story.session)
+    answer = f"{'' if won is None else 'Yes, for models that had forgotten a skill. '}{answer_of(story)}"
+    compared = {"This pair of sessions: with the redesign, against the same without.": gain}
+    if won is not None:
+        compared[f"{won.n} models that had forgotten a skill: boards that it chose, against equal shares."] = won
+    figures = [{"value": of.signed, "bounds": of.bounds, "clear": of.clear, "what": what} for what, of in compared.items() if of]
+    ends = f"{numbers['before']} → {numbers['after']} {numbers['what']}. " if figures else ""
     return numbers | {
         "heading": QUESTION,
         "answer": answer,
+        "figures": figures,
         "plays": {} if failed is None else story.view.address_of(failed.row),
-        "note": f"{numbers['note']} {how or board_by_board(*ends_of(story.session)).sentence}",
+        "note": f"{ends}{numbers['note']}{'' if figures else f' {board_by_board(*ends_of(story.session)).sentence}'}",
         "say": answer,
     }
 
@@ -408,7 +421,7 @@ def two_numbers(session: Session) -> Scene:
         "before": was.percent,
         "after": now.percent,
         "what": f"of the boards solved, before and after {counted(session.spec.stages, 'stage')} of training",
-        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}.",
+        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {held_out(session)}.",
     }
 
 
@@ -421,17 +434,16 @@ def answer_of(story: Story) -> str:
             return "It designed, and solves no more than before."
         return "It designed, and it learned. One session cannot say why."
     if not gain.clear:
-        return f"This pair of sessions cannot tell: {gain.points}."
-    return f"In this pair of sessions it {'can' if gain.value > 0 else 'cannot'}: {gain.points}."
+        return "From this one pair of sessions we cannot tell."
+    return f"In this one pair of sessions it {'can' if gain.value > 0 else 'cannot'}."
 
 
-def where_it_can(session: Session) -> tuple[str, str]:
-    """What the lab model's engineer won by GRPO on models that had lost something, in the study that ships, and how; empty for others."""
+def where_it_can(session: Session) -> Interval | None:
+    """What the lab model's engineer won by GRPO on models that had lost something, in the study that ships; None for others."""
     if session.spec.language is not None or session.spec.engineer.kind != "policy":
-        return "", ""
+        return None
     won = shipped("valid")[COLUMNS["ladder-grpo"]]["taught"]
-    how = f"{signed(won.mean, MANY)}: over equal shares, on {won.n} models that had lost two skills (Studies, the ladder by GRPO)."
-    return f"Yes, where skills were lost: {won.change}.", how
+    return Interval(won.mean, won.low, won.high, won.n, "student")
 
 
 def live_scene(session: Session) -> Scene:
@@ -512,7 +524,7 @@ def config_in_words(config: Config) -> str:
     shares = {cell_label(name): share(config.cells[name].share) for name in in_order(config.cells)}
     if len(shares) > 1 and len(set(shares.values())) == 1:
         first, *_, last = shares
-        return f"{first[0].upper()}{first[1:]} to {last}, equally often."
+        return f"All {cells_noun(config.cells)}s from {first} to {last}, equally often."
     words = ", ".join(f"{name}: {share}" for name, share in shares.items())
     return f"{words[0].upper()}{words[1:]} of the boards."
 

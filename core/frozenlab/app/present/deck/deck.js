@@ -11,7 +11,7 @@ const NOTES = "#notes"; // the address of the speaker's window ends with it
 function made(tag, className, text, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
+  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%"); // no line begins with the sign
   return parent ? parent.appendChild(element) : element;
 }
 
@@ -253,7 +253,8 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  numbers({ answer, before, after, what, qr, address }, body) {
+  // figures: what was won in each comparison; without any, the two numbers are large.
+  numbers({ answer, figures = [], before, after, what, qr, address }, body) {
     if (answer) made("p", "answer", answer, body);
     if (qr) {
       const code = made("div", "code", undefined, body);
@@ -261,7 +262,14 @@ class Deck {
       code.firstChild.alt = `QR code of ${address}`;
       made("span", "", "Play this board", code);
     }
-    if (!before) return;
+    const list = figures.length ? made("div", "figures", undefined, body) : null;
+    for (const figure of figures) {
+      const place = made("div", "", undefined, list);
+      made("b", figure.clear ? "clear" : "", figure.value, place);
+      made("span", "", ` points (${figure.bounds})`, place);
+      made("p", "", figure.what, place);
+    }
+    if (!before || list) return;
     made("b", "", before, body);
     made("b", "", after, body);
     made("p", "", what, body);
@@ -298,7 +306,11 @@ class Deck {
   }
 
   words({ text }, body) {
-    body.textContent = text;
+    let list;
+    for (const line of text.split("\n")) {
+      if (line.startsWith("- ")) made("li", "", line.slice(2), list ??= made("ul", "", undefined, body));
+      else list = void made("p", "", line, body);
+    }
   }
 
   // A session that trains: its newest plan and its curve, which follow it.
@@ -350,17 +362,23 @@ class Deck {
     const spoken = (found) => found.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
     const svg = drawn("svg", { role: "img", "aria-label": spoken(checks) + (other.length ? `; its twin ${spoken(other)}` : "") }, body);
     const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
-    const size = parseFloat(getComputedStyle(svg).fontSize), [left, low, right] = [3.2 * size, 1.8 * size, 2 * size];
+    const size = parseFloat(getComputedStyle(svg).fontSize), named = other.length && wide > 30 * size; // narrow screens have no room for names
+    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (named ? 6.8 : checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
     svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const least = Math.floor(10 * Math.min(...[...checks, ...other].map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
-    const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => size + ((high - size - low) * (1 - rate)) / (1 - least);
+    const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (1 - rate)) / (1 - least);
     for (let rate = least; rate < 1.001; rate += 0.1) {
-      drawn("line", { class: "grid", x1: left, x2: wide - right, y1: y(rate), y2: y(rate) }, svg);
-      drawn("text", { class: "tick", x: left - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, `${Math.round(100 * rate)} %`);
+      drawn("line", { class: "grid", x1: axis, x2: wide - right, y1: y(rate), y2: y(rate) }, svg);
+      drawn("text", { class: "tick", x: axis - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, `${Math.round(100 * rate)} %`);
     }
+    drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${Math.round(100 * least)} %)` : ""}`);
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
-    for (const at of marks) drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: size, y2: high - low }, svg);
+    for (const at of marks) drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: high - low }, svg);
     drawn("polyline", { class: "steps", pathLength: 1, points: steps.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
+    // The last numbers stand at the right, clear of each other: [the session's, its twin's].
+    const ends = [checks, other].map((found) => found.find(({ at }) => at === total)).map((end) => end && y(end.rate));
+    const high95 = named ? 2.3 * size : 1.15 * size, apart = ends.includes(undefined) ? 0 : Math.max(0, high95 - Math.abs(ends[0] - ends[1])) / 2;
+    const ending = (own) => ends[own ? 0 : 1] + (own === ends[0] <= ends[1] ? -apart : apart);
     const dots = (found, look, shift) => {
       for (const { at, rate, low: least95, high: most95, label } of found) {
         const group = drawn("g", { class: look, style: `--at: ${at / Math.max(total, 1)}` }, svg);
@@ -368,7 +386,12 @@ class Deck {
         drawn("line", { class: "range", x1: place, x2: place, y1: y(least95), y2: y(most95) }, group);
         drawn("circle", { class: "check", cx: place, cy: y(rate), r: size / 3 }, group);
         const below = other.length && at && look === "own"; // the twin's number stands above, at the other side of a mark
-        const anchor = at === total || look === "twin" ? "end" : below ? "start" : "middle";
+        if (at === total) {
+          const end = [label, named && (look === "own" ? "redesigned" : "config kept")].filter(Boolean);
+          for (const [i, words] of end.entries()) drawn("text", { x: wide - right + size, y: ending(look === "own") + (1.1 * i + (named ? -0.2 : 0.35)) * size }, group, words);
+          continue;
+        }
+        const anchor = look === "twin" ? "end" : below ? "start" : "middle";
         drawn("text", { x: place, y: below ? y(least95) + size : y(most95) - size / 3, "text-anchor": anchor }, group, label);
       }
     };
@@ -379,6 +402,7 @@ class Deck {
 
   writing({ summary, claims, knobs, boards }, body) {
     const words = made("blockquote", "", undefined, body);
+    const ends = []; // of the lines
     let turn = 0;
     for (const [n, text] of [summary, ...claims].entries()) {
       const line = made("p", n ? "" : "summary", undefined, words);
@@ -386,17 +410,18 @@ class Deck {
         const span = made("span", "word", `${word} `, line);
         this.later(WORD * ++turn, () => span.classList.add("said"));
       }
+      ends.push(turn);
     }
     const list = made("dl", "knobs", undefined, body);
     const percent = (value) => `${Math.round(100 * value)} %`;
-    for (const { cell, knob, before, after } of knobs) {
+    for (const { cell, knob, before, after, line } of knobs) {
       made("dt", "", `${cell}, ${knob}`, list);
       const track = made("dd", "track", undefined, list);
       const bar = made("i", "", undefined, track);
       made("b", "", undefined, track).style.left = `${100 * before}%`;
       const value = made("dd", "", percent(before), list);
       bar.style.width = `${100 * before}%`;
-      this.later(WORD * turn + 400, () => {
+      this.later(WORD * ends[line] + 400, () => {
         bar.style.width = `${100 * after}%`;
         value.textContent = `${percent(before)} → ${percent(after)}`;
       });
