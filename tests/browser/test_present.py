@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from frozenlab.app.present.deck import html_file, talk
-from frozenlab.app.present.scenes import USUAL, Preparation, kept_scenes, prepare, prepared
+from frozenlab.app.present.scenes import NAMES, USUAL, Preparation, kept_scenes, prepare, prepared
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
 from tests.browser.axe import check_axe
@@ -141,16 +141,23 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     expect_kept(names)
     strip.get_by_role("button", name="Add words of your own").click()
     strip.get_by_label("Heading of your scene").fill("Questions?")
-    expect_kept([*names, "own-1"])
-    soon(page, lambda: prepared(store.open("mine"), store).own["own-1"].heading == "Questions?")
+    strip.get_by_label("Text of your scene").fill("Ask:\n- us\n- the model")
+    expect_kept([*names[:-1], "own-1", "closing"])
+    soon(page, lambda: prepared(store.open("mine"), store).own["own-1"].text.endswith("model"))
     page.get_by_role("button", name="Present", exact=True).click()
     expect(page.locator(".count")).to_have_text(f"1 / {len(names) + 1}")
     page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
     expect(page.locator(".deck h1").first).to_have_text("Questions?")
+    expect(page.locator(".scene li")).to_have_text(["us", "the model"])
     page.keyboard.press("Escape")
     expect(cards.first).to_contain_text("The question")
     strip.get_by_role("button", name="2 minutes").click()
     soon(page, lambda: prepared(store.open("mine"), store).minutes == 2)
+    page.get_by_role("button", name="Back to the standard talk").click()
+    expect(cards).to_have_count(len(NAMES))
+    expect(cards.nth(2).get_by_role("checkbox")).to_be_checked()
+    assert prepared(store.open("mine"), store) == Preparation()
 
 
 @pytest.mark.slow

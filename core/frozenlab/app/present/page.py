@@ -41,7 +41,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.store import OFFERED
 from frozenlab.tasks.families import cell_label
 
-LEAD = "A story in scenes, one per screen: a board that fails, what the model read and wrote, and what came of it."
+LEAD = "A story in scenes, one per screen: a board that fails, what the model read and wrote, and what happened."
 PLAYS = "play"
 """The entry of the address that opens the deck, and says how."""
 CUTS = {
@@ -52,6 +52,8 @@ CUTS = {
 """Ready-made choices of scenes, by the minutes that they take."""
 MOST_BOARDS = 100
 ERROR = "talk_error"
+AGAIN = "talk_again"
+"""How often the standard talk was taken again: a new film strip shows it."""
 
 
 def page() -> None:
@@ -107,7 +109,7 @@ def actions(session: Session, data: dict[str, Any]) -> None:
         st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": session.address})
     st.caption(
         "→ or space goes on, ← goes back, **P** plays by itself, **F** fills the screen, **N** opens your notes in a second window, "
-        "**D** turns light and dark, **Escape** leaves."
+        "**D** turns light and dark, **B** blackens the screen, a digit leads to that scene, **?** shows all keys, **Escape** leaves."
     )
     shortcuts({"p": "present-go"}, key="present-keys")
 
@@ -159,9 +161,13 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
     if allowed["disabled"]:
         st.caption(allowed["help"])
     refusals.show_reason(ERROR)
+    st.caption("What you change is kept for this session, for everybody who shows it.")
+    if preparation != Preparation():
+        icon = ":material/restart_alt:"
+        st.button("Back to the standard talk", icon=icon, key="present-standard", on_click=standard, args=(session,), **allowed)
     about(session, preparation, fixed=allowed["disabled"])
     twin(session, next((scene["twin"] for scene in scenes if "twin" in scene), None))
-    key = f"present-strip-{session.address}"
+    key = f"present-strip-{session.address}-{st.session_state.get(AGAIN, 0)}"
 
     def take() -> None:
         decided = st.session_state[key].prepared
@@ -228,6 +234,14 @@ def twin(session: Session, name: str | None) -> None:
         )
         if st.button("Run the twin", key="present-twin", icon=":material/call_split:", **refusals.changes()):
             sessions.start([session.spec.changed(engineer=KEPT, title=f"{session.spec.title or session.id}, config kept"[:120])])
+
+
+def standard(session: Session) -> None:
+    """Takes the standard talk again; for callbacks."""
+    keep(session, Preparation().model_dump())
+    for what in ("title", "stage", "board"):
+        st.session_state.pop(f"present-{what}-{session.address}", None)
+    st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
 
 
 def keep(session: Session, changes: dict[str, Any]) -> None:

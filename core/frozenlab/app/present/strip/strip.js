@@ -150,12 +150,12 @@ class Strip {
       const name = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `own-${number}`).find((one) => !taken.has(one));
       if (!name) return;
       const card = this.card({ name, title: "Your own scene", kind: "words", seconds: 12, heading: "", text: "", note: "", say: "" }, true, "");
-      this.cards.push(card);
-      this.list.append(card.element);
+      const closing = this.cards.findIndex(({ scene }) => scene.name === "closing");
+      this.cards.splice(closing < 0 ? this.cards.length : closing, 0, card);
+      this.arrange();
       this.fit();
       card.picture.snap(card.scene);
       card.find(".own .heading").focus();
-      this.tell(true);
     };
     for (const button of bar.children) button.disabled = this.data.fixed;
     made("output", "", "", bar);
