@@ -121,7 +121,7 @@ def opening(story: Story) -> Scene:
     engineer = who_is(session.spec.engineer.kind)
     scene = {
         "heading": QUESTION,
-        "note": f"{story.view.told} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
+        "note": f"{story.view.idea} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
         "chooses what it trains on next.",
         "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Can it choose for "
         "itself what it should practise?",

@@ -59,11 +59,6 @@ class View:
         """What the model learns, in a sentence for readers who are new to it."""
         return self.family.aim
 
-    @property
-    def told(self) -> str:
-        """The same in the first scene of a talk."""
-        return self.idea
-
     def rules(self) -> None:
         """The part of the Help page about these tasks: what a good answer is, and what can be wrong with one."""
         st.header(f"The rules of {self.family.name}", anchor=f"rules-{self.family.name}")

@@ -56,8 +56,7 @@ class LakeView(View):
     """Boards drawn, plans played."""
 
     player = Player(player.CODE, player.HTML, drawing.STYLE)
-    idea = "A language model leads several agents over a frozen lake, all at once: past the holes, each to its goal, and no two may meet."
-    told = "A language model plans for several agents on a frozen lake. Each must reach its goal, avoid the holes, and never meet another."
+    idea = "A language model plans for several agents on a frozen lake. Each must reach its goal, avoid the holes, and never meet another."
 
     def rules(self) -> None:
         st.header("The rules of a board", anchor="rules")
