@@ -26,7 +26,6 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.countdown.drawing import CountdownConfig
 from frozenlab.tasks.families import AnyConfig, family_of
 from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
-from tests.builders import short_spec
 from tests.engineer.builders import MIXED, asked, context_of, lines_of, one_cell
 
 LAKE = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_ratio=0.3)
@@ -110,14 +109,6 @@ def test_an_engineer_that_is_asked_once_keeps_its_config(after: int | None) -> N
     for stage in (1, 2):
         later = asked(engineer, seen(0.1, 0.5, 0.9).model_copy(update={"stage": stage}), record.config_after)
         assert later.config_after == record.config_after and not later.changes
-
-
-@pytest.mark.parametrize("after", [None, 2])
-def test_an_engineer_that_would_never_be_asked_is_refused(after: int | None) -> None:
-    engineer = OnceEngineer(of="learnability", after=after)
-    with pytest.raises(ValueError, match="would never be asked"):
-        short_spec(engineer, stages=2)
-    assert short_spec(engineer, stages=3, ask_first=True).engineer == engineer
 
 
 @given(st.lists(st.sampled_from([3, 4, 5, 6, 7, 8]), min_size=1, max_size=6, unique=True), st.integers(0, 2**31 - 1))

@@ -127,6 +127,9 @@ def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_train
     assert "before stage 1" in whole.context(0).sections["history"][0].text
     with pytest.raises(ValueError, match="a person is first asked after stage 1"):
         short_spec("human", ask_first=True)
+    for after in (None, 2):
+        with pytest.raises(ValueError, match="would never be asked"):
+            short_spec({"kind": "once", "of": "rules", "after": after})
 
 
 def test_the_base_engineer_is_not_the_model_that_is_trained(whole: Session) -> None:
