@@ -19,6 +19,7 @@ class Desk {
     this.player = new Player(this.find(".plan"));
     this.says = this.player.box.getAttribute("aria-label");
     this.steer = new Steer(this.find(".steer"), this.player);
+    this.steer.saysFirst = true; // its list of conflicts is far from what it says
     this.editor = new Editor(this.find(".editor"), this.player);
     this.steer.send = (plan) => this.send("plan", plan);
     this.editor.send = (edit) => this.send("edit", edit);
@@ -32,7 +33,12 @@ class Desk {
       this.take(data.mode);
     }
     const buttons = [...this.find(".switch").children];
-    for (const button of buttons) button.onclick = () => this.turnTo(button.value);
+    for (const button of buttons) {
+      button.onclick = () => {
+        this.turnTo(button.value);
+        if (button.value === "plan") this.player.box.focus({ preventScroll: true }); // its arrow keys are the agent's
+      };
+    }
     this.find(".switch").onkeydown = (event) => {
       const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!by) return;

@@ -176,7 +176,7 @@ class Player {
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
     this.done = this.says = this.captions = null;
-    this.find(".ghost").hidden = !ghost;
+    this.find(".ghost").hidden = !this.views.some(({ ghosted }) => ghosted);
     this.find(".marks").replaceChildren(...this.views.flatMap(({ track, faults }) => (steps ? faults : []).map(({ time, words }) => {
       const mark = document.createElement("i");
       mark.style.setProperty("--at", Math.min(time / steps, 1));

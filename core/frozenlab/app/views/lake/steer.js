@@ -245,7 +245,10 @@ class Steer {
   scoreOf(conflicts) {
     const { makespan, sumOfCosts, agents, fault } = this.verdict;
     const { objective, optimum } = this.data;
-    if (conflicts.length) return conflicts.length === 1 ? "One conflict:" : `${conflicts.length} conflicts:`;
+    if (conflicts.length) {
+      const said = conflicts.length === 1 ? "One conflict" : `${conflicts.length} conflicts`;
+      return this.saysFirst ? `${said}. ${conflicts[0].words}` : `${said}:`;
+    }
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
     const [reached, took] = objective === "makespan"
       ? [makespan, `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`]
