@@ -32,7 +32,7 @@ def check(session: Session) -> None:
         assert (validation["config_cell"] == validation["agents"].astype(str) + "@" + validation["size"].astype(str)).all()
         assert completions is not None and set(completions["config_cell"]) <= set(CELLS)
         trained = {name.removeprefix("valid_") for name in session.metrics(stage).columns if name.startswith("valid_")}
-        assert trained <= set(CELLS) and {name[0] for name in trained} == {"2", "3", "4"}
+        assert trained <= set(CELLS) and len({name[0] for name in trained}) > 1, "a short stage need not draw boards of every team"
         assert [line.id for line in context.sections["statistics"]] == [f"S{cell}" for cell in drawn.realised]
         assert {f"F{cell}" for cell in CELLS} <= {line.id for line in context.sections["failures"]}
         assert record.kept_because is None and list(record.config_after.cells) == CELLS
