@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -40,6 +40,8 @@ def page() -> None:
         own_boards(lesson, learner)
     else:
         show(BY_NAME[name], lesson, learner)
+    if there := st.session_state.pop("learn-scroll", ""):
+        st.html(f"<script>{there}</script>", unsafe_allow_javascript=True)
     if not lesson.class_name:
         st.page_link(nav.path("classroom"), label="For teachers: plan a lesson", icon=":material/school:")
 
@@ -116,8 +118,6 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
             st.header("Look", anchor=False)
             chapter.picture()
     onwards(chapter, lesson, opened or isinstance(exercise, Question))
-    if there := st.session_state.pop("learn-scroll", ""):
-        st.html(f"<script>{there}</script>", unsafe_allow_javascript=True)
 
 
 def look(name: str) -> None:
@@ -138,8 +138,13 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
         for label, other in (("← {}", at - 1), ("{} →", at + 1)):
             if 0 <= other < len(lesson.chapters):
                 there = lesson.chapters[other]
-                kind: Literal["primary", "secondary"] = "primary" if other > at and chapter.name in address.done() else "secondary"
-                st.button(label.format(there.title), key=f"learn-to-{other}", on_click=go_to, args=(there.name,), type=kind)
+                st.button(
+                    label.format(there.title),
+                    key=f"learn-to-{other}",
+                    type="primary" if other > at and chapter.name in address.done() else "secondary",
+                    on_click=go_to,
+                    args=(there.name,),
+                )
             elif other >= 0:
                 st.page_link(nav.path("contest"), label="Now beat the engineer →")
             if other < at and not opened:

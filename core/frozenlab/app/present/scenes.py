@@ -178,14 +178,9 @@ def first_stage(story: Story) -> Scene:
         "kind": "curve",
         "heading": "It learns on boards that were chosen for it",
         "note": f"{config_in_words(config)} Line: valid plans during training (mean of five steps). "
-        f"Points: {held_out(moment.session)}, with 95 % intervals.",
+        f"Points: {moment.session.results_from}, with 95 % intervals.",
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
     }
-
-
-def held_out(session: Session) -> str:
-    """The boards behind the results, as a talk calls them."""
-    return session.results_from.replace(", which", " that")
 
 
 def learning(session: Session, end: int | None = None) -> dict[str, Any]:
@@ -343,7 +338,7 @@ def whole_curve(story: Story) -> Scene:
     session, twin, gain = story.session, story.twin, story.gain
     was, now = map(overall, ends_of(session))
     scene = learning(session) | {"kind": "curve", "marks": changes_of(session)}
-    points = f"Points: {held_out(session)}, with 95 % intervals."
+    points = f"Points: {session.results_from}, with 95 % intervals."
     if twin is None or gain is None:
         return scene | {
             "heading": "It goes on, with a new config after each stage",
@@ -421,7 +416,7 @@ def two_numbers(session: Session) -> Scene:
         "before": was.percent,
         "after": now.percent,
         "what": f"of the boards solved, before and after {counted(session.spec.stages, 'stage')} of training",
-        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {held_out(session)}.",
+        "note": f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}.",
     }
 
 
