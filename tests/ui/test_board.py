@@ -10,7 +10,7 @@ from PIL import Image
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.app.views.lake import tracks
 from frozenlab.app.views.lake.desk import _read_edit
-from frozenlab.app.views.lake.pictures import board_gif, board_svg
+from frozenlab.app.views.lake.pictures import _trails, board_gif, board_svg
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
@@ -107,6 +107,12 @@ def test_the_picture_is_well_formed_and_shows_everything(colors: Palette) -> Non
     assert len(svg.findall(f"{space}polyline")) == 2 * BOARD.num_agents  # each path on its outline
     assert sum(rect.get("fill") == "url(#hatch)" for rect in svg.findall(f"{space}rect")) == 1
     assert svg.get("width") == "120"
+
+
+def test_trails_leave_the_middle_of_the_cells_only_where_agents_share_an_edge() -> None:
+    apart, shared = _trails([((0, 0), (0, 1), (0, 1), (1, 1)), ((2, 0), (2, 1))]), _trails([((0, 0), (0, 1)), ((0, 1), (0, 0))])
+    assert [place for trail in apart for place in trail if all(at % 1 for at in place)] == []
+    assert [sorted({r for r, _ in trail}) for trail in shared] == [[-0.065, 0], [0, 0.065]]
 
 
 def test_one_way_ice_and_doors_are_in_every_picture_and_edit() -> None:

@@ -77,18 +77,10 @@ def judge_plan(exits, width, starts, goals, moves, lengths, out):
                     shut = i if shut < 0 else shut
                 else:
                     barred = i if barred < 0 else barred
-        if outside >= 0:
-            out[0], out[1], out[2] = OUT_OF_BOUNDS, step, outside
-            return
-        if fallen >= 0:
-            out[0], out[1], out[2] = HOLE, step, fallen
-            return
-        if shut >= 0:
-            out[0], out[1], out[2] = LOCKED_DOOR, step, shut
-            return
-        if barred >= 0:
-            out[0], out[1], out[2] = AGAINST_ARROW, step, barred
-            return
+        for fault, agent in ((OUT_OF_BOUNDS, outside), (HOLE, fallen), (LOCKED_DOOR, shut), (AGAINST_ARROW, barred)):
+            if agent >= 0:
+                out[0], out[1], out[2] = fault, step, agent
+                return
 
         swapped = other = -1
         for i in range(team):

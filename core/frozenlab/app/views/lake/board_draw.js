@@ -215,8 +215,21 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
     ctx.globalAlpha /= 0.45;
     return;
   }
+  drawGoalNumber(ctx, frame, cell, i, colors, font);
+}
+
+// On a halo of ice: trails cross goals.
+function drawGoalNumber(ctx, frame, [r, c], i, colors, font) {
   if (frame.cell < NUMBERS_FROM) return;
-  write(ctx, String(i), [frame.x(cell[1]), frame.y(cell[0]) + frame.cell * 0.02], `600 ${frame.cell * 0.3}px ${font}`, colors.outline);
+  const [x, y] = [frame.x(c), frame.y(r) + frame.cell * 0.02];
+  ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.lineJoin = "round";
+  ctx.lineWidth = frame.cell * 0.12;
+  ctx.strokeStyle = colors.ice;
+  ctx.strokeText(String(i), x, y);
+  write(ctx, String(i), [x, y], ctx.font, colors.outline);
 }
 
 // The cells of `heat`, coloured by how much happens there.
@@ -274,18 +287,68 @@ function drawGhost(ctx, frame, [r, c], i, colors) {
   ctx.restore();
 }
 
+const LANE = 0.13; // cells between the trails of two agents that use the same edge
+const BEND = 0.2; // of a move: a trail changes its lane on the first and last part
+const STOPS = [0, BEND, 1 - BEND, 1];
+
+// The edges that a team uses -> their agents, in order.
+function edgesOf(paths) {
+  const edges = new Map();
+  paths.forEach((path, i) => path.slice(1).forEach((cell, n) => {
+    const key = edgeBetween(path[n], cell);
+    edges.set(key, (edges.get(key) ?? new Set()).add(i));
+  }));
+  return edges;
+}
+
+const edgeBetween = (...cells) => cells.map(String).sort().join();
+
+const between = ([r1, c1], [r2, c2], part) => [r1 + (r2 - r1) * part, c1 + (c2 - c1) * part];
+
+// The trail of agent i: `at[n]` counts its moves up to step n; `line` has three points [r, c] a move, at the first three of STOPS, and its end.
+// It runs through the middle of the cells; only on an edge that several agents use they keep apart.
+function trailOf(path, i, edges) {
+  const cells = path.filter((cell, n) => !n || !sameCell(cell, path[n - 1]));
+  let moves = -1;
+  const at = path.map((cell, n) => (n && sameCell(cell, path[n - 1]) ? moves : ++moves));
+  const lanes = cells.slice(1).map((cell, n) => {
+    const team = [...(edges.get(edgeBetween(cells[n], cell)) ?? [i])];
+    const beside = (team.indexOf(i) - (team.length - 1) / 2) * Math.min(LANE, 0.5 / team.length);
+    return cells[n][0] === cell[0] ? [beside, undefined] : [undefined, beside];
+  });
+  const shifted = (place, near) => place.map((middle, axis) => {
+    const known = near.map((lane) => lane[axis]).filter((beside) => beside !== undefined);
+    return known.reduce((sum, beside) => sum + beside / known.length, middle);
+  });
+  const line = cells.flatMap((cell, n) => {
+    if (n === lanes.length) return [cell];
+    const onLane = (part) => shifted(between(cell, cells[n + 1], part), [lanes[n]]);
+    return [n ? shifted(cell, [lanes[n - 1], lanes[n]]) : cell, onLane(BEND), onLane(1 - BEND)];
+  });
+  return { at, line };
+}
+
+// The points of a trail between two steps, whole ones.
+const pointsBetween = ({ at, line }, from, to) => line.slice(3 * at[Math.min(from, at.length - 1)], 3 * at[Math.min(to, at.length - 1)] + 1);
+
+// The points of a trail from a step on, as far as `part` of the move after it.
+function pointsUpTo(trail, step, part) {
+  const points = pointsBetween(trail, step, step + 1);
+  if (points.length < 2) return [];
+  const last = part < BEND ? 0 : part < 1 - BEND ? 1 : 2;
+  return [...points.slice(0, last + 1), between(points[last], points[last + 1], (part - STOPS[last]) / (STOPS[last + 1] - STOPS[last]))];
+}
+
 // `open`: the trail grows still; its ends are flat, so that it goes on seamlessly where another trail has ended.
-function drawTrail(ctx, frame, points, i, team, colors, alpha, { dashed = false, open = false } = {}) {
+function drawTrail(ctx, frame, points, i, colors, alpha, { dashed = false, open = false } = {}) {
   if (points.length < 2) return;
-  // Agents that share a corridor keep apart: each trail runs a little beside the middle of the cells.
-  const shift = (i - (team - 1) / 2) * Math.min(0.1, 0.4 / team) * frame.cell;
   ctx.save();
   ctx.globalAlpha *= alpha;
   ctx.lineJoin = "round";
   ctx.lineCap = open ? "butt" : "round";
   const width = Math.max(2, frame.cell * (dashed ? 0.05 : 0.085));
   ctx.beginPath();
-  points.forEach(([r, c], n) => ctx[n ? "lineTo" : "moveTo"](frame.x(c) + shift, frame.y(r) + shift));
+  points.forEach(([r, c], n) => ctx[n ? "lineTo" : "moveTo"](frame.x(c), frame.y(r)));
   outlined(ctx, colors, agentColor(colors, i), width, dashed ? [frame.cell * 0.02, frame.cell * 0.13] : []);
   ctx.restore();
 }
@@ -293,8 +356,7 @@ function drawTrail(ctx, frame, points, i, team, colors, alpha, { dashed = false,
 function positionAt(path, time, ease) {
   const step = Math.min(Math.floor(time), path.length - 1);
   const next = Math.min(step + 1, path.length - 1);
-  const part = ease(time - Math.floor(time));
-  return [path[step][0] + (path[next][0] - path[step][0]) * part, path[step][1] + (path[next][1] - path[step][1]) * part];
+  return between(path[step], path[next], ease(time - Math.floor(time)));
 }
 
 // A picture of one cell that is drawn once and then stamped: letters and rings are laid out anew for no frame.

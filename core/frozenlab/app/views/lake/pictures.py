@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from io import BytesIO
+from itertools import pairwise
 from math import cos, dist, pi, sin
+from statistics import fmean
 
 import streamlit as st
 from PIL import Image, ImageDraw
@@ -26,6 +29,8 @@ FRAMES_A_STEP = 4
 FRAME_MS = 110
 HOLD_MS = 1200
 """How long the first and the last picture stand."""
+LANE = 0.13
+"""Cells between the trails of two agents that use the same edge."""
 Place = tuple[float, float]
 """Row and column in cells, whole numbers at the middle of a cell."""
 _SMOOTH = 2  # drawn twice as large and scaled down: Pillow draws without antialiasing
@@ -96,21 +101,44 @@ def board_svg(
         for stroke, width in ((ink.outline, 0.16), (color, 0.1)):
             place = f'x="{c + 0.14}" y="{r + 0.14}" width=".72" height=".72" rx=".1"'
             parts.append(f'<rect {place} fill="none" stroke="{stroke}" stroke-width="{width}"/>')
-        parts.append(_svg_number(agent.goal, i, ink.outline))
-    for i, path in enumerate(complete(board, paths) or ()):
-        shift = (i - (board.num_agents - 1) / 2) * 0.1
-        points = " ".join(f"{c + 0.5 + shift:g},{r + 0.5 + shift:g}" for r, c in path)
+    for i, line in enumerate(_trails(complete(board, paths) or ())):
+        points = " ".join(f"{c + 0.5:g},{r + 0.5:g}" for r, c in line)
         for stroke, width in ((ink.outline, 0.12), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.08)):
-            line = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
-            parts.append(f'<polyline points="{points}" {line}/>')
+            stroked = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
+            parts.append(f'<polyline points="{points}" {stroked}/>')
+    halo = f'{ink.outline}" stroke="{ink.ice}" stroke-width=".1" stroke-linejoin="round" paint-order="stroke'
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.start
+        parts.append(_svg_number(agent.goal, i, halo))
         parts.append(f'<circle cx="{c + 0.5}" cy="{r + 0.5}" r=".32" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>')
         parts.append(_svg_number(agent.start, i, ink_on(color)))
     if fault is not None:
         parts.append(f'<circle cx="{fault[1] + 0.5}" cy="{fault[0] + 0.5}" r=".44" fill="none" stroke="{ink.accent}" stroke-width=".12"/>')
     return "".join(parts) + "</svg>"
+
+
+def _trails(paths: Paths) -> Iterator[list[Place]]:
+    """The trail of each agent, as the player draws it: through the middle of the cells, but apart on an edge that several agents use."""
+    teams = defaultdict(list)
+    for i, path in enumerate(paths):
+        for edge in {frozenset(move) for move in pairwise(path)}:
+            teams[edge].append(i)
+
+    def shifted(place: Place, *lanes: tuple[int, float]) -> Place:
+        down, right = (fmean([beside for axis, beside in lanes if axis == wanted] or [0.0]) for wanted in (0, 1))
+        return place[0] + down, place[1] + right
+
+    for i, path in enumerate(paths):
+        moves = [(a, b) for a, b in pairwise(path) if a != b]
+        crowds = [teams[frozenset(move)] for move in moves]
+        besides = [(team.index(i) - (len(team) - 1) / 2) * min(LANE, 0.5 / len(team)) for team in crowds]
+        lanes = [(int(a[0] != b[0]), beside) for (a, b), beside in zip(moves, besides, strict=True)]
+        line: list[Place] = [path[0]]
+        for n, (a, b) in enumerate(moves):
+            line += [shifted((a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part), lanes[n]) for part in (0.2, 0.8)]
+            line.append(shifted(b, *lanes[n : n + 2]) if n + 1 < len(moves) else b)
+        yield line
 
 
 def _svg_arrow(cell: Cell, letter: str, ink: Palette) -> str:

@@ -311,11 +311,10 @@ class Player {
       const places = paths.map((path) => positionAt(path, time, ease));
       const picked = this.pickedOf(view);
       if (this.isTrailed && shaped && !picked) {
-        places.forEach((place, i) => {
-          const from = paths[i][step];
-          if (from && isOn(view.on, from) && (from[0] !== place[0] || from[1] !== place[1])) {
-            drawTrail(ctx, frame, [from, place], i, paths.length, this.colors, TRAIL, { open: true });
-          }
+        paths.forEach((path, i) => {
+          const from = path[step];
+          if (!from || !isOn(view.on, from)) return;
+          drawTrail(ctx, frame, pointsUpTo(this.trailOf(view, i), step, ease(time - step)), i, this.colors, TRAIL, { open: true });
         });
       }
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
@@ -387,13 +386,25 @@ class Player {
         if (delays[i]) drawDelay(ctx, frame, board.agents[i].goal, delays[i], this.colors, this.font);
       }
     }
-    if (this.ghost && view.ghosted) solution.forEach((path, i) => drawTrail(ctx, frame, path, i, paths.length, this.colors, 0.6, { dashed: true }));
+    if (this.ghost && view.ghosted) {
+      const edges = edgesOf(solution);
+      solution.forEach((path, i) => drawTrail(ctx, frame, trailOf(path, i, edges).line, i, this.colors, 0.6, { dashed: true }));
+    }
     ctx.globalAlpha = alpha;
     const picked = this.pickedOf(view);
     const tail = paths.length > MOST_TRAILED ? Math.max(0, step - TAIL) : 0;
-    const trail = (i, from, to) => drawTrail(ctx, frame, paths[i].slice(from, to), i, paths.length, this.colors, TRAIL);
-    if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step + 1 : undefined);
-    else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step + 1); });
+    const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(this.trailOf(view, i), from, to), i, this.colors, TRAIL);
+    if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step : Infinity);
+    else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });
+    board.agents.forEach(({ goal }, i) => {
+      if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, frame, goal, i, this.colors, this.font);
+    });
+  }
+
+  // In a crowd trails are not kept apart: too many use each edge.
+  trailOf(view, i) {
+    view.edges ??= view.paths.length > MOST_TRAILED ? new Map() : edgesOf(view.paths);
+    return (view.trails ??= [])[i] ??= trailOf(view.paths[i], i, view.edges);
   }
 
   // The browser lays the page out anew for what is written here, so only what has changed is written.
