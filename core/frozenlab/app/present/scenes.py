@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -271,16 +272,18 @@ def what_it_read(story: Story) -> Scene | None:
     faults = [fault for fault in line.numbers if fault in family.faults]
     n = line.numbers.get("n", 0.0)  # a worked case has none
     named = {"valid": "valid plan"} | {fault: family.outcomes[fault].label for fault in faults}
+    names = "|".join(fault.replace("_", " ") for fault in faults) or "$^"
+    text = re.sub(rf"\b({names})(?= \d)", lambda fault: named[fault[0].replace(" ", "_")], line.text)
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
-        "text": typeset(line.text),
+        "text": typeset(text),
         "rows": [
             {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "worst": name in faults[:1]}
             for name, label in named.items()
             if n and name in line.numbers
         ],
-        "note": f"One of the {len(every)} lines that it reads, rounded{lit}.",
+        "note": f"One of the {len(every)} lines that it reads, rounded and in plain words{lit}.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
     }
 
