@@ -9,7 +9,8 @@ stays in FOLDER; run again, it goes on where it was stopped.
 1. ``warm``: a warm start of all weights on worked answers.
 2. ``adapters``: LoRA adapters as near to it as their rank allows (:mod:`recipes.low_rank`).
 3. ``planner``: they learn proposals of the ``tutor`` in plain words, and worked answers so that none are forgotten.
-4. ``example-smollm2``: a session trains them by GRPO, and ``rules`` write its configs. It ships with its last adapters.
+4. ``example-smollm2``: a session trains them by GRPO, and ``rules`` write its configs. It ships with its last adapters, and beside a twin
+   that keeps its config: ``example-smollm2-fixed``.
 5. ``measured.json``: valid plans before, between and after; what the engineer's answers are worth.
 """
 
@@ -35,7 +36,7 @@ from frozenlab.base.cells import Config, evenly
 from frozenlab.base.files import write_text
 from frozenlab.base.numbers import wilson
 from frozenlab.engineer.dialects.plain import LanguageEngineer, answer_schema, conversation, percent_key, render_request
-from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer, tutor
+from frozenlab.engineer.engineers import FixedEngineer, PolicyEngineer, RulesEngineer, tutor
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.engineer.sections import behaviour
 from frozenlab.jobs.worker import run_job
@@ -65,7 +66,7 @@ from recipes.lab_model.proposals import draw_lines, draw_rates
 from recipes.low_rank import low_rank
 from recipes.record import Recording, ship_sessions
 
-BASE, SESSION = "smollm2", "example-smollm2"
+BASE, SESSION, TWIN = "smollm2", "example-smollm2", "example-smollm2-fixed"
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 ADAPTERS = Lora(rank=16, alpha=32)
 LANGUAGE = LanguageSettings(lora=ADAPTERS, question="compact", max_tokens=240, context=8192, rows=4, vllm=None)
@@ -260,11 +261,11 @@ def lighten(folder: Path) -> None:
     save_file(weights, folder / ADAPTER, metadata={"format": "pt"})
 
 
-def session_of(options: argparse.Namespace) -> Session:
+def session_of(options: argparse.Namespace, name: str = SESSION, **changes: Any) -> Session:
     """The session, run to its end."""
     store = SessionStore(Path.cwd())
-    begun = (store.root / SESSION).exists()
-    session = store.open(SESSION) if begun else start(spec_of(PLANNER, options), store, SESSION, here=True)
+    begun = (store.root / name).exists()
+    session = store.open(name) if begun else start(spec_of(PLANNER, options, **changes), store, name, here=True)
     if session.state().status != "done":
         run_job(Recorder(session), work)
     return session
@@ -273,7 +274,7 @@ def session_of(options: argparse.Namespace) -> Session:
 def ship(options: argparse.Namespace) -> None:
     """The session replaces what shipped before; its last adapters are as light as those of ``planner``, and sealed anew."""
     last = options.stages - 1
-    ship_sessions(Path.cwd(), [Recording(SESSION, "", (), (last,))])
+    ship_sessions(Path.cwd(), [Recording(SESSION, "", (), (last,)), Recording(TWIN, "", (), ())])
     policy = Session(places.SESSIONS / SESSION).stage_dir(last) / "policy"
     lighten(policy)
     seal(policy)
@@ -443,6 +444,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             return
     shutil.copytree(folder / "planner", policy_folder(PLANNER), dirs_exist_ok=True)
     session_of(options)
+    session_of(options, TWIN, engineer=FixedEngineer(), title="SmolLM2, config kept")
     ship(options)
     if options.until is None:
         write_text(folder / "measured.json", json.dumps(measured(folder, options), indent=1))

@@ -61,8 +61,9 @@ def test_it_learns_from_worked_answers_then_by_grpo_and_is_asked(tmp_path: Path,
     recipe.main([str(tmp_path), *few, "--held-out", "4", "--asked", "2"])
     light = {"adapter_config.json", ADAPTER, "question.json"}
     assert {path.name for path in (tmp_path / "shipped").iterdir()} == light
-    session = Session(tmp_path / "recorded" / "example-smollm2")
+    session, twin = (Session(tmp_path / "recorded" / name) for name in ("example-smollm2", "example-smollm2-fixed"))
     assert session.state().status == "done" and not problems_of(session), "what it ships with is sealed"
+    assert twin.spec.but("title", "engineer") == session.spec.but("title", "engineer") and twin.state().status == "done"
     assert {path.name for path in (session.stage_dir(0) / "policy").iterdir()} == {*light, "seal.json"}
     found = json.loads((tmp_path / "measured.json").read_text())
     assert set(found["plans"]) == {"warm", "adapters", str(tmp_path / "shipped"), "stage 1"}
