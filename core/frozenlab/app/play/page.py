@@ -91,13 +91,10 @@ def page() -> None:
 def search_toggle(row: DeltaGenerator) -> bool:
     """Whether the reader wants to see the search."""
     return row.toggle(
-        "Step through Conflict-Based Search", key="play_search_shown", persist_state="session", on_change=reveal,
+        "Step through Conflict-Based Search", key="play_search_shown", persist_state="session",
+        on_change=lambda: state.update(play_search_reveal=state.play_search_shown),
         help="How a solver finds the optimal plan of this board: its constraint tree, step by step",
     )  # fmt: skip
-
-
-def reveal() -> None:
-    state.play_search_reveal = state.play_search_shown
 
 
 def show_search(board: Board, solution: Solution) -> None:
@@ -113,9 +110,7 @@ def show_search(board: Board, solution: Solution) -> None:
         key="play_search_objective", persist_state="session",
     )  # fmt: skip
     meet = any(step.node.verdict and not step.node.verdict.valid for step in search(board, objective, 1))
-    bar.button(
-        "Show a board with many collisions", key="play_search_board", on_click=let_them_meet, type="secondary" if meet else "primary"
-    )
+    bar.button("Show a board with collisions", key="play_search_board", on_click=let_them_meet, type="secondary" if meet else "primary")
     search_player(board, objective, solution, key="play_search_player", reveal=state.pop("play_search_reveal", False))
 
 

@@ -20,6 +20,7 @@ from frozenlab.app.views.lake.steer import BY_HAND, steered
 from frozenlab.app.views.lake.tracks import Recorded, Track, followed
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, Verdict, judge_paths
@@ -155,7 +156,7 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
     try:
         Asked(Planner.shared(), first.path, first.language).dialect.prompt(Instance.unsolved(board))
     except LabError as error:
-        possible, allowed = None, {"disabled": True, "help": plain(f"{str(error)[0].upper()}{str(error)[1:]}. Use Search.")}
+        possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Use **Search**."}
         reason.info(allowed["help"])
     actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
     st.toggle(
