@@ -305,9 +305,7 @@ def test_the_best_of_8_guises_is_shown_and_how_many_of_them_are_valid(page: AppT
     assert track["paths"] == [[[0, 0], "RR"], [[2, 2], "LL"]], "as it is on the board"
 
 
-def test_every_stage_plans_the_board_side_by_side(
-    page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_stage_plans_side_by_side(page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in (("before", None), ("after", 1))]
     monkeypatch.setattr(choices, "staged", lambda store: {"ours": ("Ours (ours)", checkpoints)})
     on(page, SMALL)
@@ -321,9 +319,7 @@ def test_every_stage_plans_the_board_side_by_side(
     assert {name: page.query_params[name] for name in ("plan", "of")} == {"plan": "stages", "of": "ours"}
 
 
-def test_an_address_opens_every_stage_of_a_session_and_what_is_done_with_the_board(
-    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_opens_every_stage_and_what_is_done_with_it(page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = Checkpoint(label="before", stage=None, path=tmp_path)
     monkeypatch.setattr(choices, "staged", lambda store: {name: (f"{name.title()} ({name})", [base]) for name in ("theirs", "ours")})
     on(page, SMALL, mode="draw", plan="stages", of="ours")
