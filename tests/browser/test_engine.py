@@ -169,9 +169,9 @@ def test_constraints_in_words(blank: Page) -> None:
     ("board", "solution", "words"),
     [
         (HEAD_ON, None, ""),
-        (EASY, None, "nobody meets anybody"),
+        (EASY, None, "no two agents collide"),
         (NO_WAY_PAST, None, "proven that this board has no solution"),
-        (NO_WAY_PAST, Solution("solved", 20, 30), "knows: it is 30"),
+        (NO_WAY_PAST, Solution("solved", 20, 30), "knows the smallest: 30"),
         (NO_WAY_PAST, Solution("undecided"), "no plan has a smaller sum of costs than"),
         (read_board("S H G"), None, ""),
     ],
@@ -201,7 +201,7 @@ def test_only_a_whole_result_of_this_search_is_taken(sent: object) -> None:
 
 def test_a_reader_searches_by_hand_without_the_server(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play?board={encode(HEAD_ON)}")
-    page.get_by_text("How a solver finds it").click()
+    page.get_by_text("Step through Conflict-Based Search").click()
     search = page.locator(".search")
     expect(search.get_by_text("its own shortest path")).to_be_visible()
     page.locator(AT_REST).wait_for()

@@ -135,7 +135,7 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
     before = pixels(page)
     for key in ("ArrowDown", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowRight", "1", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(score).to_have_text("The board ends there.")
+    expect(score).to_have_text("Blocked: the board ends there.")
     page.keyboard.press("w")
     page.keyboard.press("Backspace")
     page.keyboard.press("ArrowUp")
@@ -162,7 +162,7 @@ def test_readers_who_want_calm_get_no_motion(shared_app: App, visit: Callable[..
 @pytest.mark.slow
 def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app: App, page: Page) -> None:
     play(shared_app, page)
-    page.get_by_text("How a solver finds it").click()
+    page.get_by_text("Step through Conflict-Based Search").click()
     expect(page.locator(".search")).to_be_visible()
     page.locator(AT_REST).wait_for()  # then it listens to keys again
     page.keyboard.press("n")
@@ -180,7 +180,7 @@ def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app
 
 def test_a_search_is_stepped_through_without_the_server(shared_app: App, page: Page) -> None:
     play(shared_app, page)
-    page.get_by_text("How a solver finds it").click()
+    page.get_by_text("Step through Conflict-Based Search").click()
     search = page.locator(".search")
     expect(search.get_by_text("its own shortest path")).to_be_in_viewport()
     expect(search.get_by_text("Node 0", exact=True)).to_be_in_viewport()
@@ -241,8 +241,8 @@ def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(shared_app: App
     for key in ("ArrowDown", "Space", "ArrowLeft", "ArrowUp", "Enter", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     expect_board(page, "F H H\nS H H\nF F g\ns F G")
-    page.get_by_label("One agent more").click()
-    page.get_by_label("One row more").click()
+    page.get_by_label("Add an agent").click()
+    page.get_by_label("Add a row").click()
     expect_board(page, "A H H\nS H H\nF F g\ns a G\nF F F")
 
 
@@ -260,7 +260,7 @@ def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(shar
     cell(page, 1, 1).click()
     expect_board(page, "S > F\nF F F\ns F g\nF F G")
     paint("door of agent 1", 1, 2)
-    page.get_by_label("One agent less").click()
+    page.get_by_label("Remove an agent").click()
     expect_board(page, "S > F\nF F F\nF F F\nF F G")
 
 
@@ -435,11 +435,11 @@ def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, 
     play(shared_app, page, crowded(), mode="Plan")
     expect(page.locator(".score")).to_contain_text("No conflict")
     whole = pixels(page)
-    page.get_by_role("button", name="Nearer").click()
-    expect(page.get_by_role("button", name="Farther")).to_be_enabled()
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page.get_by_role("button", name="Zoom out")).to_be_enabled()
     soon(page, lambda: pixels(page) != whole)
     page.locator(".player").press("-")
-    expect(page.get_by_role("button", name="Farther")).to_be_disabled()
+    expect(page.get_by_role("button", name="Zoom out")).to_be_disabled()
     at = cells_on(page.locator(".plan canvas"), rows=24)
     for n in (0, 1, 2):  # all to the cell where the first agent stands
         page.get_by_role("button", name=f"Agent {n}", exact=True).click()
@@ -461,7 +461,7 @@ def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, 
     page.keyboard.down("Control")
     page.mouse.wheel(0, -80)
     page.keyboard.up("Control")
-    expect(page.get_by_role("button", name="Farther")).to_be_enabled()
+    expect(page.get_by_role("button", name="Zoom out")).to_be_enabled()
     soon(page, lambda: pixels(page) != whole)
     near = pixels(page)
     page.mouse.wheel(0, 60)
@@ -511,7 +511,7 @@ def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
     play(shared_app, page, read_board("S F s\nH F H\ng F G")).press("End")
     before = pixels(page)
     page.get_by_role("button", name="Delays").click()
-    expect(page.locator(".player figcaption")).to_contain_text("Later than alone by")
+    expect(page.locator(".player figcaption")).to_contain_text("Delayed by the others: ")
     soon(page, lambda: pixels(page) != before)
 
 

@@ -54,7 +54,7 @@ def on(page: AppTest, board: Board, **chosen: Any) -> AppTest:
 
 
 def paste(page: AppTest, text: str) -> None:
-    page.segmented_control(key="play_source").set_value("Paste").run()
+    page.segmented_control(key="play_source").set_value("Import").run()
     page.text_area(key="play_text").set_value(text).run()
     button(page, "Use this board").click().run()
 
@@ -127,8 +127,8 @@ GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
 
 
 def bring(at: AppTest, *names: str) -> None:
-    """Uploads golden files on the Paste tab."""
-    at.segmented_control(key="play_source").set_value("Paste").run()
+    """Uploads golden files on the Import tab."""
+    at.segmented_control(key="play_source").set_value("Import").run()
     at.file_uploader(key="play_files").set_value([(name, (GOLDEN / name).read_bytes(), "text/plain") for name in names]).run()
 
 
@@ -146,7 +146,7 @@ def test_a_file_of_another_tool_is_brought_with_its_map_and_its_plan_is_judged(p
 
 def test_of_a_file_with_many_boards_one_is_chosen(page: AppTest, tmp_path: Path) -> None:
     page.run()
-    page.segmented_control(key="play_source").set_value("Paste").run()
+    page.segmented_control(key="play_source").set_value("Import").run()
     lines = "".join(json.dumps({"id": name, **b.to_dict()}) + "\n" for name, b in (("one", SMALL), ("two", choices.FIRST_BOARD)))
     page.file_uploader(key="play_files").set_value([("suite.jsonl", lines.encode(), "")]).run()
     assert board(page) == SMALL
@@ -226,10 +226,11 @@ def test_a_board_too_large_for_an_address_is_planned_and_taken_as_a_file(page: A
     large = connected_board(random.Random(3), 200, 200, 300, 8_000)
     paste(page.run(), json.dumps(large.to_dict()))
     assert not page.exception and board(page) == large
-    assert "board" not in page.query_params and any("too large for an address" in str(text.value) for text in page.markdown)
+    assert "board" not in page.query_params and any("too large for a link" in str(text.value) for text in page.markdown)
     [track] = players(page)[0]["tracks"]
     assert (track["label"], track["outcome"]) in (("Solver: LaCAM", "valid"), ("Solver: LaCAM, meets the bound", "optimal"))
     assert desk(page)["draw"] is None, "too large for the editor"
+    assert button(page, "Let the model plan").disabled and "reads boards up to 10×10" in page.info[0].value
 
 
 def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:
@@ -283,30 +284,28 @@ def test_the_model_plans_and_its_answers_are_shown(page: AppTest, asked: list[di
     page.segmented_control(key="play_way").set_value("Sampled").run()
     page.slider(key="play_count").set_value(3).run()
     let_it_plan()
-    assert "2 of 3 answers are valid" in page.segmented_control(key="play_chosen").label
+    assert "2 of 3 plans are valid" in page.segmented_control(key="play_chosen").label
     page.segmented_control(key="play_chosen").set_value(1).run()
     assert players(page)[0]["tracks"][0]["badge"] == "ends away from its goal"
     let_it_plan()
     assert "it died" in page.error[0].value
 
 
-def test_the_best_of_8_guises_is_shown_and_how_many_of_them_are_legal(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_of_8_guises_is_shown_and_how_many_of_them_are_valid(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = guises(2, 8, seed=0)
     written = [("RRW", "WLL"), ("RR", "L"), ("RR", "LL"), *[("RR", "L")] * 5]
     texts = iter(render_plan(look.paths(SMALL, walk(SMALL, plan))) for look, plan in zip(looks, written, strict=True))
     monkeypatch.setattr(Planner, "answer", lambda *_, **__: [Completion(next(texts), 5, True)])
-    on(page, SMALL).segmented_control(key="play_way").set_value("Best of 8 guises").run()
+    on(page, SMALL).segmented_control(key="play_way").set_value("Best of 8").run()
     button(page, "Let the model plan").click().run()
     chosen = page.segmented_control(key="play_chosen")
-    assert "2 of 8 guises have a legal plan (✓), 1 optimal" in chosen.label and chosen.value == 2
+    assert "2 of 8 plans are valid (✓), 1 of them optimal" in chosen.label and chosen.value == 2
     [track, _] = players(page)[0]["tracks"]
-    assert track["label"] == "Lab model, as shipped, best of 8 guises" and track["outcome"] == "optimal"
+    assert track["label"] == "Lab model, as shipped, best of 8" and track["outcome"] == "optimal"
     assert track["paths"] == [[[0, 0], "RR"], [[2, 2], "LL"]], "as it is on the board"
 
 
-def test_every_stage_plans_the_board_side_by_side(
-    page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_stage_plans_side_by_side(page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in (("before", None), ("after", 1))]
     monkeypatch.setattr(choices, "staged", lambda store: {"ours": ("Ours (ours)", checkpoints)})
     on(page, SMALL)
@@ -314,14 +313,13 @@ def test_every_stage_plans_the_board_side_by_side(
     page.session_state["play_mode"] = "plan"
     button(page, "Let them plan").click().run()
     assert page.session_state["play_mode"] == "watch", "who asks wants to see"
-    assert [track["label"] for track in players(page)[0]["tracks"]] == ["base", "stage 2", "Exact solver"]
+    shown = {track["label"]: track["gone"] and track["caption"] for track in players(page)[0]["tracks"]}
+    assert shown == {"base": False, "stage 1": "Its checkpoint was not kept.", "stage 2": False, "Exact solver": False}
     assert [request["completions"] for request in asked] == [1, 1]
     assert {name: page.query_params[name] for name in ("plan", "of")} == {"plan": "stages", "of": "ours"}
 
 
-def test_an_address_opens_every_stage_of_a_session_and_what_is_done_with_the_board(
-    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_opens_every_stage_and_what_is_done_with_it(page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = Checkpoint(label="before", stage=None, path=tmp_path)
     monkeypatch.setattr(choices, "staged", lambda store: {name: (f"{name.title()} ({name})", [base]) for name in ("theirs", "ours")})
     on(page, SMALL, mode="draw", plan="stages", of="ours")
@@ -347,6 +345,8 @@ def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> 
     page.session_state["play_mode"] = "watch"
     page.run()
     assert [track["label"] for track in players(page)[0]["tracks"]] == ["Your plan", "Exact solver"]
+    page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RR", "L"]}, "mode": None}
+    assert [track["label"] for track in players(page.run())[0]["tracks"]] == ["Exact solver"], "it has failed"
 
 
 @pytest.mark.parametrize("sent", [None, {"turn": 0, "mode": "draw"}, {"turn": 1, "mode": "rob"}, {"mode": "draw"}])
@@ -464,7 +464,7 @@ def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, seen: list[di
 def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.app.play.optimum.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL")))
     on(page, read_board("S F G\nH F F\ng F s"))
-    assert any("gave up on this one" in caption.value for caption in page.caption)
+    assert any("gave up on this board" in caption.value for caption in page.caption)
 
 
 def test_a_model_that_was_fetched_can_be_asked_like_any_other(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ def test_the_fault_of_an_answer(completion: str, finished: bool, fault: str | No
 
 
 def test_boards_without_words_are_refused() -> None:
-    with pytest.raises(DialectError, match="1x11"):
+    with pytest.raises(DialectError, match="1×11"):
         render_board(Board(("F" * 11,), (Agent((0, 0), (0, 1)),)))
     six = tuple(Agent((0, i), (1, i)) for i in range(6))
     with pytest.raises(DialectError, match="6 agents"):

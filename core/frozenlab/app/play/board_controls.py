@@ -22,22 +22,20 @@ from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
 from frozenlab.session.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.words import LAYOUT_WORDS, OUTCOMES
 
-SOURCES = ("Random", "Session", "Paste")
+SOURCES = ("Random", "Session", "Import")
 SOLVING = "Solving"
 KINDS = {"any": None, "must wait": True, "need not wait": False}
-
-
 BY_PEN = (
-    "Press and drag over cells to **paint** holes, one-way ice or doors, as chosen below the board; painting the same again gives "
-    "plain ice. **Drag** a disc (start) or a square (goal) to another cell. With the keyboard: arrows, space to paint, enter to pick "
-    "up and put down, **Ctrl+Z** undoes."
+    "Press and drag over cells to **paint** what is chosen below the board: holes, one-way ice or doors. Painting the same again gives "
+    "plain ice. **Drag** a disc (start) or a square (goal) to another cell. Keys: arrows, space to paint, enter to pick up and put down, "
+    "**Ctrl+Z** to undo."
 )
 
 
 def choose_board(store: SessionStore, places: Places) -> Board:
     """The controls at the left, and the board."""
     with places.board:
-        st.header("Board", anchor=False)
+        name = st.empty()
         source = st.segmented_control(
             "Where the board comes from", SOURCES, default=SOURCES[0], required=True,
             label_visibility="collapsed", width="stretch", key="play_source", persist_state="session",
@@ -47,13 +45,15 @@ def choose_board(store: SessionStore, places: Places) -> Board:
         elif source == "Session":
             session_controls(store)
         else:
-            paste_controls()
-        if state.play_mode == "draw":
-            st.caption(BY_PEN)
-    if state.play_mode == "draw":
+            import_controls()
+    if draws := state.play_mode == "draw":
         state.play_board = drawn(state.play_base, state.play_revision, key=DESK)
-    elif state.play_base != state.play_board:
-        load(state.play_board)
+    if state.play_base != state.play_board:
+        state.play_by_hand = state.play_board
+        if not draws:
+            load(state.play_board)
+    by_hand = state.get("play_by_hand") == state.play_board
+    name.header("Board, drawn by hand" if by_hand else "Board", anchor=False, help=BY_PEN if draws else None)
     return state.play_board
 
 
@@ -70,7 +70,7 @@ def random_controls(actions: DeltaGenerator) -> None:
     sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
     teams.slider("Agents", 1, MAX_AGENTS, 2, key="play_agents", **keep)
     holes, more = st.columns(2, vertical_alignment="bottom")
-    holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
+    holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="The share of cells that are holes", **keep)
     with more.popover("More", width="stretch", help="Waits, layout and seed"):
         kind = st.selectbox(
             "Waits", KINDS, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
@@ -79,7 +79,7 @@ def random_controls(actions: DeltaGenerator) -> None:
             "Layout", LAYOUTS, key="play_layout", help="  \n".join(f"**{name}**: {words}" for name, words in LAYOUT_WORDS.items()), **keep
         )
         st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
-    actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
+    actions.button("Another board", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
     if state.pop("play_draw", False):
         draw_at_random(KINDS[kind])
 
@@ -117,11 +117,9 @@ def session_controls(store: SessionStore) -> None:
     team = columns[0].selectbox("Agents", ["all", *teams], key="play_filter_agents")
     size = columns[1].selectbox("Map size", ["all", *sizes], key="play_filter_size")
     outcome = st.selectbox(
-        "Outcome",
-        ["all", *outcomes],
+        "Outcome", ["all", *outcomes], key="play_filter_outcome",
         format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
-        key="play_filter_outcome",
-    )
+    )  # fmt: skip
     for column, wanted in (("agents", team), ("size", size), ("outcome", outcome)):
         if wanted != "all":
             table = table[table[column] == wanted]
@@ -132,34 +130,26 @@ def session_controls(store: SessionStore) -> None:
             show(recorded(rows[state.play_row], f"{session.title}, {label}"))
 
     st.selectbox(
-        f"Board (of {len(rows)})",
-        rows,
-        index=None,
+        f"Board (of {len(rows)})", rows, index=None, placeholder="Choose a board", key="play_row", on_change=pick,
         format_func=lambda name: f"{name} · {OUTCOMES[rows[name]['outcome']].label}",
-        placeholder="Choose a board",
-        key="play_row",
-        on_change=pick,
-    )
+    )  # fmt: skip
 
 
-def paste_controls() -> None:
-    st.text_area(
-        "Text or JSON",
-        height=220,
-        max_chars=700_000,
-        placeholder=choices.FIRST_BOARD.to_text(),
-        key="play_text",
-        help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
-    )
-    st.button("Use this board", on_click=lambda: bring({"the text": state.play_text.encode()}), width="stretch")
+def import_controls() -> None:
+    if not state.get("play_files"):
+        st.text_area(
+            "Text or JSON", height=220, max_chars=700_000, placeholder=choices.FIRST_BOARD.to_text(), key="play_text",
+            help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
+        )  # fmt: skip
+        st.button("Use this board", on_click=lambda: bring({"the text": state.play_text.encode()}), width="stretch")
     st.file_uploader(
-        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=8,
-        help="Of FrozenLab, " + ", ".join(choices.EXPORTS.values()) + ". Bring a map or scenario that a file only names with it.",
+        "Files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=8,
+        help=f"Of FrozenLab, {', '.join(choices.EXPORTS.values())}. Where a file only names its map or scenario, add that file, too.",
     )  # fmt: skip
     if state.play_files:
         st.number_input(
             "Agents to take", 1, MAX_TEAM, None, placeholder="all", key="play_file_agents", on_change=bring_files,
-            help="The first agents of a file. A MovingAI scenario lists a thousand: its first rows are the agents",
+            help="The first so many agents of the file. A MovingAI scenario lists a thousand, one a row",
         )  # fmt: skip
     name, found = state.get("play_brought") or ("", [])
     if len(found) > 1:

@@ -18,8 +18,8 @@ from frozenlab.lake.solvers.solver import Solution, is_joint, solve
 QUICK_CELLS, QUICK_AGENTS = 100, 5
 """Boards up to here are solved at once; larger ones are shown before they are solved."""
 COSTS_OPEN = (
-    "The best sum of costs is open: the search for it is sure to end on boards up to 10×10 with 5 agents, and gave up on this one. "
-    "The best makespan is proven."
+    "The best makespan is proven. The best sum of costs is open: its solver gave up on this board. It is only sure to finish on boards up "
+    "to 10×10 with 5 agents."
 )
 WARNINGS = {
     "unsolvable": "This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.",

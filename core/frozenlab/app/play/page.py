@@ -25,15 +25,16 @@ from frozenlab.app.views.lake.view import board_facts
 from frozenlab.lake.board import Board
 from frozenlab.lake.config_cell import MAX_SIZE
 from frozenlab.lake.rules import Paths
+from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.lake.words import OUTCOMES
 
 MOST_SEARCHED = 60
 """Agents whose constraint tree the browser grows."""
-GUISES_HELP = (
-    "Guise 1 is the board as it is; in the others it is turned or mirrored and its agents are renumbered. All plans are shown on the board "
-    "as it is; to the letter, an answer is about its guise. The shortest legal plan is the model's answer."
+EIGHT_HELP = (
+    "Plan 1 is for the board as it is. For the others the model read the board rotated or reflected, with its agents renumbered: its "
+    "answer, word for word, is about what it read. Here all plans are shown on the board as it is. The shortest valid one counts."
 )
 
 
@@ -42,7 +43,7 @@ def page() -> None:
     problem = take_address()
     theme.question(
         "How does the model plan on this board?",
-        "A team crosses a frozen lake, and no two may meet. Plan it yourself or let a model do it, and compare with the optimal plan.",
+        "Agents cross a frozen lake without collisions. Plan their paths or let a model do it, and compare with the optimal plan.",
     )
     if problem:
         st.warning(plain(problem))
@@ -57,22 +58,22 @@ def page() -> None:
     drawing = state.play_mode == "draw"
     if (warning := warning_of(solution)) and not drawing:
         places.stage.warning(warning)
-    with places.below if drawing else places.stage:  # nothing may move the board while the reader draws on it
-        show_open_costs(solution)
 
     planned = choose_planner(board, optimum, store, places)
     write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
     best = solver_track(board, solution)
-    tracks = [*others, *your_plan(board, optimum), *best]
+    yours = [track for track in your_plan(board, optimum) if state.play_mode == "plan" or (track.verdict and track.verdict.valid)]
+    tracks = [*others, *yours, *best]
     with places.stage:
         show_board(board, tracks, planned, solution, best[0].paths if best else None, warning)
     with places.below:
+        show_open_costs(solution)
         broken_rule(tracks)
         if state.play_planner == SEARCH:
             searching.show_found(board)
         row = st.container(horizontal=True, vertical_alignment="center")
-        save_menu(board, tracks, row)
+        save_menu(board, [track for track in tracks if not track.gone], row)
         raw_answer(planned.completion)
     if search_toggle(row) and solution is not None:
         show_search(board, solution)
@@ -90,13 +91,10 @@ def page() -> None:
 def search_toggle(row: DeltaGenerator) -> bool:
     """Whether the reader wants to see the search."""
     return row.toggle(
-        "How a solver finds it", key="play_search_shown", persist_state="session", on_change=reveal,
-        help="Step by step through the constraint tree of Conflict-Based Search on this board",
+        "Step through Conflict-Based Search", key="play_search_shown", persist_state="session",
+        on_change=lambda: state.update(play_search_reveal=state.play_search_shown),
+        help="How a solver finds the optimal plan of this board: its constraint tree, step by step",
     )  # fmt: skip
-
-
-def reveal() -> None:
-    state.play_search_reveal = state.play_search_shown
 
 
 def show_search(board: Board, solution: Solution) -> None:
@@ -111,7 +109,8 @@ def show_search(board: Board, solution: Solution) -> None:
         "Objective", list(COSTS), format_func=COSTS.__getitem__, default="sum_of_costs", required=True,
         key="play_search_objective", persist_state="session",
     )  # fmt: skip
-    bar.button("Show a board on which they meet often", key="play_search_board", on_click=let_them_meet)
+    meet = any(step.node.verdict and not step.node.verdict.valid for step in search(board, objective, 1))
+    bar.button("Show a board with collisions", key="play_search_board", on_click=let_them_meet, type="secondary" if meet else "primary")
     search_player(board, objective, solution, key="play_search_player", reveal=state.pop("play_search_reveal", False))
 
 
@@ -131,21 +130,10 @@ def show_board(
     """The board to watch, plan and draw on, with all plans under one timeline, and a choice among several answers."""
     busy = SOLVING if solution is None else "The model plans" if planned.request else "The planners search" if planned.search else ""
     board_desk(
-        board,
-        tracks,
-        key=DESK,
-        mode=state.play_mode,
-        turn=state.play_turn,
-        on_mode=take_turn,
-        base=state.play_base,
-        revision=state.play_revision,
-        optimum=solution.makespan if solution else None,
-        ghost=ghost,
-        height=600,
-        autoplay=len(tracks) > 1 and not busy,
-        busy=busy,
-        warning=warning,
-    )
+        board, tracks, key=DESK, mode=state.play_mode, turn=state.play_turn, on_mode=take_turn, base=state.play_base,
+        revision=state.play_revision, optimum=solution.makespan if solution else None, ghost=ghost, height=600,
+        autoplay=len(tracks) > 1 and not busy, busy=busy, warning=warning,
+    )  # fmt: skip
     if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)
 
@@ -153,12 +141,10 @@ def show_board(
 def choose_answer(answers: Sequence[PlannedAnswer]) -> None:
     valid, best = sum(answer.verdict.valid for answer in answers), sum(bool(answer.verdict.optimal) for answer in answers)
     signs = ["★" if answer.verdict.optimal else "✓" if answer.verdict.valid else "✗" for answer in answers]
-    guises = any(answer.best for answer in answers)
-    kind = "guises have a legal plan" if guises else "answers are valid"
     st.segmented_control(
-        f"{valid} of {len(answers)} {kind} (✓), {best} optimal (★). Choose one to watch:",
+        f"{valid} of {len(answers)} plans are valid (✓), {best} of them optimal (★). Choose one to watch:",
         range(len(answers)), format_func=lambda i: f"{i + 1} {signs[i]}", key="play_chosen", required=True,
-        help=GUISES_HELP if guises else None,
+        help=EIGHT_HELP if any(answer.best for answer in answers) else None,
     )  # fmt: skip
 
 
@@ -171,5 +157,5 @@ def broken_rule(tracks: Sequence[Track]) -> None:
 
 def raw_answer(completion: str | None) -> None:
     if completion is not None:
-        with st.expander("The model's answer, to the letter"):
+        with st.expander("The model's answer, word for word"):
             st.code(completion or "(empty)", language=None, wrap_lines=True)

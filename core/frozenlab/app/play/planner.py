@@ -20,6 +20,7 @@ from frozenlab.app.views.lake.steer import BY_HAND, steered
 from frozenlab.app.views.lake.tracks import Recorded, Track, followed
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, Verdict, judge_paths
@@ -35,7 +36,7 @@ from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.guises import GUISES
 from frozenlab.tasks.task import Dialect
 
-BEST = f"Best of {GUISES} guises"
+BEST = f"Best of {GUISES}"
 
 
 @dataclass(frozen=True)
@@ -104,24 +105,23 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     if not models:
         st.info("There is no model on this machine yet.")
         return None
+    reason = st.container()
     model = st.selectbox(
         "Model", models, key="play_model", persist_state="session",
         help="The lab model, SmolLM2 once it is fetched, and every checkpoint of every session",
     )  # fmt: skip
     way = st.segmented_control(
         "Answer", ["Greedy", "Sampled", BEST], default="Greedy", required=True, key="play_way", width="stretch", persist_state="session",
-        help="Greedy takes the most probable word each time. Sampled draws several answers, as training does. Best of 8 guises answers the "
-        "board greedily in its 8 turns and mirror images, with renumbered agents; the shortest legal plan counts, for which no solver is "
-        "needed.",
+        help="Greedy takes the most probable word each time. Sampled draws several answers, as training does. Best of 8 answers greedily "
+        "for all eight rotations and reflections of the board, with its agents renumbered: the shortest valid plan counts.",
     )  # fmt: skip
     many = way == "Sampled"
     answers = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
     temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
-    chosen = models[model]
-    ask_button("Let the model plan", [chosen], actions)
     sampling = Sampling(temperature, answers, state.get("play_seed", 0))
     name = model.rsplit(" (", 1)[0]  # without the id of the session
-    return Request(encode(board), (name,), (chosen,), sampling, GUISES if way == BEST else 1)
+    request = Request(encode(board), (name,), (models[model],), sampling, GUISES if way == BEST else 1)
+    return ask_button("Let the model plan", request, board, reason, actions)
 
 
 def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> tuple[str | None, Request | None]:
@@ -130,33 +130,40 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     if not sessions:
         st.info("No session on this machine has kept its checkpoints.")
         return None, None
+    reason = st.container()
     if (asked := state.pop("play_stages_asked", None)) in sessions:
         state.play_stages_of = asked
     session_id = st.selectbox(
         "Session", sessions, key="play_stages_of", persist_state="session", format_func=lambda one: sessions[one][0],
-        help="Its base and the checkpoint of every stage plan this board, greedily. Their plans run side by side under one timeline.",
+        help="Its base and every stage plan this board, greedily. Their plans run side by side under one timeline.",
     )  # fmt: skip
     checkpoints = tuple(sessions[session_id][1])
-    ask_button("Let them plan", checkpoints, actions)
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
-    return session_id, Request(encode(board), names, checkpoints)
+    return session_id, ask_button("Let them plan", Request(encode(board), names, checkpoints), board, reason, actions)
 
 
-def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:
-    """Lets the checkpoints plan; large language models only on a server that does not only look."""
+def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerator, actions: DeltaGenerator) -> Request | None:
+    """Lets the models plan, language models only on a server that does not only look. None, and why, if they cannot read the board."""
 
     def asked() -> None:
         state.play_asked = True
         turn_to("watch")
 
     allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
-    if any(checkpoint.language for checkpoint in checkpoints):
+    possible: Request | None = request
+    if (first := request.checkpoints[0]).language:
         allowed = refusals.changes(allowed["help"])
+    try:
+        Asked(Planner.shared(), first.path, first.language).dialect.prompt(Instance.unsolved(board))
+    except LabError as error:
+        possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Use **Search**."}
+        reason.info(allowed["help"])
     actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
     st.toggle(
         "Plan every board I show", key="play_follow", persist_state="session", disabled=allowed["disabled"],
         help="Asks again whenever the board changes",
     )  # fmt: skip
+    return possible
 
 
 def your_plan(board: Board, optimum: int | None) -> list[Track]:
@@ -175,14 +182,21 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     if request is not None and asked == request and state.get("play_failed") and not due:
         st.error(plain(f"The model could not be asked: {state.play_failed}"))
     if asked is None or asked.code != encode(board) or not (answers := state.get("play_answers")):
-        return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
+        return Planned(in_order([Track(name, None) for name in due.names], due) if due else [], request=due, checkpoint=checkpoint)
     if len(asked.names) > 1:
         tracks = [track_of(answer, name) for answer, name in zip(answers, asked.names, strict=True)]
-        return Planned(tracks, answers[-1].completion, request=due)
+        return Planned(in_order(tracks, asked), answers[-1].completion, request=due)
     chosen = min(state.get("play_chosen", 0), len(answers) - 1)
     answer, [name] = answers[chosen], asked.names
     label = name if len(answers) == 1 else f"{name}, {BEST.lower()}" if answer.best else f"{name}, answer {chosen + 1}"
     return Planned([track_of(answer, label)], answer.completion, answers, due, checkpoint)
+
+
+def in_order(tracks: Sequence[Track], request: Request) -> list[Track]:
+    """The tracks of the stages of a session, with a place for each stage before the last whose checkpoint is gone."""
+    stages = [-1 if checkpoint.stage is None else checkpoint.stage for checkpoint in request.checkpoints]
+    known = dict(zip(stages, tracks, strict=True))
+    return [known.get(n) or Track(f"stage {n + 1}", None, gone="Its checkpoint was not kept.") for n in range(stages[0], stages[-1] + 1)]
 
 
 def track_of(answer: PlannedAnswer, label: str) -> Track:

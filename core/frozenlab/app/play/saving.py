@@ -56,7 +56,7 @@ def files(board: Board, tracks: Sequence[Track]) -> None:
     row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
     if board.has_letters:
         row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
-    name = st.selectbox("For", choices.EXPORTS, format_func=choices.EXPORTS.__getitem__, key="play_export", persist_state="session")
+    name = st.selectbox("For a tool", choices.EXPORTS, format_func=choices.EXPORTS.__getitem__, key="play_export", persist_state="session")
     plans = {track.label: track.paths for track in tracks} if FORMATS[name].plans else {}
     paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
     if board.size > MAX_SIZE and not st.button("Write the file", key="play_export_write", width="stretch"):
@@ -80,4 +80,4 @@ def address(board: Board) -> None:
     if len(code) <= LONGEST_ADDRESS:
         nav.show_address(nav.address(board=code))
     else:
-        st.write("This board is too large for an address. Take its JSON file along: **Paste** opens it.")
+        st.write("This board is too large for a link. Save its JSON file instead: **Import** opens it.")

@@ -28,8 +28,8 @@ PAUSE = 0.3
 PROMISES = {
     "optimal": "the smallest sum of costs, given time",
     "bounded": "a sum of costs within a factor",
-    "complete": "a plan, or that there is none",
-    "none": "nothing, but quick",
+    "complete": "a plan, or a proof that there is none",
+    "none": "nothing; it is quick",
 }
 
 
@@ -133,14 +133,15 @@ def show_found(board: Board) -> None:
     markup.styles()
     st.header("Planners on this board", anchor=False)
     head = [
-        ("planner", ""), ("promises", ""), ("first plan", "seconds"), ("sum of costs", "over the agents: when each is home for good"),
-        ("that is", ""), ("makespan", "when the last agent is home for good"), ("best plan", "seconds"),
+        ("planner", ""), ("promises", ""), ("first plan after", ""), ("sum of costs", "of the steps at which the agents are home for good"),
+        ("against the bound", "the proven lower bound: no plan has a smaller sum of costs"),
+        ("makespan", "the step at which the last agent is home for good"), ("best plan after", ""),
     ]  # fmt: skip
     rows = [
         [escape(PLANNERS[name].title), PROMISES[PLANNERS[name].promise], *(escape(part) for part in figures(history))]
         for name, history in histories.items()
     ]
-    numbers = ("first plan", "sum of costs", "makespan", "best plan")
+    numbers = ("first plan after", "sum of costs", "makespan", "best plan after")
     st.html(markup.table("Planners on this board", head, rows, "fl-cards", numbers))
     if any(len(plans_of(history)) > 1 for history in histories.values()):
         theme.chart(improvement(histories), key="play-improvement")
@@ -173,7 +174,7 @@ def improvement(histories: dict[str, list[Found]]) -> Chart:
             )
     least = max(history[-1].lower_bound for history in histories.values())
     dotted = dict(dash="dot", color=BEFORE_COLOR)
-    figure.add_hline(least, line=dotted, annotation_text="no plan is cheaper", annotation_position="bottom left")
+    figure.add_hline(least, line=dotted, annotation_text="lower bound: no plan is cheaper", annotation_position="bottom left")
     common_layout(figure, 260)
     figure.update_xaxes(title="seconds", gridcolor=GRID_COLOR, rangemode="tozero")
     figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR)

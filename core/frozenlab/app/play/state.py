@@ -104,7 +104,7 @@ class Places:
 def lay_out() -> Places:
     presenting = state.get("presenter")
     with st.container(key="play_presented" if presenting else "play_bench"):
-        controls, hero = theme.bench(1, 2.6)
+        controls, hero = theme.bench(1, 3)
     top = hero.container(horizontal=True, vertical_alignment="center", key="play_top")
     facts, actions = top.container(), top.container(horizontal=True, width="content")
     waiting, stage = hero.empty(), hero.container()

@@ -41,9 +41,9 @@ class DialectError(LabError, ValueError):
 def render_board(board: Board) -> str:
     """The prompt for a board. Raises DialectError for boards with a side above 10 or more than five agents."""
     if board.size > v.MAX_SIDE:
-        raise DialectError(f"the board is {board.height}x{board.width}; the lab model reads boards up to {v.MAX_SIDE}x{v.MAX_SIDE}")
+        raise DialectError(f"the board is {board.height}×{board.width}; the lab model reads boards up to {v.MAX_SIDE}×{v.MAX_SIDE}")
     if board.num_agents > v.MAX_AGENTS:
-        raise DialectError(f"the board has {board.num_agents} agents; the lab model reads up to {v.MAX_AGENTS}")
+        raise DialectError(f"the board has {board.num_agents:,} agents; the lab model reads up to {v.MAX_AGENTS}")
     shape = v.HEIGHTS[board.height - 1], v.WIDTHS[board.width - 1], v.TEAMS[board.num_agents - 1]
     words = [v.PLAN, *shape, v.HOLES, *map(v.cell_word, board.holes)]
     for name, letter in zip((*v.ARROWS, *v.DOORS), exits.ARROWS + exits.DOORS, strict=True):

@@ -291,7 +291,7 @@ class Editor {
       } else if (this.pieceAt([r, c])) {
         this.carried = this.pieceAt([r, c]);
         this.draw();
-        this.find(".say").textContent = `Carrying the ${this.carried.role} of agent ${this.carried.i}: go to a cell, enter puts it down.`;
+        this.find(".say").textContent = `Carrying the ${this.carried.role} of agent ${this.carried.i}: go to a cell and press Enter to put it down.`;
       }
     } else if (event.key === "Escape" && this.carried) {
       this.putDown();

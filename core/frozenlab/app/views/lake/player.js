@@ -3,6 +3,7 @@
 // autoplay, loop, busy, colors}
 // loop: every plan stops at its first fault, and all begin again after a pause.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
+// gone: a track of which there is nothing but its caption, which says why.
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
@@ -130,6 +131,7 @@ class Player {
     this.box.style.setProperty("--ratio", (board.rows.length + 2 * margin) / (board.rows[0].length + 2 * margin));
     this.views = tracks.map((track) => {
       const figure = document.createElement("figure");
+      figure.classList.toggle("gone", Boolean(track.gone));
       const add = (tag, name, text, parent = figure) => {
         const element = parent.appendChild(document.createElement(tag));
         element.className = name;
@@ -170,7 +172,7 @@ class Player {
     this.find(".clash").hidden = board.agents.length <= MOST_SEEN || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
-    this.find(".tracks").classList.toggle("many", tracks.length > MOST_IN_A_ROW);
+    this.find(".tracks").classList.toggle("many", tracks.filter(({ gone }) => !gone).length > MOST_IN_A_ROW);
     this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
@@ -359,7 +361,7 @@ class Player {
     const i = Number(this.chosen);
     if (arrivals[i] === Infinity) return `Agent ${i} does not arrive.`;
     const late = arrivals[i] - this.lake.stepsAlone(i, paths[i][0]);
-    return `Agent ${i} arrives at step ${arrivals[i]}${late > 0 ? `, ${late} later than alone` : ""}.`;
+    return `Agent ${i} arrives at step ${arrivals[i]}${late > 0 ? `, ${late} step${late === 1 ? "" : "s"} later than it would alone` : ""}.`;
   }
 
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
@@ -424,7 +426,7 @@ class Player {
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
-    const home = this.views.map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
+    const home = this.views.filter(({ track }) => !track.gone).map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
     this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${this.data.board.agents.length.toLocaleString("en")} home`;
     for (const name of ["ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
     this.find(".trails").setAttribute("aria-pressed", this.isTrailed);
@@ -517,8 +519,14 @@ class Player {
     this.chosen = agents;
     const isOne = agents !== null && agents !== "clash";
     this.find(".wanted").value = isOne ? agents : "";
-    if (isOne) this.zoom.reveal(positionAt(this.views[0].paths[Number(agents)], this.time, linear));
     this.draw();
+    if (isOne && this.zoom.by > 1) this.zoom.step(1);
+  }
+
+  // Where the one agent that is picked out stands; null where none is.
+  get place() {
+    const path = this.chosen === null ? null : this.views.find(({ track }) => !track.gone).paths[Number(this.chosen)];
+    return path ? positionAt(path, this.time, linear) : null;
   }
 
   // The cell under the pointer on the first board; it may lie outside the board.
@@ -544,8 +552,8 @@ class Player {
       ArrowLeft: () => this.step(-1),
       Home: () => this.seek(0),
       End: () => this.seek(this.data.steps),
-      "+": () => this.zoom.to(this.zoom.by * A_STEP),
-      "-": () => this.zoom.to(this.zoom.by / A_STEP),
+      "+": () => this.zoom.step(A_STEP),
+      "-": () => this.zoom.step(1 / A_STEP),
       a: () => { if (!this.find(".pick").hidden) this.find(".wanted").focus(); },
       c: () => { if (!this.find(".clash").hidden) this.find(".clash").click(); },
     };
@@ -607,7 +615,7 @@ function heatSentence({ total, cells }) {
 
 function delaySentence(delays) {
   const late = delays.map((steps, i) => [i, steps]).filter(([, steps]) => steps > 0);
-  if (!late.length) return delays.some((steps) => steps === 0) ? "Nobody is later than alone." : "";
+  if (!late.length) return delays.some((steps) => steps === 0) ? "No agent is delayed by the others." : "";
   const all = late.reduce((sum, [, steps]) => sum + steps, 0);
-  return `Later than alone by ${all} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}: ${namesOf(late.map(([i]) => i))}.`;
+  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${all} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
 }

@@ -266,7 +266,7 @@ class Search {
     const tracks = nodes.map((node) => {
       const { paths, verdict, constraint } = node;
       return {
-        label: constraint && nodes.length > 1 ? `Node ${node.id}: agent ${constraint.agent} keeps off` : `Node ${node.id}`,
+        label: constraint && nodes.length > 1 ? `Node ${node.id}: agent ${constraint.agent} gives way` : `Node ${node.id}`,
         badge: verdict ? outcomes[verdict.outcome] : null,
         outcome: verdict?.fault ? "fault" : verdict?.outcome,
         caption: verdict ? (verdict.fault ? faultSentence(verdict, this.data.sentences) : "No conflict.") : "No path is left.",

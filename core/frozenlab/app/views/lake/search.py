@@ -27,8 +27,8 @@ STATES = {"open": "open", "expanded": "expanded", "ended": "ended", "optimal": "
 """What has become of a node: as the browser calls it -> in words."""
 _TREE_COLORS = {"open": AFTER_COLOR, "expanded": BEFORE_COLOR, "optimal": CHECK_COLOR, "now": REWARD_COLOR}
 IDEA = (
-    "The idea: let every agent take a shortest path of its own. Where two of them collide, branch: in one branch the first agent must not "
-    "be there then, in the other the second. Plan that agent again, and always continue with the cheapest node that is open."
+    "The idea: let every agent take its own shortest path. Where two of them collide, branch: in one branch the first agent must not be "
+    "there at that step, in the other the second. Plan that agent again, and always continue with the cheapest open node."
 )
 WORTH_WATCHING = range(7, 26)
 """So many nodes show what the search does, and fit on a screen with their costs."""

@@ -81,14 +81,14 @@ class Steer {
   move(letter) {
     const letters = this.soFar(), here = this.placeOf(letters);
     const there = [here[0] + STEP_OF[letter][0], here[1] + STEP_OF[letter][1]];
-    if (!this.lake.leads(here, there, this.chosen)) return this.say(this.obstacle(there));
+    if (!this.lake.leads(here, there, this.chosen)) return this.say(`Blocked: ${this.obstacle(there)}`);
     this.follow(letters + letter);
   }
 
   obstacle(there) {
-    if (!this.lake.contains(there)) return "The board ends there.";
-    if (this.lake.letter(there) === "H") return "There is a hole.";
-    return this.lake.isLocked(there, this.chosen) ? "That door opens for another agent only." : "The arrow on this ice points another way.";
+    if (!this.lake.contains(there)) return "the board ends there.";
+    if (this.lake.letter(there) === "H") return "that cell is a hole.";
+    return this.lake.isLocked(there, this.chosen) ? "that door opens for another agent only." : "the arrow on this ice points another way.";
   }
 
   shorten() {
@@ -169,10 +169,10 @@ class Steer {
   // The shortest way to a cell, as if the agent were alone. Stepwise, none that is longer than `reach`.
   goTo(cell, reach = 1) {
     const letters = this.soFar(), start = this.placeOf(letters);
-    if (this.data.stepwise && Math.abs(start[0] - cell[0]) + Math.abs(start[1] - cell[1]) > reach) return this.say("One step at a time: press a cell beside the agent.");
+    if (this.data.stepwise && Math.abs(start[0] - cell[0]) + Math.abs(start[1] - cell[1]) > reach) return this.say("One step at a time: press a cell next to the agent.");
     const path = shortestPath(new Lake({ rows: this.lake.rows, agents: this.lake.agents.map(() => ({ start, goal: cell })) }), this.chosen, []);
     if (path) this.follow(letters + lettersOf(path).join(""), false);
-    else this.say(this.lake.letter(cell) === "H" ? "There is a hole." : "No way leads there.");
+    else this.say(this.lake.letter(cell) === "H" ? "Blocked: that cell is a hole." : "Blocked: no path leads to that cell.");
   }
 
   // --- keyboard

@@ -57,6 +57,8 @@ class Track:
     """Agents that have no path here; they are drawn faint on their starts."""
     completion: str | None = None
     """The answer as a model wrote it."""
+    gone: str = ""
+    """Why there is nothing to show, in a sentence."""
 
     @property
     def badge(self) -> str | None:
@@ -83,15 +85,16 @@ def followed(board: Board, plan: Plan, optimum: int | None) -> tuple[Paths, Verd
     return paths, judge_paths(board, paths, optimum)
 
 
-def plain_track(board: Board, track: Track) -> dict[str, Any]:
-    """A track as the player takes it."""
+def plain_track(board: Board, track: Track, short: bool = False) -> dict[str, Any]:
+    """A track as the player takes it; ``short``: the caption of a valid plan is its figures."""
     verdict = track.verdict
     paths = track.paths if verdict is not None and verdict.valid else complete(board, track.paths)
     return {
         "label": track.label,
         "badge": track.badge,
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
-        "caption": fault_sentence(verdict) if verdict else "",
+        "caption": fault_sentence(verdict, short) if verdict else track.gone,
+        "gone": bool(track.gone),
         "paths": paths,
         "fault": _mark(paths, verdict),
         "absent": track.absent,
@@ -99,11 +102,12 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
     }
 
 
-def fault_sentence(verdict: Verdict) -> str:
-    """The verdict as one plain sentence."""
+def fault_sentence(verdict: Verdict, short: bool = False) -> str:
+    """The verdict as one plain sentence; ``short``: of a valid plan the figures only."""
     if verdict.valid:
-        figures = f"All on goal after {counted(verdict.makespan or 0, 'step')}, sum of costs {verdict.sum_of_costs:,}."
-        return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
+        figures = f"{counted(verdict.makespan or 0, 'step')}, sum of costs {verdict.sum_of_costs:,}"
+        more = {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
+        return figures if short else f"All on goal after {figures}.{more}"
     who = names(verdict.agents)
     if verdict.outcome == "missing_agent" and not verdict.agents:
         return "The answer does not give every agent a path."

@@ -15,7 +15,7 @@ function explained({ action, node }, tree, told) {
   const free = node.verdict && !node.verdict.fault;
   if (action === "generated" && !node.constraint) {
     const root = `Every agent takes its own shortest path, as if it were alone. That is the root of the tree, with a ${measure} of ${node.cost}. `;
-    return root + (free ? "Nobody is in anybody's way." : `But: ${conflict}`);
+    return root + (free ? "No two agents collide." : `But: ${conflict}`);
   }
   if (action === "generated") {
     const more = node.cost - node.parent.cost;
@@ -25,7 +25,7 @@ function explained({ action, node }, tree, told) {
   }
   if (action === "pruned") return `${forbids(node.constraint).replace("a", "A")} any more. No path to its goal is left, so this branch ends here.`;
   if (action === "expanded") {
-    return `Node ${node.id} is the cheapest that is open. ${conflict} One of the two has to keep off, and we do not know which: so the node gets two children, one for each.`;
+    return `Node ${node.id} is the cheapest that is open. ${conflict} One of the two agents has to give way, and we do not know which: so the node gets two children, one for each choice.`;
   }
   if (action === "solved") {
     return `Node ${node.id} is the cheapest that is open, and has no conflict. So its plan is optimal, with a ${measure} of ${node.cost}: `
@@ -38,15 +38,15 @@ function explained({ action, node }, tree, told) {
 
 // How the search ends, and what the exact solver ({status, best}) says; empty where the tree tells it all.
 function ending({ action, node }, tree, told, solver) {
-  if (action === "solved" && tree.nodes.length === 1) return "On this board nobody meets anybody, so there is no tree to grow.";
+  if (action === "solved" && tree.nodes.length === 1) return "On this board no two agents collide, so there is no tree to grow.";
   if (action !== "gave_up") return "";
   if (solver.status === "unsolvable") {
     return "**The tree has no end.** The exact solver has proven that this board has no solution. Conflict-Based Search alone can never find that out: "
       + "there is always one more step to forbid.";
   }
-  const explodes = "**The tree explodes.** In narrow passages agents get into each other's way again and again, and every meeting doubles the tree. "
-    + `So much it has shown: no plan has a smaller ${told.measure} than ${node.cost}. `;
-  return solver.best === null ? explodes : `${explodes}The exact solver, which goes about it in another way, knows: it is ${solver.best}.`;
+  const explodes = "**The tree explodes.** In narrow passages agents collide again and again, and every collision doubles the tree. "
+    + `It has shown this much: no plan has a smaller ${told.measure} than ${node.cost}. `;
+  return solver.best === null ? explodes : `${explodes}The exact solver, which works differently, knows the smallest: ${solver.best}.`;
 }
 
 // Why a node that a learner has chosen is not the one to go on with.

@@ -23,8 +23,8 @@ class Zoom {
 
   wire() {
     const { player } = this;
-    player.find(".nearer").onclick = () => this.to(this.by * A_STEP);
-    player.find(".farther").onclick = () => this.to(this.by / A_STEP);
+    player.find(".nearer").onclick = () => this.step(A_STEP);
+    player.find(".farther").onclick = () => this.step(1 / A_STEP);
     const tracks = player.find(".tracks");
     tracks.onwheel = (event) => this.turn(event);
     tracks.onpointerdown = (event) => this.press(event);
@@ -53,6 +53,13 @@ class Zoom {
   to(by, point = MIDDLE) {
     const next = within(1, by, this.nearest);
     this.look(this.at.map((middle, axis) => middle + (point[axis] - 0.5) * (1 / this.by - 1 / next)), next);
+  }
+
+  // So many times nearer: about the agent that is picked out, else about the middle.
+  step(by) {
+    const { place, data: { board: { rows } } } = this.player;
+    if (!place) return this.to(this.by * by);
+    this.look([(place[0] + 0.5) / rows.length, (place[1] + 0.5) / rows[0].length], within(1, this.by * by, this.nearest));
   }
 
   look(at, by = this.by) {
