@@ -120,7 +120,7 @@ def show_replay(name: str, replay: Replay) -> None:
     st.html(f'<p class="fl-answer">{answer}</p>')
     if others:
         with st.expander("How sure this is"):
-            st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in others))
+            st.html("".join(f'<p class="fl-note">{escape(sentence)}</p>' for sentence in others))
     arms_answered = [arm.name for arm in replay.spec.arms if arm.name in set(table["arm"])]
     st.header(
         "What every arm would do",

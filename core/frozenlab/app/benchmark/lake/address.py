@@ -206,7 +206,7 @@ def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metr
 def choose_results(view: View, reports: Sequence[LakeReport], here: Mapping[str, LakeReport], paper: PaperResults, change: Change) -> None:
     """The suite, the results on it (``here``) and the rows of the paper to compare, and the rate."""
     rows = view.suite == PAPER_SUITE
-    suite, ours, theirs, rate = st.columns([1.2, 1.8, 1.8, 0.8] if rows else [1.2, 3.6, 0.01, 0.8], vertical_alignment="top")
+    suite, ours, theirs, rate = st.columns([1.1, 1.7, 1.7, 1] if rows else [1.1, 3.4, 0.01, 1], vertical_alignment="top")
     state["bench-suite"] = view.suite
     suite.selectbox(
         "Suite", suites(reports), key="bench-suite", format_func=LAKE.suite_label,
