@@ -42,7 +42,7 @@ def test_people_read_the_ratios_of_a_config_uniform_that_changes_them() -> None:
     assert mixed is not None and mixed.forks is not None and "beat uniform:" in mixed.verdict and same is not None
     shown = mixed.for_people
     assert "beat uniform (.3/.5):" in shown.verdict and shown.forks is not None and "uniform (.3/.5)" in shown.forks.configs
-    assert "headroom (oracle - uniform (.3/.5))" in [check.name for check in shown.checks]
+    assert "headroom (oracle − uniform (.3/.5))" in [check.name for check in shown.checks]
     assert same.for_people == same, "in the gate it has the ratios of the others"
 
 

@@ -43,7 +43,7 @@ def test_students_that_differ_have_headroom_and_information(report: HeadroomRepo
     assert forks.before == (0.4,) * 4 and forks.boards == 2000
     assert forks.pairs_for_headroom == 3
     assert report.matrices[0].participation is not None and report.matrices[0].participation.value == pytest.approx(2, abs=0.05)
-    checks = ("best - worst", "headroom (oracle - equal)", "noise (A/A)", "ICC of configs")
+    checks = ("best − worst", "headroom (oracle − equal)", "noise (A/A)", "ICC of configs")
     assert {passed(report)[name] for name in checks} == {"pass"}
 
 

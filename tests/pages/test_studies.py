@@ -338,15 +338,14 @@ def test_the_form_says_why_a_study_cannot_run(chosen: dict[str, Any], message: s
 @pytest.mark.parametrize(
     ("corrected", "sentence"),
     [
-        ([0.01], "ROW (n = N)."),
-        ([0.2], "The comparison named beforehand is not clear of chance (n = N)."),
-        ([0.01, 0.2, 0.3], "ROW. The other 2 comparisons named beforehand are not clear of chance (n = N)."),
-        ([0.2, nan], "The 2 comparisons named beforehand are not clear of chance (n = N)."),
-        ([0.01, 0.02], "ROW; ROW (n = N)."),
+        ([0.01], "ROW."),
+        ([0.2], "The comparison named beforehand is not clear of chance."),
+        ([0.01, 0.2, 0.3], "ROW. The other 2 comparisons named beforehand are not clear of chance."),
+        ([0.2, nan], "The 2 comparisons named beforehand are not clear of chance."),
+        ([0.01, 0.02], "ROW and 6.8 over rules."),
     ],
 )
 def test_the_answer_is_which_of_the_confirmatory_comparisons_are_clear(corrected: list[float], sentence: str) -> None:
     row = SHIPPED["confirm"].confirmatory[0]
-    clear = "aught instead of rules: +6.8 points (+3.3 to +10.3) of valid plans"
-    in_full = sentence.replace("N)", "4 students with 6 seeds each)").replace("ROW", f"T{clear}", 1).replace("ROW", f"t{clear}")
+    in_full = sentence.replace("ROW", "The taught engineer gains 6.8 points of valid plans over rules")
     assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == in_full

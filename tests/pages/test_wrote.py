@@ -57,7 +57,7 @@ def test_arms_that_wrote_the_same_have_varied_nothing() -> None:
 
 
 def test_a_study_without_sessions_says_so() -> None:
-    assert "No study has run here yet" in words(open_page("wrote"))
+    assert "A study of your own appears here" in words(open_page("wrote"))
     built("rules", "uniform", only=())
     assert "No engineer has been asked yet." in words(open_page("wrote"))
 

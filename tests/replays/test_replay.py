@@ -250,9 +250,9 @@ def test_sentences_about_engineers() -> None:
     answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
     said = said_of(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
     assert said == [
-        "Furthest from policy is uniform (.3/.5), 9.7 points per knob away; base proposes the same.",
+        "Furthest from policy is uniform (.3/.5), 9.7 points per setting away; base proposes the same.",
         "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
-        "Asked again, the answers of policy vary most: 0.3 points per knob around their mean; always the same: uniform (.3/.5).",
+        "Asked again, the answers of policy vary most: 0.3 points per setting around their mean; always the same: uniform (.3/.5).",
         "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them from base: 1 of 8.",
     ]
 
@@ -262,7 +262,7 @@ def test_sentences_about_sections_name_the_one_that_matters() -> None:
     values = {"failures-statistics": 0.3, "failures": 0.6, "statistics": 0.33, "none": 0.6}
     said = said_of(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
     assert said[0] == (
-        "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per knob from the full context, the 1 "
+        "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per setting from the full context, the 1 "
         "arm with it 1.0. They state the current config: without it an engineer can only write a new one."
     )
     assert said[1].startswith("All other arms differ from failures-statistics by more than chance explains")

@@ -41,14 +41,11 @@ def head(kind: type[Experiment[Any]], question: str, lead: str, new: str, form: 
     deleted just now. Returns the place of the picker."""
     if nav.OF_JOBS.get(kind.kind) in nav.TABS:
         nav.tabs()
-    title, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
-    with title:
-        theme.question(question)
+    picker, action = theme.head(question, lead, 2.1, 1.7, 0.6)
     markup.styles()
     asked = action.button(new, type="primary", key=f"{kind.kind}-new", width="stretch")
     if nav.taken("new") or asked:
         form()
-    theme.under_question(lead)
     refusals.show_reason(error_of(kind.kind))
     undo_line(kind.kind, error_of(kind.kind), partial(nav.put, kind.kind))
     return picker

@@ -43,9 +43,11 @@ def page() -> None:
 
 def the_loop() -> None:
     st.header("The loop", anchor="loop")
-    for column, (place, (name, what, target)) in zip(st.columns(len(LOOP)), enumerate(LOOP, start=1), strict=True):
-        column.markdown(f"**{place}. {name}**  \n{what}")
-        column.page_link(nav.path(target), label=nav.PAGES[target][0])
+    columns = st.container(key="help-steps").columns(len(LOOP))
+    for column, (place, (name, what, target)) in zip(columns, enumerate(LOOP, start=1), strict=True):
+        step = column.container(height="stretch", vertical_alignment="distribute", gap="small")
+        step.markdown(f"**{place}. {name}**  \n{what}")
+        step.page_link(nav.path(target), label=nav.PAGES[target][0], icon=":material/arrow_forward:")
     known = (session for session in sessions.store().sessions(OFFERED) if complete_stage(session) is not None)
     example = next(known, None)
     if example is not None:
@@ -59,7 +61,8 @@ def a_lesson() -> None:
         anchor="lesson",
         help="For a class (Learn, at its foot, has a page for teachers), or on your own. Nothing is downloaded, and no GPU is needed.",
     )
+    hour = st.container(key="help-hour")
     for place, (target, task) in enumerate(LESSON, start=1):
-        link, words = st.columns([0.6, 5], vertical_alignment="center")
+        link, words = hour.columns([0.6, 5], vertical_alignment="center")
         link.page_link(nav.path(target), label=f"{place}. {nav.PAGES[target][0]}")
         words.markdown(task)

@@ -121,7 +121,7 @@ def what_training_did(session: Session) -> None:
     was, now, change = overall(before), overall(after), board_by_board(before, after)
     plural = f"{counted(len(stages), 'stage')} of training"
     intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}."
-    words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
+    words, boards = st.columns([1, 1.5], gap="large")
     with words:
         st.html(
             f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'

@@ -116,9 +116,10 @@ def duration(seconds: float) -> str:
 def typeset(text: str) -> str:
     """A sentence that a model reads or wrote, with the signs of people.
 
-    >>> typeset("85% valid, wait ratio -0.05, size-4 boards, -3 points (+0.0 over 2-3 stages)")
-    '85 % valid, wait ratio −0.05, size-4 boards, −3 points (0.0 over 2-3 stages)'
+    >>> typeset("85% valid on 9x9, wait ratio -0.05, size-4 boards, -3 points (+0.0 over 2-3 stages)")
+    '85 % valid on 9×9, wait ratio −0.05, size-4 boards, −3 points (0.0 over 2-3 stages)'
     """
+    text = re.sub(r"\b(\d+)x(?=\d+\b)", "\\1×", text)
     unsigned = re.sub(r"(?<![\w.])[+-](?=0(?:\.0+)?(?![\w.]*\d))", "", text)
     return re.sub(r"(?<=\d)%", " %", re.sub(r"(?<![\w.])-(?=\.?\d)", MINUS, unsigned))
 

@@ -49,11 +49,7 @@ JOBS = (
     Command("import", "list the contents of a file of jobs and import the sound ones, read-only", ".bundle"),
     Command("own", "make an imported job yours, so that you can run and change it", ".bundle"),
     Command("disk", "disk space of sessions and other jobs, by kind of file", ".jobs"),
-    Command(
-        "gc",
-        "remove files that finished sessions no longer need: optimizer states, checkpoints before the last; the trash",
-        ".jobs",
-    ),
+    Command("gc", "remove files that finished sessions no longer need: optimizer states, checkpoints before the last; the trash", ".jobs"),
     Command("delete", "move jobs of any kind into the trash", ".jobs"),
     Command("restore", "bring a deleted job back, or list the trash", ".jobs"),
 )

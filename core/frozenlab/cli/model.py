@@ -17,18 +17,7 @@ from typing import Any
 
 from frozenlab.base.files import locked, read_json, write_text
 from frozenlab.base.places import sessions_folder
-from frozenlab.cli.common import (
-    InputError,
-    add_allow_host,
-    add_fields,
-    agree,
-    field_help,
-    given,
-    new_path,
-    progress,
-    refusing,
-    show,
-)
+from frozenlab.cli.common import InputError, add_allow_host, add_fields, agree, field_help, given, new_path, progress, refusing, show
 from frozenlab.cli.session import add_language, add_spec, language_of, spec_of
 from frozenlab.engineer import hosts
 from frozenlab.engineer.hosts import Server

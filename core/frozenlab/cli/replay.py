@@ -111,7 +111,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
         options.json,
         record | {"arms": arms, "sentences": found},
         table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"),
-        f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n",
+        f"\nspread and distance in points per setting; distance from the mean config of {task.reference}, p after Holm\n",
         *(f"- {sentence}" for sentence in found),
         "",
         standing(replay, f"{len(answers)} of {task.total} answers"),

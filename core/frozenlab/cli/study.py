@@ -271,10 +271,7 @@ def print_study(study: Study, as_json: bool) -> None:
     if report.main is not None:
         lines += [f"\n{main_note(report.main)}", *in_columns(by_arm(report.main))]
     if column_of(report.spec):
-        lines += [
-            "\nThe ladder, points of valid plans over equal shares:",
-            *in_columns(rungs_table(report, "valid")),
-        ]
+        lines += ["\nThe ladder, points of valid plans over equal shares:", *in_columns(rungs_table(report, "valid"))]
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         if rates.headroom is not None:
             lines.append(f"\n{name}: {headroom_note(rates.headroom, report.spec)}")

@@ -17,12 +17,7 @@ NICENESS = "FROZENLAB_NICENESS"
 """Environment variable with the niceness of a worker. Without it a worker is nicer than the pages."""
 KEEPER = "FROZENLAB_KEEPER"
 """Environment variable with the pid of a process that the worker must not outlive. Without it a worker outlives its starter."""
-NO_TELEMETRY = {
-    "DO_NOT_TRACK": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "VLLM_NO_USAGE_STATS": "1",
-    "WANDB_ERROR_REPORTING": "false",
-}
+NO_TELEMETRY = {"DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "VLLM_NO_USAGE_STATS": "1", "WANDB_ERROR_REPORTING": "false"}
 """So that no library tells its makers what is done here."""
 TRACK = "FROZENLAB_TRACK"
 """Environment variable with the tracker that follows sessions: a choice of a person, which no session file can make."""

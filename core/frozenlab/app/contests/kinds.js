@@ -1,6 +1,6 @@
 // Students or kinds of task as cards: to choose one, or to lay tokens on. Text goes in by textContent only, and boards as pictures.
 // data: {asks, kinds: [{cell, title, more, says, svg | lines, alt, fault, rate, percent, note}], guess, laid: {cell: n}, tokens};
-// level: the tag of a card's heading. asks: the word on the button of a card; empty where tokens are laid. guess: the card that is chosen.
+// level: the tag of a card's heading. asks: whether a card is to be chosen; else tokens are laid. guess: the card that is chosen.
 // sends guessed = cell, or laid = {cell: n} after every token.
 
 function still({ svg, lines, alt }) {
@@ -49,11 +49,11 @@ class Kinds {
     const head = node(level, "", kind.title);
     element.append(still(kind), node("p", "fault", kind.fault), head, node("p", "more", kind.more));
     if (asks) {
-      const button = node("button", "this", asks);
+      const button = node("button", "this");
       button.type = "button";
       button.setAttribute("aria-label", kind.says);
       if (kind.cell === guess) button.setAttribute("aria-pressed", true);
-      element.onclick = () => this.guessed(kind.cell); // the whole card; its button is for the keyboard
+      element.onclick = () => this.guessed(kind.cell); // its button, which covers it, is for the keyboard
       element.append(button);
       return { kind, element };
     }

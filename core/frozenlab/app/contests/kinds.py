@@ -89,7 +89,7 @@ def student_cards(titles: Mapping[str, str], notes: Mapping[str, str], key: str)
         }
         for number, (name, title) in enumerate(titles.items())
     ]
-    _kinds(key=place, data={"asks": "Choose", "level": "h2", "kinds": students, "guess": chosen}, on_guessed_change=keep, height="content")
+    _kinds(key=place, data={"asks": True, "level": "h2", "kinds": students, "guess": chosen}, on_guessed_change=keep, height="content")
     return chosen
 
 
@@ -112,7 +112,7 @@ def guess_cards(contest: Contest, table: pd.DataFrame) -> None:
     def keep() -> None:
         st.session_state[guess_key(contest)] = st.session_state[key].guessed
 
-    _kinds(key=key, data={"asks": "This one", "level": "h3", "kinds": cards(contest, table)}, on_guessed_change=keep, height="content")
+    _kinds(key=key, data={"asks": True, "level": "h3", "kinds": cards(contest, table)}, on_guessed_change=keep, height="content")
 
 
 def token_cards(contest: Contest, table: pd.DataFrame, guess: str | None) -> None:
@@ -122,7 +122,7 @@ def token_cards(contest: Contest, table: pd.DataFrame, guess: str | None) -> Non
     def keep() -> None:
         st.session_state[tokens_key(contest)] = dict(st.session_state[key].laid)
 
-    data = {"asks": "", "level": "h3", "kinds": cards(contest, table), "guess": guess, "laid": laid(contest), "tokens": TOKENS}
+    data = {"asks": False, "level": "h3", "kinds": cards(contest, table), "guess": guess, "laid": laid(contest), "tokens": TOKENS}
     _kinds(key=key, data=data, on_laid_change=keep, height="content")
 
 

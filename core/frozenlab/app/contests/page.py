@@ -63,12 +63,10 @@ def page() -> None:
         contest = Contest.open(asked, sessions.store()) if asked is not None else None
     except ContestError:
         contest = None
-    head, action = st.columns([3, 1], vertical_alignment="bottom")
-    with head:
-        theme.question("Beat the engineer")
+    lead = LEAD if contest is None else f"Your student: {contest.title}. {OF_STUDENT if contest.spec.weak else ''}"
+    (action,) = theme.head("Beat the engineer", lead, 3, 1)
     if contest is not None:
         action.button("Another student", key="contest-other", width="stretch", on_click=leave)
-    theme.under_question(LEAD if contest is None else f"Your student: {contest.title}. {OF_STUDENT if contest.spec.weak else ''}")
     refusals.show_reason(ERROR)
     experiment.undo_line("contest", ERROR, partial(nav.put, ASKED))
     if contest is None and asked is not None:
@@ -82,6 +80,8 @@ def page() -> None:
 def choose_student() -> None:
     """The form of a new contest, and the newest contests."""
     known = recipes_by_id()
+    for place, words in zip(st.columns(3), COURSE, strict=True):
+        place.markdown(words)
     made = [student for student in Student.all(sessions.store()) if student.ready]
     ready = {student.id for student in made}
     titles = {name: title_of(number) for number, name in enumerate(known)}
@@ -99,9 +99,7 @@ def choose_student() -> None:
         if chosen in ready:
             st.caption("It is ready, and is measured first. Its name and its picture do not say what it was taught wrong.")
         else:
-            st.caption(f"It is made first, once, in the background.{lasts(made, 'Making one took')}")
-    for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
-        place.markdown(words)
+            st.caption(f"First the lab teaches it the wrong answers, in the background.{lasts(made, 'Making a student took')}")
     found = Contest.all(sessions.store())[:SHOWN]
     if found:
         st.header("Contests on this machine", anchor=False)

@@ -219,9 +219,9 @@ def file_text(write: Callable[[EnvironmentConfig], str], config: EnvironmentConf
 
 def table() -> dict[BoardKind, str]:
     """A row of knobs a cell; returns cell -> why it cannot be drawn, where it cannot."""
-    widths = [0.55, 1.7, 1.7, 1.75, 1.6, 1.5]
+    widths = [0.7, 1.65, 1.7, 1.75, 1.6, 1.5]
     with st.container(key="design-heads"):
-        for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
+        for column, (name, words) in zip(st.columns(widths), [("Size", None), *NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
             column.markdown(name, help=words)
     wrong = {}
     config = config_of(drafts.normalised(cells()))
@@ -277,12 +277,11 @@ def layout_menu(kind: BoardKind, words: str) -> None:
 def balance(draft: drafts.Cells) -> bool:
     """The shares as a bar; returns whether they sum to 1."""
     total = sum(knobs["share"] for knobs in draft.values())
-    colors, config = theme.palette(), config_of(drafts.normalised(draft))
-    parts = ""
+    config, parts = config_of(drafts.normalised(draft)), ""
     for kind, knobs in draft.items():
-        name, share = config.name_of(kind), knobs["share"]
-        parts += f'<i style="flex:{max(share, 1e-4)} 0 0" title="{cell_label(name)}: {numbers.share(share)}"><span>{name}</span></i>'
-    st.html(f'<div class="shares" style="--part:{colors.line}" role="img" aria-label="Shares of the cells">{parts}</div>')
+        name, share = cell_label(config.name_of(kind)), knobs["share"]
+        parts += f'<i style="flex:{max(share, 1e-4)} 0 0" title="{name}: {numbers.share(share)}"><span>{name}</span></i>'
+    st.html(f'<p class="fl-label">Shares of all boards</p><div class="shares" role="img" aria-label="Shares of the cells">{parts}</div>')
     if abs(total - 1) <= 1e-6:
         return True
     words, button = st.columns([2, 1], vertical_alignment="center")

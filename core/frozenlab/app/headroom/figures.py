@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,8 +89,9 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
             spots.append((x, y, shown, f"{configs[config]}, {columns[x]}<br><b>{points(value, MANY)}</b>"))
             shapes.append(cell_shape(x, y, shade(value, reach)))
     rows = [configs[config] for config in order]
-    figure = map_of_numbers(columns, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
-    common_layout(figure, height=34 * len(configs) + 60, top=44)
+    heads = [re.sub(r"(×\d+) ", r"\1<br>", name) for name in columns]
+    figure = map_of_numbers(heads, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
+    common_layout(figure, height=34 * len(configs) + 74, top=58)
     said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
 

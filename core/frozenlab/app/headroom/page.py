@@ -8,13 +8,13 @@ from html import escape
 import streamlit as st
 
 from frozenlab.app import experiment
-from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, show_checks, views
+from frozenlab.app.headroom.views import VIEW_WORDS, VIEWS, prediction_of, show_checks, views
 from frozenlab.app.ui import markup, nav, sessions
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.glossary import explained
 from frozenlab.base.errors import one_line
 from frozenlab.base.files import Kept
-from frozenlab.base.numbers import counted, typeset
+from frozenlab.base.numbers import counted
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.store import REPORT, Headroom
@@ -75,7 +75,7 @@ def show(measurement: Headroom) -> None:
     if report is not None:
         show_report(report)
     elif measurement.spec.prediction:
-        st.caption(f"Prediction: {markup.plain(typeset(measurement.spec.prediction))}")
+        st.caption(f"Prediction: {markup.plain(prediction_of(measurement.spec))}")
 
 
 _read = Kept(lambda path: Headroom(path.parents[1]).report, 20)
@@ -109,8 +109,6 @@ def show_report(report: HeadroomReport) -> None:
     if spec.probes:
         parts.append(f"{len(spec.probes.configs)} cells × {spec.probes.batches * spec.probes.tasks} tasks")
     st.html(f'<p class="fl-answer">{explained(report.verdict)}</p><p class="fl-note">{escape(" · ".join(parts))}{took}</p>')
-    if spec.prediction:
-        st.caption(f"Prediction: {markup.plain(typeset(spec.prediction))}")
     if report.forks is not None:
         show_checks(report)
     view = experiment.chosen(Headroom, "view", views(report), "What to look at", VIEW_WORDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 import pandas as pd
@@ -11,9 +12,10 @@ from frozenlab.app.headroom.figures import configs_figure, dose_figure, matrix_f
 from frozenlab.app.studies.views import ink
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.glossary import explained, note
-from frozenlab.base.numbers import MANY, percent, signed
+from frozenlab.base.numbers import MANY, MINUS, percent, signed, typeset
 from frozenlab.experiments.headroom.alignment import SIGNAL
 from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
+from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.verdict import rank_words
 from frozenlab.tasks.families import cell_label
 
@@ -28,19 +30,42 @@ def views(report: HeadroomReport) -> list[str]:
 
 
 def show_checks(report: HeadroomReport) -> None:
-    """The targets that were written down before, and what was found."""
-    measured = [check for check in report.checks if check.passed != "not measured"]
-    rows = [(explained(check.name), escape(check.found), escape(check.target), MARKS[check.passed]) for check in measured]
-    head = (("", ""), ("found", ""), ("target", "Written down before any gate ran."), ("", ""))
-    st.html(markup.table("Targets", head, rows))
+    """The targets and the prediction, which were written down before, and what was found."""
+    measured, prediction = [check for check in report.checks if check.passed != "not measured"], prediction_of(report.spec)
+    expected = [predicted(prediction, check.name) for check in measured]
+    rows = [
+        (explained(check.name), escape(words or "–"), escape(check.found), escape(check.target), MARKS[check.passed])
+        for check, words in zip(measured, expected, strict=True)
+    ]
+    head = (("", ""), ("predicted", "Before it ran."), ("found", ""), ("target", "Written down before any gate ran."), ("", ""))
+    st.html(markup.table("Targets", head, rows, "fl-cards"))
     if left := [check.name for check in report.checks if check.passed == "not measured"]:
         st.caption(f"Not measured here: {', '.join(left)}.")
+    if prediction:
+        with st.expander("The prediction in full"):
+            st.markdown(markup.plain(prediction))
+
+
+def prediction_of(spec: HeadroomSpec) -> str:
+    """What was expected, as people read it."""
+    return typeset(spec.prediction).replace(" - ", f" {MINUS} ")
+
+
+def predicted(prediction: str, check: str) -> str:
+    """What a prediction says of a check: the rest of the part that names it.
+
+    >>> predicted("Best − worst +9 points (6 to 12), A/A noise 2.0, ICC .70.", "noise (A/A)")
+    '2.0'
+    """
+    name = re.escape(re.split(r" \(| of configs", check)[0])
+    found = re.search(rf"\b{name} ([^,;]+?)(?=[,;]|\.(?!\d)|$)", prediction, re.IGNORECASE)
+    return found[1] if found else ""
 
 
 def show_skills(report: HeadroomReport) -> None:
     matrix = report.matrices[0]
     if len(report.matrices) > 1:
-        matrix = st.selectbox("Student", report.matrices, format_func=lambda matrix: matrix.student, key="headroom-student")
+        matrix = st.selectbox("Student", report.matrices, format_func=lambda matrix: matrix.student, key="headroom-student", width=380)
     left, right = st.columns([1.5, 1], gap="large")
     with left:
         st.header(
@@ -72,7 +97,7 @@ def show_configs(report: HeadroomReport) -> None:
     forks = report.forks
     assert forks is not None, "the view is offered only with forks"
     students = ["all", *report.students] if len(report.students) > 1 else list(report.students)
-    student = st.selectbox("Student", students, key="headroom-of") if len(students) > 1 else students[0]
+    student = st.selectbox("Student", students, key="headroom-of", width=380) if len(students) > 1 else students[0]
     place = None if student == "all" else report.students.index(student)
     left, right = st.columns([1.6, 1], gap="large")
     with left:
@@ -80,7 +105,7 @@ def show_configs(report: HeadroomReport) -> None:
         theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")
     with right:
         st.header("Best for each student", anchor=False)
-        st.dataframe(students_table(report, forks), hide_index=True, width="stretch", key="headroom-best")
+        st.html(students_table(report, forks))
         note("The mean gain of the best config is too high by chance: it was chosen for it. The oracle above is scored elsewhere.")
         if forks.doses:
             st.header("Dose", anchor=False, help="The best config of each student, approached in steps, with draws of its own.")
@@ -113,12 +138,14 @@ def cells_table(matrix: Matrix) -> pd.DataFrame:
     )
 
 
-def students_table(report: HeadroomReport, forks: ForksReport) -> pd.DataFrame:
-    table = pd.DataFrame({"student": report.students, "before": [percent(rate, MANY) for rate in forks.before]})
-    for column, configs in (("best", forks.best), ("worst", forks.worst)):
-        gains = (of_student[forks.configs.index(config)] for of_student, config in zip(forks.gains, configs, strict=True))
-        table[column] = [f"{config} {signed(sum(own) / len(own), MANY)}" for config, own in zip(configs, gains, strict=True)]
-    return table
+def students_table(report: HeadroomReport, forks: ForksReport) -> str:
+    head = (("student", ""), ("before", "Its valid rate."), ("best config", ""), ("gain", "Points of the valid rate."))
+    gains = [of_student[forks.configs.index(config)] for of_student, config in zip(forks.gains, forks.best, strict=True)]
+    rows = (
+        (escape(student), percent(before, MANY), escape(config), signed(sum(own) / len(own), MANY))
+        for student, before, config, own in zip(report.students, forks.before, forks.best, gains, strict=True)
+    )
+    return markup.table("Best for each student", head, rows, "fl-cards", ("before", "gain"))
 
 
 VIEWS = {"skills": show_skills, "configs": show_configs, "noise": show_noise}

@@ -16,9 +16,9 @@ from frozenlab.base.numbers import percent, share
 from frozenlab.engineer.engineers import name_of
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
 
-HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
-"""Pixels above the panels (the cells), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left
-of them at the least (the arms, and the knob's name)."""
+HEADS, FOOT, BETWEEN, NAMES = 62, 26, 38, 84
+"""Pixels above the panels (the legend and the cells), below them (the last row's numbers), between rows (numbers, and the next knob's
+name), and left of them at the least (the arms, and the knob's name)."""
 GAP = 0.012
 """Between columns, of the width."""
 LARGEST = 15.0
@@ -26,6 +26,14 @@ LARGEST = 15.0
 MOST_TICKS = 3
 SAME = 0.005
 """A mean that moves by less counts as unchanged."""
+
+KEY: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("config before", dict(mode="lines", line=dict(color=BEFORE_COLOR, width=1.5, dash="dot"))),
+    ("answers, larger where more agree", dict(mode="markers", marker=dict(color=BEFORE_COLOR, size=10, opacity=0.5))),
+    ("mean of an arm, raised", dict(marker=dict(symbol="diamond", size=9, color=REWARD_COLOR), line_width=4)),
+    ("mean of an arm, lowered", dict(marker=dict(symbol="diamond", size=9, color=AFTER_COLOR), line_width=4)),
+)
+"""The legend: what a mark stands for, and how it looks."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
     inside = sum(line * len(turning) for turning in turned.values()) + (len(turned) - 1) * BETWEEN
     width = (1 + GAP) / len(cells) - GAP
     left = [j * (width + GAP) for j in range(len(cells))]
-    data: list[dict[str, Any]] = []
+    data: list[dict[str, Any]] = [dict(type="scatter", x=[None], y=[None], name=name, **look) for name, look in KEY]
     shapes: list[dict[str, object]] = []
     notes = [
         dict(text=f"<b>{cell_label(cell)}</b>", x=x + width / 2, y=1, yanchor="bottom", font_size=16)
@@ -71,7 +79,7 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
         for cell, panel in panels.items():
             j = cells.index(cell)
             column = numbered(i * len(cells) + j)
-            data += [dict(trace, type="scatter", xaxis=f"x{column}", yaxis=f"y{row}") for trace in traces(panel, turning)]
+            data += [dict(trace, type="scatter", showlegend=False, xaxis=f"x{column}", yaxis=f"y{row}") for trace in traces(panel, turning)]
             shapes += marks(panel.before, f"x{column}", f"y{row}")
             axes[f"xaxis{column}"] = dict(
                 domain=[left[j], left[j] + width], anchor=f"y{row}", range=ends, tickformat=".0%", tickvals=ticks(*ends),
@@ -87,9 +95,9 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
         top -= line * len(turning) + BETWEEN
     # All at once, and no make_subplots: each trace, axis and shape on its own costs ten times as much.
     notes = [dict(note, showarrow=False, xref="paper", yref="paper") for note in notes]
-    figure = go.Figure(data, dict(axes, shapes=shapes, annotations=notes, showlegend=False))
+    figure = go.Figure(data, dict(axes, shapes=shapes, annotations=notes))
     common_layout(figure, height=HEADS + FOOT + inside, top=HEADS)
-    figure.update_layout(margin_b=FOOT, margin_l=NAMES)
+    figure.update_layout(margin_b=FOOT, margin_l=NAMES, legend=dict(y=1 + 26 / inside, itemclick=False, itemdoubleclick=False))
     return Chart(figure, f"Proposals by arm, {cells_noun(cells)} and knob. {in_words(table, before, arms)}")
 
 

@@ -23,9 +23,7 @@ LEAD = (
 def page() -> None:
     """A replay, or the form for a new one."""
     nav.tabs()
-    head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
-    with head:
-        theme.question("What would others have proposed from the same evidence?")
+    picker, action = theme.head("What would others have proposed?", LEAD, 2.1, 1.7, 0.6)
     markup.styles()
     refusals.show_reason(ERROR)
     found, asked = experiment.everything(Replay), "replay" in st.query_params
@@ -38,7 +36,6 @@ def page() -> None:
         "New replay", type="secondary" if composing else "primary", key="replay-new", width="stretch", disabled=composing,
         on_click=compose, args=(found[current] if current else None,),
     )  # fmt: skip
-    theme.under_question(LEAD)
     experiment.undo_line("replay", ERROR, go_to)
     if composing:
         new_replay(picker)

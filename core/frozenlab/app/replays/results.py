@@ -35,11 +35,6 @@ from frozenlab.experiments.replays.task import ReplayError, servers, spec_of
 from frozenlab.session.session import Session, SessionError
 from frozenlab.tasks.families import family_of
 
-LEGEND = (
-    "Dotted: the config before · diamond: the mean of an arm's answers, orange if up, blue if down · circles: answers, larger where more "
-    "agree; click one to read it · an arm that keeps a knob has no line for it"
-)
-
 
 class Read(NamedTuple):
     """What a replay has so far."""
@@ -121,15 +116,18 @@ def show_replay(name: str, replay: Replay) -> None:
             arms_table(replay.spec.arms, session.spec.sections)
         return
     answers, table, arms, (first, *others) = known
-    answer = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))
-    st.html(f'<p class="fl-answer">{answer}</p><p class="fl-note">{escape(" ".join(others))}</p>')
+    answer = re.sub(r"\d+\.\d points per setting", r"<b>\g<0></b>", escape(first))
+    st.html(f'<p class="fl-answer">{answer}</p>')
+    if others:
+        with st.expander("How sure this is"):
+            st.html("".join(f'<p class="fl-note">{escape(sentence)}</p>' for sentence in others))
     arms_answered = [arm.name for arm in replay.spec.arms if arm.name in set(table["arm"])]
     st.header(
         "What every arm would do",
         anchor=False,
-        help="The next config, cell by cell. On the pale band: the reference arm.",
+        help="The next config, cell by cell. On the pale band: the reference arm. An arm that keeps a setting has no line for it. Click a "
+        "circle to read its answer.",
     )
-    st.caption(LEGEND)
     before = answers[0].record.config_before
     drawn = once(lambda: proposals_figure(table, before, arms_answered), "replay figure", str(replay.dir), written)
     theme.chart(drawn, "replay-proposals", on_select=follow_circle, selection_mode="points")
@@ -186,19 +184,18 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
             "faithful": st.column_config.TextColumn(
                 help="Claims whose cited lines say what they say and whose setting the config has, of those that can be checked."
             ),
-            "distance": bar(f"Points per knob between the arm's mean config and that of {reference}."),
+            "distance": bar(f"Points per setting between the arm's mean config and that of {reference}."),
             "p": st.column_config.TextColumn(
                 help="Of the distance: paired randomisation test over answers of the same draw, after Holm's correction."
             ),
-            "spread": bar("Points per knob between an answer and the arm's mean config."),
-            "changes": st.column_config.NumberColumn(help="Knobs that an answer changes, on average."),
+            "spread": bar("Points per setting between an answer and the arm's mean config."),
+            "changes": st.column_config.NumberColumn(help="Settings that an answer changes, on average."),
             "repairs": st.column_config.NumberColumn(help="Values that the guard repaired in an answer, on average."),
             "tokens": st.column_config.NumberColumn(help="Written for an answer, on average."),
         },
     )  # fmt: skip
     st.caption(
-        f"A knob is the share, hole ratio or wait ratio of one cell. Distance (from {markup.plain(reference)}) and spread are means "
-        "over all knobs, in points. An answer that could not be used counts as the config before, which would have been kept."
+        "A setting is the share, hole ratio or wait ratio of one cell. An answer that could not be used counts as the config before."
     )
 
 

@@ -145,7 +145,8 @@ def filters(every: Sequence[Run]) -> tuple[Wanted, list[str], bool]:
             help="Runs that differ in nothing but title and seed are one row, with their mean.",
         )  # fmt: skip
         columns = st.multiselect("Columns", list(COLUMNS), default=list(USUAL), key="columns", bind="query-params")
-    return Wanted(words, tuple(statuses), tuple(families), tuple(engineers), tuple(chosen), archived), columns, together
+    shown = [name for name in columns if known or name != "tags"]
+    return Wanted(words, tuple(statuses), tuple(families), tuple(engineers), tuple(chosen), archived), shown, together
 
 
 def one_page(shown: Sequence[Run], wanted: Wanted) -> list[Run]:

@@ -97,13 +97,7 @@ def start_form() -> None:
         usual = STUDENTS_ENGINEERS if kind == ON_STUDENTS else PAPER_ENGINEERS
         given["engineers"] = engineers = tuple(
             st.multiselect(
-                "Engineers",
-                UNATTENDED,
-                usual,
-                key=f"study-{kind}-asked",
-                **KEPT,
-                format_func=name_of,
-                help="The first is the reference.",
+                "Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", **KEPT, format_func=name_of, help="The first is the reference."
             )
         )
         if len(engineers) < 2:

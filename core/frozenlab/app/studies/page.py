@@ -15,9 +15,10 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.bundles import export_button, imported_note
 from frozenlab.app.studies.form import KIND_WORDS, begin_like, start_form
-from frozenlab.app.studies.views import VIEW_WORDS, VIEWS, views
+from frozenlab.app.studies.views import BETWEEN, VIEW_WORDS, VIEWS, views
 from frozenlab.app.ui import markup, sessions
 from frozenlab.base.files import as_csv
+from frozenlab.base.numbers import MANY, interval, listed, number
 from frozenlab.base.places import ASSETS
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.studies.depths import depths_table
@@ -30,8 +31,8 @@ from frozenlab.experiments.studies.report_page import detectable, html_page, wri
 from frozenlab.experiments.studies.store import REPORT, Study, StudyError
 from frozenlab.experiments.studies.tables import Difference, PrimaryRow, StudyReport, recorded_report
 
-FEW_ARMS = 4
-"""Arms whose final rates are named beside the answer."""
+IN_WORDS = {"taught": "the taught engineer", "equal": "equal shares", "lowest": "giving all boards to the lowest rate"}
+"""Arms whose names are short for something, as sentences call them."""
 FINDINGS = ASSETS / "findings.md"
 """README holds the same table, with links that work there."""
 ALL_FOUND = "What all studies found"
@@ -53,7 +54,9 @@ def page() -> None:
 
 def beside(study: Study) -> None:
     """What can be done with a study, whoever it is from."""
-    if st.button("Again, but ...", key="study-again", icon=":material/restart_alt:", help="Opens the form with the arms of this study."):
+    if st.button(
+        "Run again with changes", key="study-again", icon=":material/restart_alt:", help="Opens the form with the arms of this study."
+    ):
         begin_like(study.spec)
         start_form()
     if not study.recorded:
@@ -116,13 +119,18 @@ def show_report(report: StudyReport) -> None:
 
 def confirmed(rows: Sequence[PrimaryRow]) -> str:
     """Which of the confirmatory comparisons are clear of chance, and how many are not."""
-    clear = [f"{row.title}: {row.change} of {row.measure} plans" for row in rows if row.clear]
-    others, found = len(rows) - len(clear), "; ".join(clear)
-    sentences = [found[0].upper() + found[1:]] if clear else []
-    if others:
+    found, last, clear = [], None, [row for row in rows if row.clear]
+    for row in clear:
+        arm, than = (IN_WORDS.get(name, name) for name in row.name.split(BETWEEN))
+        does, over = ("gains", "over") if row.mean > 0 else ("loses", "against")
+        much, told = number(100 * abs(row.mean), 1), (arm, does, row.measure)
+        found.append(f"{much} {over} {than}" if told == last else f"{arm} {does} {much} points of {row.measure} plans {over} {than}")
+        last = told
+    sentences = [found[0][0].upper() + listed(found)[1:]] if clear else []
+    if others := len(rows) - len(clear):
         which = "comparison named beforehand is" if others == 1 else f"{others} comparisons named beforehand are"
         sentences.append(f"The {'other ' * bool(clear)}{which} not clear of chance")
-    return f"{'. '.join(sentences)} (n = {rows[0].units})."
+    return f"{'. '.join(sentences)}."
 
 
 def show_verdict(report: StudyReport, measure: Measure, mixed: bool) -> None:
@@ -133,11 +141,11 @@ def show_verdict(report: StudyReport, measure: Measure, mixed: bool) -> None:
     answer = rates.verdict
     if report.confirmatory:
         answer = confirmed(report.confirmatory)
+        bounds = [interval(row.low, row.high, MANY) for row in report.confirmatory if row.clear]
+        facts = f"{f'95 % intervals {listed(bounds)}, ' if bounds else ''}n = {report.confirmatory[0].units}. {facts}"
     warned = " Some arms differ in more than one thing: see below the figure." if mixed else ""
     also = f"{facts} · {report.results_from}. {detectable(rates)}{warned}"
     st.html(f'<p class="fl-answer">{escape(answer)}</p><p class="fl-note">{escape(also)}</p>')
-    if len(rates.curves) <= FEW_ARMS:
-        st.caption(f"Final {measure} rate: {markup.plain('; '.join(f'{one.arm} {one.ends}' for one in rates.curves))}.")
     if report.missing:
         st.caption(f"An early study, which could see less than later ones: their answers are in *{ALL_FOUND}*, at the end of this page.")
 

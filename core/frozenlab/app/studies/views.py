@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from frozenlab.app.session.ledger import HELP
@@ -17,7 +18,7 @@ from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.ladder import column_of, ladder_picture, rungs_table
 from frozenlab.experiments.studies.main_table import as_latex, by_arm
-from frozenlab.experiments.studies.pictures import main_picture, standalone
+from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.report_page import (
     PREDICTIONS_NOTE,
     arms_table,
@@ -41,7 +42,6 @@ DEPTHS_HELP = (
     "Each primary comparison of the study over four groups of students, by the rate that they had left in what they lost, before the first "
     "stage: small dots are students, large ones means with 95 % intervals. A line has the name of the first arm of its comparison."
 )
-ALT = "The figures of the table below as a picture."
 BETWEEN = " instead of "
 """In the name of a comparison of two arms; the other way round it is the same comparison."""
 VIEW_WORDS = {
@@ -74,8 +74,7 @@ def ink(usual: int = 14) -> Ink:
 def show_depths(report: StudyReport, measure: Measure) -> None:
     """What was won, by what the students had left of what they lost."""
     st.header(f"What is won where more was lost, {measure} plans", anchor=False, help=DEPTHS_HELP)
-    st.image(standalone(depths_picture(report, measure), ink().color), width=860, alt=ALT)
-    st.dataframe(depths_table(report, measure), hide_index=True, width="content", key="study-depths")
+    beside_table(depths_picture(report, measure), depths_table(report, measure), "study-depths")
 
 
 def show_main(report: StudyReport, measure: Measure) -> None:
@@ -96,8 +95,15 @@ def show_main(report: StudyReport, measure: Measure) -> None:
 def show_ladder(report: StudyReport, measure: Measure) -> None:
     """What engineers win with decoys and without; those of this study beside the lab's own."""
     st.header("The ladder of engineers", anchor=False, help=LADDER_HELP)
-    st.image(standalone(ladder_picture(report, measure), ink().color), width=860, alt=ALT)
-    st.dataframe(rungs_table(report, measure), hide_index=True, width="content", key="study-ladder")
+    beside_table(ladder_picture(report, measure), rungs_table(report, measure), "study-ladder")
+
+
+def beside_table(picture: str, table: pd.DataFrame, key: str) -> None:
+    """A picture, and its figures."""
+    left, right = st.columns([1.35, 1], vertical_alignment="center")
+    with left:
+        markup.picture(picture, f"{key}-picture")
+    right.dataframe(table, hide_index=True, width="stretch", key=key)
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:
@@ -130,7 +136,7 @@ def effects_details(report: StudyReport, rows: MeasureReport, smallest: str) -> 
     units = "students" if len(report.spec.students) > 1 else "seeds"
     over = f"other students, with {over}" if units == "students" else over
     boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
-    dose = " Dose: how far apart the configs were that the two sides trained on, points per knob." if "dose" in table else ""
+    dose = " Dose: how far apart the configs were that the two sides trained on, points per setting." if "dose" in table else ""
     st.caption(
         f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: a small one shows that the effect is "
         f"smaller than {smallest} (equivalence test, after Holm).{dose}"

@@ -13,7 +13,9 @@ from frozenlab.app.studies.form import start_form
 from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.base.numbers import counted, share
+from frozenlab.engineer.engineers import name_of
 from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.studies.store import Study
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, family_of
@@ -32,8 +34,17 @@ def page() -> None:
 
 
 def none_yet() -> None:
-    st.info("No study has run here yet. Those that come with FrozenLab hold their reports, not what their engineers wrote.")
-    st.page_link(nav.path("replay"), label="Replays show what engineers wrote from the same evidence", icon=":material/replay:")
+    """The first answer of each engineer in a recorded replay."""
+    replay = Replay.shipped()[0]
+    found = {answer.arm: answer.record for answer in reversed(replay.answers())}
+    st.caption(
+        "A study of your own appears here. Until then: what engineers wrote in a recorded replay, each from the same evidence, the first "
+        f"of its {replay.spec.samples} answers."
+    )
+    shown = [arm.name for arm in replay.spec.arms][:BESIDE]
+    show_stage(
+        {arm: found[arm] for arm in shown}, {arm: ("replay", {"replay": f"{experiment.RECORDED}{replay.id}", "arm": arm}) for arm in shown}
+    )
 
 
 def show(study: Study) -> None:
@@ -55,7 +66,8 @@ def show(study: Study) -> None:
         wrote = {arm: record for arm in shown if (record := sessions_of[arm].proposal(stage)) is not None}
         if wrote:
             st.header(f"After {stage_name(stage).lower()}" if stage is not None else "Before training", anchor=False)
-            show_stage(wrote, sessions_of, stage)
+            of_stage = {"part": "wrote"} | ({} if stage is None else {"stage": str(stage + 1)})
+            show_stage(wrote, {arm: ("story", {"session": sessions_of[arm].address} | of_stage) for arm in wrote})
 
 
 def units_of(study: Study) -> dict[str, dict[str, Session]]:
@@ -86,22 +98,22 @@ def all_alike(arms: Sequence[Sequence[ProposalRecord]]) -> bool:
     return all(configs == first for configs in others)
 
 
-def show_stage(wrote: Wrote, found: Mapping[str, Session], stage: int | None) -> None:
-    """Arm beside arm: the way to its story, its sentence, and what it changed; what the first arm did not do is marked."""
+def show_stage(wrote: Wrote, ways: Mapping[str, tuple[str, dict[str, str]]]) -> None:
+    """Arm beside arm: the way to all that it wrote (a page, and the rest of its address), its sentence, and what it changed; what the
+    first arm did not do is marked."""
     first = next(iter(wrote))
-    same = changed(wrote[first])
     for column, (arm, record) in zip(st.columns(len(wrote)), wrote.items(), strict=True):
         with column.container(border=True, height="stretch"):
-            address = {"session": found[arm].address, "part": "wrote"} | ({} if stage is None else {"stage": str(stage + 1)})
-            st.page_link(nav.path("story"), label=f"**{arm}** · its story", query_params=address, icon=":material/menu_book:")
+            page, address = ways[arm]
+            st.page_link(nav.path(page), label=f"**{name_of(arm)}** · in full", query_params=address, icon=":material/menu_book:")
             if record.kept_because is not None:
                 st.caption(f"Kept its config: {markup.plain(record.kept_because)}")
             elif record.proposal is not None:
                 st.html(markup.quote(record.proposal.summary, record.engineer))
             if arm != first and record.config_after == wrote[first].config_after:
-                st.caption(f"The same config as that of {first}.")
+                st.caption(f"The same config as that of {name_of(first)}.")
             else:
-                st.html(changes_list(changed(record), same))
+                st.html(changes_list(changed(record), changed(wrote[first])))
 
 
 def changed(record: ProposalRecord) -> list[str]:

@@ -33,15 +33,13 @@ def page() -> None:
         st.session_state[NEW] = True
     begin_again()
     writing = st.session_state.get(NEW, False) or not found
-    head, picker, action = st.columns([2.4, 1, 0.5], vertical_alignment="bottom")
-    with head:
-        theme.question("What should run?" if writing else "Is the model learning?")
+    question, lead = ("What should run?", NEW_LEAD) if writing else ("Is the model learning?", LEAD)
+    picker, action = theme.head(question, lead, 2.4, 1, 0.5)
     markup.styles()
     if writing:
         if found and action.button("Back", key="form_back", width="stretch"):
             st.session_state.pop(NEW, None)
             st.rerun()
-        theme.under_question(NEW_LEAD)
         new_session_form(found)
     else:
         with picker:
@@ -49,7 +47,6 @@ def page() -> None:
         if action.button("New session", type="primary", key="new", width="stretch"):
             st.session_state[NEW] = True
             st.rerun()
-        theme.under_question(LEAD)
         show_session(session)
     sessions.unreadable(store)
 

@@ -12,16 +12,7 @@ from frozenlab.jobs.queue.look import look
 from frozenlab.models.folders import STUDENT
 from frozenlab.models.language.room import on_processor
 from frozenlab.models.training.methods import title_of
-from frozenlab.session.footprint import (
-    GIB,
-    Shape,
-    footprint,
-    footprint_here,
-    needs,
-    processor_seconds,
-    shape_of,
-    shortfalls,
-)
+from frozenlab.session.footprint import GIB, Shape, footprint, footprint_here, needs, processor_seconds, shape_of, shortfalls
 from frozenlab.session.pace import pace_for
 from frozenlab.session.presets import PRESETS as SESSION_PRESETS
 from frozenlab.session.presets import preset_spec

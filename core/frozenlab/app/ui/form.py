@@ -112,11 +112,7 @@ def number_options(kind: type, constraints: list[Any], step: float | None) -> di
     near = 1 if kind is int else round((step or 0.1) / 10, 12)
     low, above = bound(constraints, "ge"), bound(constraints, "gt")
     high, below = bound(constraints, "le"), bound(constraints, "lt")
-    options = {
-        "min_value": low if above is None else above + near,
-        "max_value": high if below is None else below - near,
-        "step": step,
-    }
+    options = {"min_value": low if above is None else above + near, "max_value": high if below is None else below - near, "step": step}
     numbers = {name: kind(value) for name, value in options.items() if value is not None}
     return numbers | ({"format": "%.1e"} if kind is float and step is not None and step < FINE else {})
 

@@ -113,6 +113,11 @@ def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
     _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")
 
 
+def picture(svg: str, key: str) -> None:
+    """A picture that has the letters and the colour of the page's words."""
+    _cited(key=key, data={"html": f'<div class="fl-picture">{svg}</div>'}, height="content")
+
+
 def plain(text: str) -> str:
     """The text without any Markdown: it is shown to the letter, and its addresses are not links."""
     text = ALIVE.sub(rf"\g<0>{JOINER}", text)

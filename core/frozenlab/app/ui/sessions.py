@@ -183,7 +183,7 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
 def again_button(session: Session) -> None:
     """The way to a new session that begins as this one did."""
     nav.button(
-        "Again, but ...", "train", query={"like": session.address}, key="again", icon=":material/restart_alt:",
+        "Run again with changes", "train", query={"like": session.address}, key="again", icon=":material/restart_alt:",
         help="Opens the form of a new session with the settings of this one. Change what you want to.",
     )  # fmt: skip
 

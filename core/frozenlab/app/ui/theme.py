@@ -108,10 +108,7 @@ def palette() -> Palette:
 def frame() -> None:
     """Page config, logo, link to the view and presenter toggle, the frame of every page. Called once by the entry point."""
     st.set_page_config(
-        page_title="FrozenLab",
-        page_icon=str(ASSETS / "icon.svg"),
-        layout="wide",
-        menu_items={"Get help": help_page(), "About": ABOUT},
+        page_title="FrozenLab", page_icon=str(ASSETS / "icon.svg"), layout="wide", menu_items={"Get help": help_page(), "About": ABOUT}
     )
     mode = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(ASSETS / f"logo-{mode}.svg"), size="large")
@@ -145,6 +142,18 @@ def under_question(lead: str) -> None:
     both."""
     if not st.session_state.get("presenter"):
         st.html(f'<p class="lead">{explained(lead)}</p>')
+
+
+def head(text: str, lead: str, *widths: float) -> list[DeltaGenerator]:
+    """The heading of a page and its sentence. Returns the places of controls in the line of the heading, of which a narrow screen shows
+    the sentence, and the page's finding, first. ``widths``: of the heading's place and of theirs."""
+    with st.container(key="head"):
+        heading, *places = st.columns(widths, vertical_alignment="center")
+        with heading:
+            question(text)
+        if lead:
+            under_question(lead)
+    return places
 
 
 def bench(controls: float, hero: float) -> tuple[DeltaGenerator, DeltaGenerator]:

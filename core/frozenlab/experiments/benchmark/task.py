@@ -19,17 +19,7 @@ from frozenlab.experiments.benchmark.report import Measured, best_of
 from frozenlab.experiments.experiment import Experiment, Words
 from frozenlab.jobs.machine import LAB_MODEL as ON_CORES
 from frozenlab.jobs.machine import Needs, language_model
-from frozenlab.models.folders import (
-    FETCHED,
-    LAB_MODEL,
-    STUDENT,
-    is_lab_model,
-    noted_question,
-    nowhere,
-    on_hub,
-    policy_folder,
-    weights_file,
-)
+from frozenlab.models.folders import FETCHED, LAB_MODEL, STUDENT, is_lab_model, noted_question, nowhere, on_hub, policy_folder, weights_file
 from frozenlab.models.language.room import on_processor
 from frozenlab.models.settings import LanguageSettings
 from frozenlab.session.footprint import GIB, short_of_memory, to_answer

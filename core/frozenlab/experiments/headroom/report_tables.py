@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
-from frozenlab.base.numbers import Interval, typeset
+from frozenlab.base.numbers import MINUS, Interval, typeset
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import UniformEngineer
 from frozenlab.engineer.sentences import retitled
@@ -24,6 +24,8 @@ def unknown_bounds(stored: Any) -> Any:
 
 
 Estimate = Annotated[Interval, BeforeValidator(unknown_bounds)]
+
+
 Words = Annotated[str, AfterValidator(typeset)]
 
 
@@ -97,7 +99,7 @@ class ForksReport(Strict):
 class Check(Strict):
     """One target that was written down before, and what was found."""
 
-    name: str
+    name: Annotated[str, AfterValidator(lambda name: name.replace(" - ", f" {MINUS} "))]
     target: str
     found: Words
     passed: Literal["pass", "fail", "not measured"]

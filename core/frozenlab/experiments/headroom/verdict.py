@@ -39,8 +39,8 @@ def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None, baseline: s
         return rank_words(ranks[0]) if len(ranks) == 1 else f"{number(middle)} (median of {len(ranks)} students)"
 
     return (
-        check("best - worst", "at least 8 points", best, with_bounds, lambda found: found.value >= BEST_LESS_WORST),
-        check(f"headroom (oracle - {baseline})", "at least 3 points", room, with_bounds, lambda found: found.value >= HEADROOM),
+        check("best − worst", "at least 8 points", best, with_bounds, lambda found: found.value >= BEST_LESS_WORST),
+        check(f"headroom (oracle − {baseline})", "at least 3 points", room, with_bounds, lambda found: found.value >= HEADROOM),
         check(
             "value of information", "at least 2 points, interval above 0", information, with_bounds,
             lambda found: found.value >= INFORMATION and found.low > 0,

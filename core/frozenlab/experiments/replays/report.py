@@ -151,14 +151,14 @@ def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
     sure = (table.loc[without_it.index, "p"] < CLEAR).any()
     most = f"Hiding {section} moves the proposal most" if sure else f"Chance could explain it, but hiding {section} moved the proposal most"
     built_in = " They state the current config: without it an engineer can only write a new one." if section == "statistics" else ""
-    sentence = f"{most}: {hidden} {far:.1f} points per knob from the full context, {shown_it} {near:.1f}."
+    sentence = f"{most}: {hidden} {far:.1f} points per setting from the full context, {shown_it} {near:.1f}."
     return sentence + built_in
 
 
 def _furthest(others: pd.DataFrame, reference: str) -> str:
     far, near = others["distance"].idxmax(), others["distance"].idxmin()
     sure = "" if others.loc[far, "p"] < CLEAR else ", which chance could explain"
-    furthest = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per knob away{sure}"
+    furthest = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per setting away{sure}"
     if far == near:
         return f"{furthest}."
     least = others.loc[near, "distance"]
@@ -196,7 +196,7 @@ def _spread(arms: pd.DataFrame) -> str:
     if len(steady) == len(arms):
         return "Asked again, every arm answers the same."
     most, least = arms["spread"].idxmax(), arms["spread"].idxmin()
-    said = f"Asked again, the answers of {most} vary most: {arms.loc[most, 'spread']:.1f} points per knob around their mean"
+    said = f"Asked again, the answers of {most} vary most: {arms.loc[most, 'spread']:.1f} points per setting around their mean"
     if steady:
         return f"{said}; always the same: {listed(steady)}."
     return f"{said}." if most == least else f"{said}, those of {least} least ({arms.loc[least, 'spread']:.1f})."

@@ -95,10 +95,7 @@ def middle_weights(session: Session, store: SessionStore) -> Iterator[Path]:
         yield from (path for stage in range(session.spec.stages - 1) if (path := session.stage_dir(stage) / "policy").is_dir())
 
 
-RULES: dict[str, Callable[[Session, SessionStore], Iterator[Path]]] = {
-    "optimizer": optimizer_states,
-    "middle-weights": middle_weights,
-}
+RULES: dict[str, Callable[[Session, SessionStore], Iterator[Path]]] = {"optimizer": optimizer_states, "middle-weights": middle_weights}
 IN_TRASH = "trash"
 """The rule that deletes for good what is in the trash."""
 

@@ -41,7 +41,7 @@ def depths_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
     """The same as a table, a row a comparison: points with 95 % intervals."""
     columns, lines = by_what_was_left(report, measure)
     return pd.DataFrame(
-        {"comparison": " - ".join(arms)} | {column: won.change if won else "" for column, won in zip(columns, own, strict=True)}
+        {"comparison": " − ".join(arms)} | {column: won.change if won else "" for column, won in zip(columns, own, strict=True)}
         for arms, own in lines.items()
     )
 
@@ -50,4 +50,4 @@ def depths_picture(report: StudyReport, measure: Measure) -> str:
     """The same as a picture, whose lines are named by the first arm of each comparison."""
     columns, lines = by_what_was_left(report, measure)
     alone = len({arm for arm, _ in lines}) == len(lines)
-    return lines_picture(columns, {arms[0] if alone else " - ".join(arms): own for arms, own in lines.items()})
+    return lines_picture(columns, {arms[0] if alone else " − ".join(arms): own for arms, own in lines.items()})

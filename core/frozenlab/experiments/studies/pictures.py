@@ -88,7 +88,7 @@ def svg(width: float, height: float, label: str, parts: list[str]) -> str:
 
 def standalone(picture: str, color: str, ground: str = "none") -> str:
     """A picture as a file of its own, with the CSS colours of its words and of what is behind them."""
-    own = f'xmlns="http://www.w3.org/2000/svg" fill="{color}" font-family="sans-serif" style="background: {ground}"'
+    own = f'xmlns="http://www.w3.org/2000/svg" fill="{color}" color="{color}" font-family="sans-serif" style="background: {ground}"'
     return picture.replace("<svg ", f"<svg {own} ", 1)
 
 
@@ -223,7 +223,8 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
         place, last = there[-1]
         (x, y), words = at(place, name, last.mean), f"{name} {points(last.mean, MANY)}"
         free = max(free, y)
-        parts += [path([(x + 8, y), (632, free)], color(name), 0.6), text(638, free + 5, words, 14)]
+        ink = f' style="fill: color-mix(in srgb, rgb{color(name)} 60%, currentColor)" font-weight="600"'
+        parts += [path([(x + 8, y), (632, free)], color(name), 1), text(638, free + 5, words, 14, style=ink)]
         free += 20
     said = (
         f"{name}: " + ", ".join(f"{column} {points(effect.mean, MANY)} ({between(effect.low, effect.high)})"

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel
 
 from frozenlab.base.cells import OfCell
 from frozenlab.base.files import Kept
-from frozenlab.base.numbers import MANY, percent, percents, typeset
+from frozenlab.base.numbers import typeset
 from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.studies.design import Kind, arm_titles, design
 from frozenlab.experiments.studies.effects import deviation, margin_words, sentence, smaller_than, tried, units_in_words
@@ -141,12 +141,6 @@ class CurvePoint(Rates):
 class Curve(BaseModel):
     arm: str
     points: tuple[CurvePoint, ...]
-
-    @property
-    def ends(self) -> str:
-        """The last rate with its interval: ``81.4 % (79.0 to 83.8 %)``."""
-        last = self.points[-1]
-        return percent(last.mean, MANY) + ("" if isnan(last.low) else f" ({percents(last.low, last.high, MANY)})")
 
     @property
     def lines(self) -> dict[str, list[tuple[int, float]]]:

@@ -203,19 +203,16 @@ def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metr
     return found.sort_values(["size", "hole_ratio"], kind="stable")
 
 
-def choose_suite(view: View, reports: Sequence[LakeReport], change: Change) -> None:
+def choose_results(view: View, reports: Sequence[LakeReport], here: Mapping[str, LakeReport], paper: PaperResults, change: Change) -> None:
+    """The suite, the results on it (``here``) and the rows of the paper to compare, and the rate."""
+    rows = view.suite == PAPER_SUITE
+    suite, ours, theirs, rate = st.columns([1.1, 1.7, 1.7, 1] if rows else [1.1, 3.4, 0.01, 1], vertical_alignment="top")
     state["bench-suite"] = view.suite
-    st.selectbox(
+    suite.selectbox(
         "Suite", suites(reports), key="bench-suite", format_func=LAKE.suite_label,
         on_change=lambda: change(suite=[state["bench-suite"]], result=[]),
         help="A fixed set of boards that no model trains on. Only results on the same suite are compared.",
     )  # fmt: skip
-
-
-def choose_results(view: View, here: Mapping[str, LakeReport], paper: PaperResults, change: Change) -> None:
-    """The results and rows of the paper to compare, and the rate."""
-    rows = view.suite == PAPER_SUITE
-    ours, theirs, rate = st.columns([1.9, 1.9, 1] if rows else [3.8, 0.01, 1], vertical_alignment="top")
     titles = {name: report.title for name, report in here.items()}
     double = {title for title in titles.values() if list(titles.values()).count(title) > 1}
     state["bench-results"] = list(view.results)

@@ -58,9 +58,7 @@ def compare(opened: Sequence[Result], store: SessionStore) -> None:
 
 def show_boards(view: View, found: Mapping[str, Result], reports: Sequence[LakeReport]) -> None:
     """The boards behind a figure of the view."""
-    head, action = st.columns([3.7, 0.6], vertical_alignment="bottom")
-    with head:
-        theme.question("Which boards are behind the figure?")
+    (action,) = theme.head("Which boards are behind the figure?", "", 3.7, 0.6)
     markup.styles()
     action.button("All figures", key="bench-back", icon=":material/arrow_back:", on_click=address.leave, width="stretch")
     address.write(view)
@@ -77,23 +75,18 @@ def show_figures(
     view: View | None, found: Mapping[str, Result], reports: Sequence[LakeReport], paper: PaperResults, store: SessionStore
 ) -> None:
     """The results that the reader compares; ``view`` is None while nothing has been measured."""
-    head, picker, action = st.columns([2.4, 1.3, 0.6], vertical_alignment="bottom")
-    with head:
-        theme.question("How good is a checkpoint?")
+    (action,) = theme.head("How good is a checkpoint?", LEAD, 3.7, 0.6)
     markup.styles()
     with action:
         measure.button(store, reports)
-    theme.under_question(LEAD)
     measure.under_way(store, address.add)
     if view is None:
         nothing_yet(store)
         return
     address.write(view)
     change: Change = partial(address.go, reports, paper)
-    with picker:
-        address.choose_suite(view, reports, change)
     offered = {report.id: report for report in reports if report.suite == view.suite}
-    address.choose_results(view, offered, paper, change)
+    address.choose_results(view, reports, offered, paper, change)
     look = looks([offered[name] for name in view.results], theme.palette().text)
     lines = [*(line_of(offered[name], look[name]) for name in view.results), *(paper_line(name, paper) for name in view.paper)]
     if view.unknown:
