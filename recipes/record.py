@@ -54,6 +54,7 @@ RECORDINGS = {
         Recording("example-quick-fixed", "quick", ("run", "--preset", "quick", "--engineer", "fixed", "--title", TWIN), ()),
         Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
         Recording("example-smollm2", "", (), (2,)),
+        Recording("example-smollm2-fixed", "", (), ()),
     )
 }
 QUICK = "quick"

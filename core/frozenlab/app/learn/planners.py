@@ -192,9 +192,9 @@ def side_by_side(board: Board, names: Sequence[str], key: str, seconds: float) -
     found = let_them_plan(board, {PLANNERS[name].title: PLANNERS[name] for name in names}, key, seconds)
     if not found:
         return {}
-    head = [("planner", ""), ("first plan", "seconds"), ("sum of costs", ""), ("that is", "as far as it has proven"), ("makespan", "")]
+    head = [(name, "") for name in ("planner", "first plan after", "sum of costs", "against the bound", "makespan")]
     rows = [[escape(name), *(escape(part) for part in figures(history)[:4])] for name, history in found.items()]
-    st.html(markup.table("What they found", head, rows, "fl-cards", ("first plan", "sum of costs", "makespan")))
+    st.html(markup.table("What they found", head, rows, "fl-cards", ("first plan after", "sum of costs", "makespan")))
     tracks = []
     for name, history in found.items():
         if (plan := history[-1].plan) is not None:
