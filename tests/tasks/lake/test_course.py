@@ -68,7 +68,7 @@ def ends_of(board: Board, order: Sequence[int], planned: tuple[CellPath, ...] = 
     return set().union(*(ends_of(board, order, (*planned, path)) for path in paths)) if paths else {False}
 
 
-@pytest.mark.parametrize(("board", "working"), [(boards.NO_ORDER, set()), (boards.SOME_ORDERS, {(0, 1, 2), (1, 0, 2)})])
+@pytest.mark.parametrize(("board", "working"), [(boards.NO_ORDER, set()), (boards.SOME_ORDERS, {(1, 2, 0), (2, 1, 0)})])
 def test_as_many_orders_work_as_the_chapter_says_whichever_shortest_paths_are_taken(board: Board, working: set[tuple[int, ...]]) -> None:
     assert solve(board).status == "solved"
     for order in permutations(range(board.num_agents)):
@@ -171,7 +171,7 @@ def test_late_agents_meet_by_the_clock_only() -> None:
     assert judge_paths(boards.DELAYED, by_the_clock(paths, 0, 0, 1)).fault == "vertex_conflict"
     for late in range(5):
         assert judge_paths(boards.DELAYED, in_order(paths, 0, 0, late)).fault is None
-    planned, ordered = (max(map(len, one)) - 1 for one in (paths, in_order(paths, 0, 0, 2)))
+    planned, ordered = (max(map(len, one)) - 1 for one in (paths, in_order(paths, 0, 0, 1)))
     question = planners.who_waits()
     assert question.options[question.right] == f"All arrive after {ordered} steps instead of {planned}." and ordered > planned
 
@@ -260,10 +260,10 @@ def test_agents_that_have_not_planned_are_drawn_faint_and_not_in_a_conflict(monk
     said: list[str] = []
     monkeypatch.setattr(exercises, "board_player", lambda board, tracks, **_: drawn.append(plain_track(board, tracks[0])))
     monkeypatch.setattr(exercises.st, "caption", said.append)
-    for order in ((2, 0), (0, 1, 2)):
+    for order in ((0, 2), (2, 1, 0)):
         exercises.priorities(boards.SOME_ORDERS, order, key="board")
-    assert [(one["absent"], one["badge"]) for one in drawn] == [((0, 1), None), ((), "valid")]
-    assert said == ["Planned: agent 2. Agent 0 finds no path around that.", "Planned: agents 0, 1 and 2."]
+    assert [(one["absent"], one["badge"]) for one in drawn] == [((1, 2), None), ((), "valid")]
+    assert said == ["Planned: agent 0. Agent 2 finds no path around that.", "Planned: agents 2, 1 and 0."]
 
 
 def test_a_plan_that_is_not_the_best_is_told_what_is_possible() -> None:
@@ -323,7 +323,7 @@ def test_the_answers_are_right_by_the_marks_of_their_exercises() -> None:
             assert exercise.mark(exercise.best()).right and all(letters in text for letters in exercise.best())
         if isinstance(exercise, Choice):
             assert exercise.mark(exercise.right).right and exercise.reasons[exercise.right].replace("*", "") in text
-    assert "in the order 0-1-2 or 1-0-2" in text
+    assert "in the order 1-2-0 or 2-1-0" in text
 
 
 def test_what_the_teacher_hears_is_true() -> None:

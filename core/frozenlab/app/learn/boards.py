@@ -72,11 +72,11 @@ F F g F
 """Agent 1 goes straight down across the way of agent 0, who would be there at the same step."""
 SOME_ORDERS = read_board("""
 F g H s
-F F F a
-A G H S
+F F F G
+S a H A
 F F F H
 """)
-"""The two orders in which agent 2 plans last work, the other four do not, whichever shortest paths the agents take: its goal is on the only
+"""The two orders in which agent 0 plans last work, the other four do not, whichever shortest paths the agents take: its goal is on the only
 way of both others."""
 NO_ORDER = read_board("""
 H H F H H

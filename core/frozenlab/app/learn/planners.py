@@ -138,14 +138,14 @@ def what_hard_means() -> Choice:
     return Choice(
         "To find a plan with the smallest makespan or sum of costs is NP-hard. What follows?",
         [
-            "No planner finds the best plan for a hundred agents.",
             "Unless P = NP, every planner that always finds the best plan is too slow on some boards.",
-            "Even to find any plan at all takes too long on some boards.",
+            "No planner finds the best plan for a hundred agents, however long it searches for it.",
+            "Even to find any plan at all, good or bad, takes too long on some boards.",
         ],
-        right=1,
+        right=0,
         reasons=[
-            "On many boards one does: NP-hard speaks of the worst boards, not of each.",
             "NP-hard is about the worst case: no method is known whose time is polynomial in the board's size on all boards.",
+            "On many boards one does: NP-hard speaks of the worst boards, not of each.",
             "Any plan, or that there is none, can be found in polynomial time (Kornhauser, Miller and Spirakis 1984 for one move at a "
             "time, Yu and Rus 2015 for moves at once), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
         ],
@@ -214,15 +214,15 @@ def pibt_says() -> Choice:
         f"PIBT plans for these {boards.TEAM_OF_40.num_agents} agents in an instant: sum of costs {last.cost}. What do we know?",
         [
             f"No plan is cheaper than {last.cost}.",
-            f"There is a plan, it costs {last.cost}, and perhaps there are far cheaper ones.",
             "PIBT would find a plan on every board that has one.",
+            f"Only that there is a plan of {last.cost}.",
         ],
-        right=1,
+        right=2,
         reasons=[
             f"PIBT proves nothing about costs. All agents together need {last.lower_bound} if nobody is in the way, and no plan is cheaper "
             "than that; between the two anything is possible.",
-            "It looks one step ahead only. What it finds is valid, and that is all that it promises.",
             "PIBT is not complete: agents can block each other for good, and then it finds nothing although there is a plan.",
+            "It looks one step ahead only. What it finds is valid, and that is all that it promises: there may be far cheaper plans.",
         ],
     )
 
@@ -235,15 +235,15 @@ def lacam_says() -> Choice:
     return Choice(
         "Why does LaCAM find a plan in the end wherever there is one, and PIBT does not?",
         [
-            "It looks further ahead than one step.",
-            "It remembers how the team stood, and where PIBT's step leads nowhere new it forces another step, until all have been tried.",
-            "It plans for one agent after the other.",
+            "It remembers how the team stood, and tries other steps from there.",
+            "It looks further ahead than one step before the team moves.",
+            "It plans for one agent after the other, around those before.",
         ],
-        right=1,
+        right=0,
         reasons=[
-            "It does not: each step is made by PIBT, too.",
             "A search over how the whole team stands, with constraints that are added one by one: at worst every joint move from "
             "every way to stand is tried, so nothing is missed, and it ends even where there is no plan.",
+            "It does not: each step is made by PIBT, too.",
             "That is prioritized planning, which is not complete either.",
         ],
     )
@@ -301,14 +301,14 @@ def neighbourhoods_say() -> Choice:
         "A plan of LNS has not become cheaper for a minute. What does that say?",
         [
             "It is the best plan.",
-            "Nothing for sure: only a bound that reaches its cost would prove it the best.",
             "There is no cheaper plan in which few agents change theirs.",
+            "Nothing for sure.",
         ],
-        right=1,
+        right=2,
         reasons=[
             "LNS has no way to know: it tries some groups of agents, never all.",
-            "It keeps any plan that costs no more, and proves nothing. If its cost equals a lower bound, then it is the best.",
             "It has tried many such groups, but by chance and not all of them.",
+            "It keeps any plan that costs no more, and proves nothing. Only a bound that reaches its cost would prove it the best.",
         ],
     )
 
@@ -320,7 +320,7 @@ def delays() -> None:
     """A plan in which one agent is late, by the clock and in order."""
     board = boards.DELAYED
     paths = best_paths(board)
-    late = st.slider("Agent 0 is late by, steps", 0, 4, 2, key="learn-late")
+    late = st.slider("Agent 0 is late by, steps", 0, 4, 1, key="learn-late")
     tries = (("by the clock", by_the_clock(paths, 0, 0, late)), ("in order", in_order(paths, 0, 0, late)))
     board_player(
         board, [Track(name, held, judge_paths(board, held)) for name, held in tries], key="learn-delays", height=HEIGHT, autoplay=True
@@ -342,14 +342,14 @@ def best_paths(board: Board) -> Paths:
 def who_waits() -> Choice:
     board = boards.DELAYED
     planned = max(map(len, best_paths(board))) - 1
-    ordered = max(map(len, in_order(best_paths(board), 0, 0, 2))) - 1
+    ordered = max(map(len, in_order(best_paths(board), 0, 0, 1))) - 1
     return Choice(
-        "Agent 0 starts two steps late, and all keep to the plan's order. What happens?",
-        ["They collide.", f"All arrive after {ordered} steps instead of {planned}.", "The plan has to be made anew."],
-        right=1,
+        "Agent 0 starts one step late, and all keep to the plan's order. What happens?",
+        [f"All arrive after {ordered} steps instead of {planned}.", "They collide.", "The plan has to be made anew."],
+        right=0,
         reasons=[
-            "By the clock they would. In order, an agent enters a cell only when those before it have left it or leave it now.",
             "The second agent at a cell waits until the first leaves it. A delay is passed on, and nobody meets.",
+            "By the clock they would. In order, an agent enters a cell only when those before it have left it or leave it now.",
             "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
         ],
     )

@@ -539,8 +539,8 @@ def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
     """Every scene that a speaker can show: those of the session, with the speaker's title, and the speaker's own. Raises TalkError as
     :func:`scenes_of` does."""
     made = kept_scenes(session, preparation.stage, preparation.board)
-    asked = ("opening", "closing") if preparation.title else ()
-    titled = [scene | {"heading": preparation.title} if scene["name"] in asked else scene for scene in made]
+    own = bool(preparation.title)  # the last scene keeps the question: it gives its answer
+    titled = [scene | {"heading": preparation.title} if own and scene["name"] == "opening" else scene for scene in made]
     return titled + [own_scene(name, words) for name, words in preparation.own.items()]
 
 

@@ -347,7 +347,8 @@ class Player {
     this.captions = captions;
     for (const view of this.views) {
       const { track: { label, badge, caption, last_words: lastWords }, heat } = view;
-      const says = [caption, this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean).join(" ");
+      const more = [this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
+      const says = [more.length && /\w$/.test(caption) ? `${caption}.` : caption, ...more].filter(Boolean).join(" "); // a short caption is no sentence
       view.caption.textContent = says;
       if (lastWords) view.caption.appendChild(document.createElement("q")).textContent = lastWords;
       view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says} ${lastWords ?? ""}`);
@@ -617,5 +618,5 @@ function delaySentence(delays) {
   const late = delays.map((steps, i) => [i, steps]).filter(([, steps]) => steps > 0);
   if (!late.length) return delays.some((steps) => steps === 0) ? "No agent is delayed by the others." : "";
   const all = late.reduce((sum, [, steps]) => sum + steps, 0);
-  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${all} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
+  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${all.toLocaleString("en")} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
 }
