@@ -37,7 +37,7 @@ def test_a_report_is_printed(measured: None, tmp_path: Path, capsys: pytest.Capt
     table = tmp_path / "gains.csv"
     assert main(["headroom", "built", "--out", str(table)]) == 0
     said = capsys.readouterr().out
-    assert "pass  headroom (oracle - equal): +10" in said and "(target: at least 3 points)" in said
+    assert "pass  headroom (oracle − equal): +10" in said and "(target: at least 3 points)" in said
     assert table.read_text().startswith("student,config,replicate,gain,optimal_gain\nstudent-0,kept,1,")
     assert answer(capsys, "headroom", "built")["report"]["students"] == [f"student-{number}" for number in range(4)]
 

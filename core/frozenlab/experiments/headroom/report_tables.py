@@ -24,8 +24,6 @@ def unknown_bounds(stored: Any) -> Any:
 
 
 Estimate = Annotated[Interval, BeforeValidator(unknown_bounds)]
-
-
 Words = Annotated[str, AfterValidator(typeset)]
 
 
