@@ -36,7 +36,7 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         if right:
             steer_by_keys(page, exercise)
     elif isinstance(exercise, Ordering):
-        order = next(one for one in ((0, 1, 2), (0, 2, 1)) if (len(plan_in_order(exercise.board, one)) == 3) is right)
+        order = next(one for one in ((0, 1, 2), (2, 1, 0)) if (len(plan_in_order(exercise.board, one)) == 3) is right)
         pills = [page.locator(".st-key-learn-priorities-order").get_by_role("button", name=f"agent {agent}") for agent in range(3)]
         for pill in pills:
             if pill.get_attribute("aria-pressed") == "true":
