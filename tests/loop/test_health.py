@@ -130,9 +130,10 @@ def test_a_recorded_session_gives_no_alarm_at_any_step(folder: Path) -> None:
     for stage in range(session.spec.stages):
         metrics = session.metrics(stage)
         assert len(metrics), "it was trained"
-        assert {rule for steps in range(1, len(metrics) + 1) for rule in rules(metrics.head(steps))} <= {"slower"}, "a busy machine"
+        busy = {"slower"} if (folder.name, stage) == ("example-smollm2-fixed", 0) else set()  # it trained beside other work
+        assert {rule for steps in range(1, len(metrics) + 1) for rule in rules(metrics.head(steps))} == busy
         assert [*of_results(session, stage), *of_suite(session, stage)] == []
-    assert {alert.rule for alert in alerts(session)} <= {"slower"}
+    assert alerts(session) == []
 
 
 # --- sessions that are made to fail ---------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from frozenlab.app.headroom.figures import matrix_figure, short
-from frozenlab.app.headroom.views import prediction_of
 from frozenlab.app.studies.figures import Ink
+from frozenlab.base.numbers import typeset
 from frozenlab.experiments.headroom.report import report_of
 from frozenlab.experiments.headroom.report_tables import Matrix
 from frozenlab.experiments.headroom.store import Headroom, write_report
@@ -24,7 +24,7 @@ def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> N
     app = open_page("headroom", headroom=f"recorded-{measurement.id}")
     assert not app.warning
     said = words(app)
-    assert escape(report.for_people.verdict) in said and prediction_of(report.spec) in said
+    assert escape(report.for_people.verdict) in said and typeset(report.spec.prediction).replace(" - ", " − ") in said
     assert len(app.get("plotly_chart")) == (2 if report.forks and report.forks.doses else 1)
 
 
@@ -49,9 +49,8 @@ def test_an_unknown_one_is_reported_and_the_form_names_the_command() -> None:
 
 def test_the_page_opens_with_headroom_and_counts_cells_as_its_verdict_does() -> None:
     app = open_page("headroom")
-    assert (
-        "headroom (oracle − uniform)" in words(app) and "headroom" not in words(app).partition("Not measured here: ")[2].partition(".")[0]
-    )
+    assert "headroom (oracle − uniform)" in words(app)
+    assert "headroom" not in words(app).partition("Not measured here: ")[2].partition(".")[0]
     said = words(open_page("headroom", headroom="recorded-axes"))
     assert "8 of the 9 cells are about 3 skills" in said and "9 cells × " in said and "below 0.01 it counts as seen" in said
 

@@ -154,7 +154,7 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
     if (first := request.checkpoints[0]).language:
         allowed = refusals.changes(allowed["help"])
     try:
-        Asked(Planner.shared(), first.path, first.language).dialect.prompt(Instance.unsolved(board))
+        dialect_of(first.language).prompt(Instance.unsolved(board))
     except LabError as error:
         possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Use **Search**."}
         reason.info(allowed["help"])
@@ -249,6 +249,11 @@ class PlannedAnswer:
     """Whether the model takes it of its answers in several guises."""
 
 
+def dialect_of(language: LanguageSettings | None) -> Dialect[Instance, Answer]:
+    """How a checkpoint is asked: in words if it is a language model, else in the lab model's own tokens."""
+    return LAKE.asked(language.question) if language else LAKE.lab
+
+
 @dataclass(frozen=True)
 class Asked:
     """A checkpoint that answers boards in the planning process."""
@@ -258,16 +263,12 @@ class Asked:
     language: LanguageSettings | None
     family: Family = LAKE
 
-    @property
-    def dialect(self) -> Dialect[Instance, Answer]:
-        return LAKE.asked(self.language.question) if self.language else LAKE.lab
-
     def read(self, task: Any, completion: Completion) -> Answer:
-        return self.dialect.read(task, completion.text, completion.finished)
+        return dialect_of(self.language).read(task, completion.text, completion.finished)
 
     def answer(self, tasks: Sequence[Any], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
         limits = [self.language.max_tokens if self.language else LAKE.lab.limit(task) for task in tasks]
-        prompts = map(self.dialect.prompt, tasks)
+        prompts = map(dialect_of(self.language).prompt, tasks)
         asked = zip(prompts, limits, strict=True)
         return [self.planner.answer(self.checkpoint, *one, sampling, language=self.language) for one in asked]
 

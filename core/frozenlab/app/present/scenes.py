@@ -536,11 +536,10 @@ def chosen(scenes: Iterable[Scene], names: Sequence[str]) -> list[Scene]:
 
 
 def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
-    """Every scene that a speaker can show: those of the session, with the speaker's title, and the speaker's own. Raises TalkError as
-    :func:`scenes_of` does."""
+    """Every scene that a speaker can show: those of the session and the speaker's own. The speaker's title stands on the opening only: the
+    last scene keeps the question, as it gives its answer. Raises TalkError as :func:`scenes_of` does."""
     made = kept_scenes(session, preparation.stage, preparation.board)
-    own = bool(preparation.title)  # the last scene keeps the question: it gives its answer
-    titled = [scene | {"heading": preparation.title} if own and scene["name"] == "opening" else scene for scene in made]
+    titled = [scene | {"heading": preparation.title or scene["heading"]} if scene["name"] == "opening" else scene for scene in made]
     return titled + [own_scene(name, words) for name, words in preparation.own.items()]
 
 

@@ -85,11 +85,16 @@ function drawArrow(ctx, frame, [r, c], turns, colors) {
   ctx.restore();
 }
 
-// Text around a point.
-function write(ctx, text, [x, y], font, color) {
+// Text around a point, on a halo [colour, width] if there is one.
+function write(ctx, text, [x, y], font, color, halo = null) {
   ctx.font = font;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
+  if (halo) {
+    [ctx.strokeStyle, ctx.lineWidth] = halo;
+    ctx.lineJoin = "round";
+    ctx.strokeText(text, x, y);
+  }
   ctx.fillStyle = color;
   ctx.fillText(text, x, y);
 }
@@ -221,15 +226,8 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
 // On a halo of ice: trails cross goals.
 function drawGoalNumber(ctx, frame, [r, c], i, colors, font) {
   if (frame.cell < NUMBERS_FROM) return;
-  const [x, y] = [frame.x(c), frame.y(r) + frame.cell * 0.02];
-  ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.lineJoin = "round";
-  ctx.lineWidth = frame.cell * 0.12;
-  ctx.strokeStyle = colors.ice;
-  ctx.strokeText(String(i), x, y);
-  write(ctx, String(i), [x, y], ctx.font, colors.outline);
+  const at = [frame.x(c), frame.y(r) + frame.cell * 0.02];
+  write(ctx, String(i), at, `600 ${frame.cell * 0.3}px ${font}`, colors.outline, [colors.ice, frame.cell * 0.12]);
 }
 
 // The cells of `heat`, coloured by how much happens there.
@@ -290,6 +288,8 @@ function drawGhost(ctx, frame, [r, c], i, colors) {
 const LANE = 0.13; // cells between the trails of two agents that use the same edge
 const BEND = 0.2; // of a move: a trail changes its lane on the first and last part
 const STOPS = [0, BEND, 1 - BEND, 1];
+const MOST_TRAILED = 100; // agents whose trails are drawn unasked, and kept apart
+const teams = new WeakMap(); // the paths of a team -> its edges and the trails that were asked for
 
 // The edges that a team uses -> their agents, in order.
 function edgesOf(paths) {
@@ -326,6 +326,13 @@ function trailOf(path, i, edges) {
     return [n ? shifted(cell, [lanes[n - 1], lanes[n]]) : cell, onLane(BEND), onLane(1 - BEND)];
   });
   return { at, line };
+}
+
+// The trail of agent i of a team, made once.
+function trailIn(paths, i) {
+  if (!teams.has(paths)) teams.set(paths, { edges: paths.length > MOST_TRAILED ? new Map() : edgesOf(paths), trails: [] });
+  const { edges, trails } = teams.get(paths);
+  return (trails[i] ??= trailOf(paths[i], i, edges));
 }
 
 // The points of a trail between two steps, whole ones.

@@ -14,7 +14,6 @@ const HOLD_AT_FAULT = 0.9; // seconds
 const HOLD_AT_END = 3; // where plans begin again
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
-const MOST_TRAILED = 100; // agents whose trails are drawn unasked
 const TAIL = 12; // steps of the trails of more agents
 const MOST_SEEN = 8; // agents that need no control to pick one out
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside, and that of the desk; one for all components
@@ -316,7 +315,7 @@ class Player {
         paths.forEach((path, i) => {
           const from = path[step];
           if (!from || !isOn(view.on, from)) return;
-          drawTrail(ctx, frame, pointsUpTo(this.trailOf(view, i), step, ease(time - step)), i, this.colors, TRAIL, { open: true });
+          drawTrail(ctx, frame, pointsUpTo(trailIn(paths, i), step, ease(time - step)), i, this.colors, TRAIL, { open: true });
         });
       }
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
@@ -390,24 +389,17 @@ class Player {
       }
     }
     if (this.ghost && view.ghosted) {
-      const edges = edgesOf(solution);
-      solution.forEach((path, i) => drawTrail(ctx, frame, trailOf(path, i, edges).line, i, this.colors, 0.6, { dashed: true }));
+      solution.forEach((_, i) => drawTrail(ctx, frame, trailIn(solution, i).line, i, this.colors, 0.6, { dashed: true }));
     }
     ctx.globalAlpha = alpha;
     const picked = this.pickedOf(view);
     const tail = paths.length > MOST_TRAILED ? Math.max(0, step - TAIL) : 0;
-    const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(this.trailOf(view, i), from, to), i, this.colors, TRAIL);
+    const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(trailIn(paths, i), from, to), i, this.colors, TRAIL);
     if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step : Infinity);
     else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });
     board.agents.forEach(({ goal }, i) => {
       if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, frame, goal, i, this.colors, this.font);
     });
-  }
-
-  // In a crowd trails are not kept apart: too many use each edge.
-  trailOf(view, i) {
-    view.edges ??= view.paths.length > MOST_TRAILED ? new Map() : edgesOf(view.paths);
-    return (view.trails ??= [])[i] ??= trailOf(view.paths[i], i, view.edges);
   }
 
   // The browser lays the page out anew for what is written here, so only what has changed is written.
