@@ -165,13 +165,13 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     page.clock.install()
     page.goto(f"{shared_app.url}/present?session={NAME}&play=film")
     count = page.locator(".count")
-    expect(count).to_have_text("1 / 9")
+    expect(count).to_have_text("1 / 10")
     page.clock.run_for(20_000)
-    expect(count).to_have_text("2 / 9")
+    expect(count).to_have_text("2 / 10")
     page.keyboard.press("ArrowRight")
-    expect(count).to_have_text("3 / 9")
+    expect(count).to_have_text("3 / 10")
     page.clock.run_for(60_000)
-    expect(count).to_have_text("3 / 9")
+    expect(count).to_have_text("3 / 10")
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(mine: App, pa
     expect(notes.locator(".now")).to_have_text("It learns on boards that were chosen for it")
     check_axe(notes, "the speaker's window")
     notes.keyboard.press("End")
-    expect(page.locator(".count")).to_have_text("9 / 9")
+    expect(page.locator(".count")).to_have_text("10 / 10")
     notes.close()
     page.keyboard.press("Escape")
     expect(page.locator(".count")).to_have_count(0)

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from frozenlab.app.present.deck import html_file, talk
@@ -28,8 +30,11 @@ from frozenlab.app.present.scenes import (
 from frozenlab.app.ui.components import hash_of
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.views.view import turned_tasks
+from frozenlab.base import places
 from frozenlab.base.numbers import paired_change, typeset
 from frozenlab.cli.main import main
+from frozenlab.experiments.studies.ladder import by_grpo
+from frozenlab.experiments.studies.store import Study
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
@@ -67,16 +72,36 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     record, context = session.proposal(0), session.context(0)
     cited = {name for claim in record.proposal.claims for name in claim.evidence}
     assert scenes["read"]["text"] == (
-        "Size 7: 82 % of 40 held-out boards valid, 70 % optimal; first faults: cut off before its end 10 %, two agents on one cell 2 %, "
+        "Size 7: 82 % of 40 validation boards valid, 70 % optimal; first faults: cut off before its end 10 %, two agents on one cell 2 %, "
         "two agents swap cells 2 %, ends away from its goal 2 %."
     )
     assert {line.id for line in context.lines if line.text.startswith("Size 7: 82%")} <= cited
     assert [row["label"] for row in scenes["read"]["rows"]] == ["33 of 40", "4 of 40"] + 3 * ["1 of 40"], "all of its boards"
     assert scenes["wrote"]["summary"] == record.proposal.summary
-    without_ids = {typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in record.proposal.claims}
-    assert without_ids >= set(scenes["wrote"]["claims"]) and not any("[" in words for words in scenes["wrote"]["claims"])
+    assert scenes["wrote"]["claims"] == ["7×7: 82 % valid now, 85 % expected.", "4×4: 92 % valid now, 92 % expected."]
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
-    assert len(scenes["wrote"]["boards"]) == 3 and all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
+    sizes = [[len(board["board"]["rows"]) for board in scenes["wrote"][name]] for name in ("was", "boards")]
+    assert [len(found) for found in sizes] == [11, 12] and [found.count(7) for found in sizes] == [2, 5], "more 7×7, as it wrote"
+    assert all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
+
+
+def test_a_language_model_speaks_in_its_own_words() -> None:
+    session = SessionStore().open("example-smollm2")
+    [wrote] = chosen(scenes_of(session), ["wrote"])
+    claims = session.proposal(judged_stages(session)[0]).proposal.claims
+    assert {typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in claims} >= set(wrote["claims"])
+
+
+def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> None:
+    [scene] = chosen(scenes_of(SessionStore().open("example-quick")), ["models"])
+    boards = pd.read_parquet(Study.place(places.ASSETS) / "ladder-grpo" / "boards.parquet")
+    rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
+    assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
+    assert "+3.4 points (+1.5 to +5.3)" in scene["answer"] and scene["note"].endswith("predicted: +2.5 (+1 to +4).")
+    assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]
+    shown = by_grpo()[1].reset_index(names="arm")
+    known = boards[boards["student"] == "ladder-12"].merge(shown, on=["arm", "board_id"], suffixes=("", "_shown"))
+    assert len(known) == 2 and (known["valid"] == known["valid_shown"]).all(), "the answers are the study's"
 
 
 def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> None:
@@ -96,7 +121,7 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [(gain.signed, gain.bounds), ("+3.4", "+1.5 to +5.3")]
-    assert whole["other"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
+    assert whole["other"]["checks"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
     assert not gain.clear and closing["answer"].startswith("Yes, for models that had forgotten a skill. From this one pair of sessions we")
     other = scenes_of(SessionStore().open("example-smollm2"))[-1]
     assert "Yes" not in other["answer"] and not other["figures"]

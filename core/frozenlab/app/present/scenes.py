@@ -18,19 +18,20 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
-from frozenlab.base.cells import Config, in_order
+from frozenlab.base.cells import Config, in_order, quotas
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
 from frozenlab.base.numbers import Interval, board_by_board, counted, listed, paired_change, share, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
-from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.experiments.studies.ladder import COLUMNS, shipped
+from frozenlab.engineer.schema import Claim, ProposalRecord
+from frozenlab.experiments.studies.ladder import COLUMNS, by_grpo, shipped
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
+from frozenlab.tasks.lake.family import LAKE
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
@@ -38,6 +39,8 @@ BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
 """What can be read from the last row of a room."""
+WALL = 12
+"""Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
 QUESTION = "Can a model design what it learns from?"
@@ -160,9 +163,8 @@ def tries(story: Story) -> Scene | None:
         "heading": "It tries, and what works becomes likelier",
         "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
         "good": good,
-        "note": f"In training step {group['training_step'].iloc[0]} it wrote {counted(n, 'plan')} for one board. {good.count(True)} "
-        f"{'are' if good.count(True) > 1 else 'is'} valid. {method.title} makes a plan likelier if it earns more than the average of "
-        "its group.",
+        "note": f"In training step {group['training_step'].iloc[0]} it wrote {counted(n, 'plan')} for one board, and each got a score: "
+        f"next to nothing if it fails, most if no plan is faster. {method.title} makes the plans above their average likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
     }
@@ -217,14 +219,12 @@ def trained_on(story: Story) -> Scene:
     }
 
 
-def drawn_in(session: Session, stage: int | None, cells: Sequence[str] = ()) -> list[pd.Series]:
-    """A few boards that a stage trained on, of different cells, those of ``cells`` first; none where they were not recorded."""
+def drawn_in(session: Session, stage: int | None) -> list[pd.Series]:
+    """A few boards that a stage trained on, of different cells; none where they were not recorded."""
     sampled = session.completions(stage) if stage is not None else None
     if sampled is None:
         return []
-    place = {cell: number for number, cell in enumerate(cells)}
     boards = sampled.drop_duplicates("board_id")
-    boards = boards.sort_values("config_cell", key=lambda names: names.map(place).fillna(len(place)), kind="stable")
     first = ~boards.duplicated("config_cell")
     return [row for _, row in pd.concat([boards[first], boards[~first]]).head(BOARDS_SHOWN).iterrows()]
 
@@ -277,7 +277,8 @@ def what_it_read(story: Story) -> Scene | None:
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
-        "text": typeset(text),
+        "lead": f"{cell_label(line.cell)}: what became of {n:.0f} boards" if line.cell and n else "",
+        "text": typeset(text.replace("held-out", "validation")),
         "rows": [
             {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "worst": name in faults[:1]}
             for name, label in named.items()
@@ -296,16 +297,16 @@ def what_it_wrote(story: Story) -> Scene:
     knobs = family_of(record.config_after.family).knobs
     rows = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
     moved, after = moves(record), record.config_after.cells
-    favoured = sorted(after, key=lambda cell: -(after[cell].share - record.config_before.cells[cell].share))
-    boards = drawn_in(moment.session, moment.stage + 1, favoured)
+    configs = (record.config_before, record.config_after)
+    was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
     claims = sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
-    words = "in plain words" if record.engineer == "policy" and moment.session.spec.language is None else "in its own words"
+    is_lab = record.engineer == "policy" and moment.session.spec.language is None
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary,
-        "claims": [typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in claims],
+        "claims": [typeset(in_short(claim) if is_lab else claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in claims],
         "knobs": [
             {
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
@@ -315,10 +316,30 @@ def what_it_wrote(story: Story) -> Scene:
                 sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, place.index(row.cell))
             )
         ],
-        "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in boards],
-        "note": f"The answer of {who_is(record.engineer)}, {words}. It {what_changed(record)}.",
-        "say": "A knob moves when its sentence ends. Then new boards fall out of them: this is what it trains on now.",
+        "was": was,
+        "boards": now,
+        "mixes": [f"Boards of stage {moment.stage + number}, as mixed" for number in (1, 2)],
+        "note": f"The answer of {who_is(record.engineer)}, in {'plain' if is_lab else 'its own'} words. It {what_changed(record)}.",
+        "say": "A knob moves when its sentence ends, and new boards fall out of them: this is what it trains on now.",
     }  # fmt: skip
+
+
+def wall_of(session: Session, stage: int, config: Config, view: View) -> list[dict[str, Any]]:
+    """Boards that a stage trained on, as many of each cell as its config mixes; none where they were not recorded."""
+    sampled = session.completions(stage)
+    if sampled is None:
+        return []
+    counts = quotas(WALL if view.player.code else BOARDS_SHOWN, [cell.share for cell in config.cells.values()])
+    by_cell = sampled.drop_duplicates("board_id").groupby("config_cell")
+    shown = pd.concat([by_cell.get_group(cell).head(n) for cell, n in zip(config.cells, counts, strict=True) if cell in by_cell.groups])
+    return [view.plain([Shown(row, "")]) for _, row in view.in_order(shown).iterrows()]
+
+
+def in_short(claim: Claim) -> str:
+    """A claim of the lab model, whose answers have no words of their own, as a room reads it beside its knobs."""
+    if claim.now is None or claim.expected is None:
+        return re.sub(r"\b0\.(\d\d)\b", lambda ratio: f"{int(ratio[1])}%", claim.text)
+    return f"{cell_label(claim.cell)}: {claim.now:.0%} valid now, {claim.expected:.0%} expected."
 
 
 def solved(story: Story) -> Scene | None:
@@ -352,11 +373,35 @@ def whole_curve(story: Story) -> Scene:
     return scene | {
         "heading": "Was it the redesign?",
         "twin": twin.id,
-        "other": learning(twin)["checks"],
+        "other": learning(twin),
         "answer": f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: {gain.points}.",
         "note": f"One pair of sessions with one seed: the interval is over the {gain.n} boards, not over training runs. "
         f"Grey: a twin that kept its first config. Dashed: a new config. {points}",
         "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
+    }
+
+
+def other_models(story: Story) -> Scene | None:
+    """The question, put to many models: each beside itself with equal shares, and both on a board of what it had lost."""
+    won = where_it_can(story.session)
+    if won is None:
+        return None
+    valid, plans, prediction = by_grpo()
+    predicted = re.search(r"taught - equal (\S+) points (\(.*?\))", prediction)
+    assert predicted, "it was written down before the study ran"
+    arms = {"equal": "equal shares", "taught": "its own choice"}
+    return {
+        "kind": "pairs",
+        "heading": f"And for {won.n} models that had forgotten a skill?",
+        "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
+        "about": "One of them, on a board of a kind that it had lost",
+        "names": list(arms.values()),
+        "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
+        "answer": f"What it chose won {won.points} over equal shares.",
+        "note": "Each had practised wrong answers to two kinds of tasks. Then came one stage of GRPO on equal shares, and anew on its own "
+        f"choice. 95 % interval, n = {won.n} models; predicted: {' '.join(predicted.groups())}.",
+        "say": "Here it is asked of models that have something to win back. A row is a model: grey where it gets with equal shares, red "
+        "where it gets with the boards that it chose.",
     }
 
 
@@ -484,16 +529,17 @@ def what_came(story: Story) -> Scene | None:
 
 
 PARTS = (
-    Part("opening", "The question, and a board that it fails on", opening, 14),
-    Part("tries", "It tries one board many times", tries, 14),
-    Part("curve", "The curve of the first stage", first_stage, 10),
+    Part("opening", "The question, and a board that it fails on", opening, 13),
+    Part("tries", "It tries one board many times", tries, 13),
+    Part("curve", "The curve of the first stage", first_stage, 9),
     Part("boards", "What it trains on", trained_on, 10, usual=False),
-    Part("failed", "What still fails", what_failed, 10),
-    Part("read", "What the engineer reads", what_it_read, 12),
-    Part("wrote", "What it writes, and new boards", what_it_wrote, 22),
+    Part("failed", "What still fails", what_failed, 9),
+    Part("read", "What the engineer reads", what_it_read, 11),
+    Part("wrote", "What it writes, and new boards", what_it_wrote, 16),
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
-    Part("solved", "The same board, solved", solved, 12),
-    Part("whole", "The whole curve, beside a twin", whole_curve, 14),
+    Part("solved", "The same board, solved", solved, 11),
+    Part("whole", "The whole curve, beside a twin", whole_curve, 13),
+    Part("models", "Many models that had forgotten a skill", other_models, 13),
     Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""

@@ -55,6 +55,14 @@ def shipped(measure: Measure) -> dict[str, Rungs]:
     return {words: rungs(recorded_report(found[name]), measure) for name, words in COLUMNS.items()}
 
 
+def by_grpo() -> tuple[pd.DataFrame, pd.DataFrame, str]:
+    """Of the ladder by GRPO that ships: the valid rate of each student, a column an arm; the answers of one student to a board of a cell
+    that it had lost, a row an arm, as ``recipes/lost_board.py`` recorded them; and the prediction."""
+    [study] = [study for study in Study.shipped() if study.id == "ladder-grpo"]
+    rates = rates_of(recorded_report(study), "valid").pivot(index="student", columns="arm", values="value")
+    return rates, pd.read_json(study.dir / "example.json", orient="index", dtype=False), study.spec.prediction
+
+
 def own_rungs(report: StudyReport, measure: Measure) -> Rungs:
     """The rungs of a study that does not come with FrozenLab, named so, without its oracle."""
     found = rungs(report, measure)

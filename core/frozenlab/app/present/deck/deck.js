@@ -6,6 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " ", "Enter"], BEFORE = ["ArrowLeft", "ArrowUp", "PageUp", "Backspace"];
 const WORD = 70; // milliseconds between words that are written
 const TRIED = 4500; // milliseconds until the good ones of many plans light up
+const FALLS = 250; // milliseconds between boards that fall
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
 function made(tag, className, text, parent) {
@@ -276,21 +277,20 @@ class Deck {
   }
 
   boards({ boards }, body) {
-    for (const board of boards) {
-      const place = made("div", "", undefined, body);
-      if (board.texts) this.texts(board.texts, place);
-      else {
-        place.append(this.find("template.player").content.cloneNode(true));
-        const player = new Player(place);
-        this.players.push(player);
-        player.show({ ...board, height: 2000, loop: true, autoplay: !this.speaks });
-      }
-    }
+    for (const board of boards) this.put(board, made("div", "", undefined, body));
   }
 
-  // Plans for one board; then those that hold light up.
+  put(board, place) {
+    if (board.texts) return this.texts(board.texts, place);
+    place.replaceChildren(this.find("template.player").content.cloneNode(true));
+    const player = new Player(place);
+    this.players.push(player);
+    player.show({ ...board, height: 2000, loop: true, autoplay: !this.speaks });
+  }
+
+  // Plans for one board; then those that hold light up, and the others say what is wrong.
   tries({ boards, good }, body) {
-    this.boards({ boards: boards.map((board) => ({ ...board, tracks: board.tracks?.map((track) => ({ ...track, caption: "" })) })) }, body);
+    this.boards({ boards: boards.map((board) => ({ ...board, tracks: board.tracks?.map((track) => ({ ...track, caption: track.last_words ? "" : track.badge })) })) }, body);
     const places = [...body.children];
     this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
   }
@@ -308,8 +308,8 @@ class Deck {
   words({ text }, body) {
     let list;
     for (const line of text.split("\n")) {
-      if (line.startsWith("- ")) made("li", "", line.slice(2), list ??= made("ul", "", undefined, body));
-      else list = void made("p", "", line, body);
+      const place = line.startsWith("- ") ? made("li", "", "", list ??= made("ul", "", undefined, body)) : (list = void 0, made("p", "", "", body));
+      for (const [n, part] of line.replace(/^- /, "").split("**").entries()) made(n % 2 ? "strong" : "span", "", part, place);
     }
   }
 
@@ -333,9 +333,13 @@ class Deck {
     this.sentence.textContent = sentence;
   }
 
-  quote({ text, rows }, body) {
-    made("p", "", text, body);
-    this.bars({ rows }, body);
+  // A line of evidence: what it says as bars, and below them its words; without figures, its words.
+  quote({ lead, text, rows }, body) {
+    if (rows.length) {
+      made("p", "lead", lead, body);
+      this.bars({ rows }, body);
+    }
+    made("p", rows.length ? "said" : "lead", `“${text}”`, body);
   }
 
   // A single board takes the whole height: the words stand beside it.
@@ -343,6 +347,8 @@ class Deck {
     const figure = body.querySelector("figure");
     body.classList.add("alone");
     figure.prepend(heading);
+    const clock = this.players[0]?.find(".clock");
+    if (clock) figure.append(clock);
     figure.append(note);
     for (const player of this.players) player.layout();
   }
@@ -356,8 +362,9 @@ class Deck {
     }
   }
 
-  // marks: where the config changed; other: the results of a twin; answer: a line below.
-  curve({ steps, checks, total, marks = [], other = [], answer = "" }, body) {
+  // marks: where the config changed; other: the steps and checks of a twin; answer: a line below.
+  curve({ steps, checks, total, marks = [], other: twin = { steps: [], checks: [] }, answer = "" }, body) {
+    const other = twin.checks;
     body.classList.toggle("answered", Boolean(answer));
     const spoken = (found) => found.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
     const svg = drawn("svg", { role: "img", "aria-label": spoken(checks) + (other.length ? `; its twin ${spoken(other)}` : "") }, body);
@@ -365,7 +372,7 @@ class Deck {
     const size = parseFloat(getComputedStyle(svg).fontSize), named = other.length && wide > 30 * size; // narrow screens have no room for names
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (named ? 6.8 : checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
     svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
-    const least = Math.floor(10 * Math.min(...[...checks, ...other].map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
+    const least = Math.floor(10 * Math.min(...[...checks, ...other].map((check) => check.low), ...[...steps, ...twin.steps].map(([, rate]) => rate))) / 10;
     const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (1 - rate)) / (1 - least);
     for (let rate = least; rate < 1.001; rate += 0.1) {
       drawn("line", { class: "grid", x1: axis, x2: wide - right, y1: y(rate), y2: y(rate) }, svg);
@@ -374,7 +381,9 @@ class Deck {
     drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${Math.round(100 * least)} %)` : ""}`);
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
     for (const at of marks) drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: high - low }, svg);
-    drawn("polyline", { class: "steps", pathLength: 1, points: steps.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
+    for (const [look, line] of [["steps twin", twin.steps], ["steps", steps]]) {
+      drawn("polyline", { class: look, pathLength: 1, points: line.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
+    }
     // The last numbers stand at the right, clear of each other: [the session's, its twin's].
     const ends = [checks, other].map((found) => found.find(({ at }) => at === total)).map((end) => end && y(end.rate));
     const high95 = named ? 2.3 * size : 1.15 * size, apart = ends.includes(undefined) ? 0 : Math.max(0, high95 - Math.abs(ends[0] - ends[1])) / 2;
@@ -400,8 +409,9 @@ class Deck {
     if (answer) made("p", "answer", answer, body);
   }
 
-  writing({ summary, claims, knobs, boards }, body) {
-    const words = made("blockquote", "", undefined, body);
+  writing({ summary, claims, knobs, was, boards, mixes }, body) {
+    const left = made("div", "left", undefined, body);
+    const words = made("blockquote", "", undefined, left);
     const ends = []; // of the lines
     let turn = 0;
     for (const [n, text] of [summary, ...claims].entries()) {
@@ -426,9 +436,57 @@ class Deck {
         value.textContent = `${percent(before)} → ${percent(after)}`;
       });
     }
-    const drawnBoards = made("div", "fallen", undefined, body);
-    this.boards({ boards: boards.map((board) => ({ ...board, steps: 0, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) })) }, drawnBoards);
-    for (const [i, place] of [...drawnBoards.children].entries()) this.later(WORD * turn + 2000 + 350 * i, () => place.classList.add("there"));
+    if (!was.length || !boards.length) return;
+    this.wall([was, boards], made("p", "mix", "", left), mixes, WORD * ends[0] + 1200, body);
+  }
+
+  // The boards of a stage; after some milliseconds those of the next fall into their places, one after the other.
+  wall(stages, mix, mixes, wait, body) {
+    const [was, now] = stages.map((boards) => boards.map((board) => ({ ...board, steps: 0, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) })));
+    const ends = this.still || this.speaks; // at the end, at once
+    mix.textContent = mixes[ends ? 1 : 0];
+    const wall = made("div", "wall", undefined, body);
+    this.boards({ boards: ends ? now : was }, wall);
+    if (ends) return;
+    const places = [...wall.children];
+    for (let i = 0; i < Math.max(was.length, now.length); i++) {
+      this.later(wait + FALLS * i, () => {
+        if (!i) mix.textContent = mixes[1];
+        if (!now[i]) return places[i].remove();
+        const place = places[i] ?? made("div", "", undefined, wall);
+        this.put(now[i], place);
+        place.classList.add("new");
+      });
+    }
+  }
+
+  // What each of many models solves after the one training (grey) and the other, a row a model; beside it, both plans of one of them.
+  pairs({ rows, names, boards, about, answer }, body) {
+    body.classList.toggle("beside", boards.length > 0);
+    if (boards.length) {
+      const place = made("div", "", undefined, body);
+      made("p", "", about, place);
+      this.boards({ boards }, place);
+    }
+    const svg = drawn("svg", { role: "img", "aria-label": `${names.join(", then ")}: ${rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ")}` }, body);
+    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
+    const size = parseFloat(getComputedStyle(svg).fontSize), [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
+    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    const [from, to] = [Math.floor(20 * Math.min(...rows.flat()) - 0.2) / 20, Math.ceil(20 * Math.max(...rows.flat()) + 0.2) / 20];
+    const x = (rate) => side + ((wide - 2 * side) * (rate - from)) / (to - from);
+    for (let rate = from; rate < to + 1e-9; rate += 0.05) {
+      drawn("line", { class: "grid", x1: x(rate), x2: x(rate), y1: top, y2: high - low }, svg);
+      drawn("text", { class: "tick", x: x(rate), y: high - size / 3, "text-anchor": "middle" }, svg, `${Math.round(100 * rate)} %`);
+    }
+    drawn("text", { class: "before", x: 0, y: size }, svg, `● ${names[0]}`);
+    drawn("text", { class: "after", x: 0, y: 2.15 * size }, svg, `● ${names[1]}`);
+    for (const [i, [before, after]] of rows.entries()) {
+      const y = top + ((rows.length - i - 0.5) * (high - low - top)) / rows.length;
+      const group = drawn("g", { style: `--at: ${i / rows.length}` }, svg);
+      drawn("line", { class: "won", x1: x(before), x2: x(after), y1: y, y2: y }, group);
+      for (const [look, rate] of [["before", before], ["after", after]]) drawn("circle", { class: look, cx: x(rate), cy: y, r: size / 3.2 }, group);
+    }
+    made("p", "answer", answer, body);
   }
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.

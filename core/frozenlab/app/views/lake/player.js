@@ -321,6 +321,7 @@ class Player {
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
       view.figure.classList.toggle("failed", failed);
+      if (this.time >= this.endOf(view) - 1e-6) view.figure.classList.add("told"); // a talk gives no verdict before
       for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(time - locked) <= 0.5);
       for (const { time: broken, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(time - broken) <= 0.5));
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,7 +91,12 @@ class LakeView(View):
 
     def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
-        return played(board, [recorded(*answer) for answer in shown])
+        plays = played(board, [recorded(*answer) for answer in shown])
+        for track in plays["tracks"]:  # a room sees the cell ringed, and no axes to find it by
+            track["caption"] = re.sub(
+                r"(?: (?:at|for)| (on)) \(-?\d+, -?\d+\)", lambda at: " on one cell" if at[1] else "", track["caption"]
+            )
+        return plays
 
     def still(self, row: pd.Series) -> dict[str, Any]:
         track = recorded(row, "")

@@ -1,0 +1,68 @@
+"""Records what the talk shows of the ladder by GRPO: both plans of one student for a board of a cell that it had lost.
+
+frozenlab students make ladder-12
+python -m recipes.lost_board FOLDER                                     the specs of its two sessions
+frozenlab run FOLDER/equal.json --out FOLDER/equal                      and taught, a few minutes each
+python -m recipes.lost_board FOLDER                                     the answers, once both are done
+
+The sessions answer all test boards as in the study that ships, or nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from frozenlab.app.views.lake.tracks import showcase
+from frozenlab.base import places
+from frozenlab.base.files import write_text
+from frozenlab.experiments.students.menu import ladder
+from frozenlab.experiments.studies.store import Study
+from frozenlab.session.session import Session
+
+STUDENT, ARMS = "ladder-12", ("equal", "taught")
+"""The student that won most boards of one cell."""
+CELL = ladder()[STUDENT].weak[0]
+SHOWN = [
+    "board_id",
+    "config_cell",
+    "board",
+    "completion",
+    "paths",
+    "outcome",
+    "valid",
+    "optimal",
+    "fault",
+    "step",
+    "fault_agents",
+    "cell",
+    "makespan",
+    "sum_of_costs",
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    [study] = [study for study in Study.shipped() if study.id == "ladder-grpo"]
+    if not all((folder / arm).exists() for arm in ARMS):
+        for spec in (study.spec.spec_of(arm, 1, f"student:{STUDENT}") for arm in study.spec.arms if arm.name in ARMS):
+            write_text(folder / f"{spec.engineer.kind}.json", spec.model_dump_json())
+        return
+    answers = {arm: table for arm in ARMS if (table := Session(folder / arm).results(0)) is not None}
+    recorded = pd.read_parquet(study.dir / "boards.parquet").query("student == @STUDENT").set_index(["arm", "board_id"])
+    for arm, table in answers.items():
+        same = recorded.loc[arm].loc[table["board_id"], "valid"].to_numpy() == table["valid"].to_numpy()
+        assert same.all(), f"{arm}: {(~same).sum()} of {len(same)} boards are answered otherwise than in the study"
+    lost = {arm: table[table["config_cell"] == CELL].set_index("board_id", drop=False) for arm, table in answers.items()}
+    board = showcase(*(table.reset_index(drop=True) for table in lost.values()))
+    shown = pd.DataFrame({arm: table.loc[board, SHOWN] for arm, table in lost.items()}).T
+    write_text(study.dir / "example.json", shown.to_json(orient="index", indent=1) + "\n")
+    print(f"{places.ASSETS.name}: board {board} of {CELL}")
+
+
+if __name__ == "__main__":
+    main()
