@@ -85,8 +85,8 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     assert all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
 
 
-def test_a_language_model_speaks_in_its_own_words() -> None:
-    session = SessionStore().open("example-smollm2")
+def test_a_person_speaks_in_own_words() -> None:
+    session = SessionStore().open("example-quick-kept")
     [wrote] = chosen(scenes_of(session), ["wrote"])
     claims = session.proposal(judged_stages(session)[0]).proposal.claims
     assert {typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in claims} >= set(wrote["claims"])

@@ -301,12 +301,13 @@ def what_it_wrote(story: Story) -> Scene:
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
     claims = sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
-    is_lab = record.engineer == "policy" and moment.session.spec.language is None
+    is_written = moment.session.spec.language is not None and any(attempt.raw for attempt in record.attempts)
+    spoken = is_written or record.engineer in ("human", "api")
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary,
-        "claims": [typeset(in_short(claim) if is_lab else claim.text.replace(f" [{' '.join(claim.evidence)}]", "")) for claim in claims],
+        "claims": [typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "") if spoken else in_short(claim)) for claim in claims],
         "knobs": [
             {
                 "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
@@ -319,7 +320,7 @@ def what_it_wrote(story: Story) -> Scene:
         "was": was,
         "boards": now,
         "mixes": [f"Boards of stage {moment.stage + number}, as mixed" for number in (1, 2)],
-        "note": f"The answer of {who_is(record.engineer)}, in {'plain' if is_lab else 'its own'} words. It {what_changed(record)}.",
+        "note": f"The answer of {who_is(record.engineer)}, {'word for word' if spoken else 'in plain words'}. It {what_changed(record)}.",
         "say": "A knob moves when its sentence ends, and new boards fall out of them: this is what it trains on now.",
     }  # fmt: skip
 
@@ -336,7 +337,7 @@ def wall_of(session: Session, stage: int, config: Config, view: View) -> list[di
 
 
 def in_short(claim: Claim) -> str:
-    """A claim of the lab model, whose answers have no words of their own, as a room reads it beside its knobs."""
+    """A claim of an engineer whose answers have no words of their own, as a room reads it beside its knobs."""
     if claim.now is None or claim.expected is None:
         return re.sub(r"\b0\.(\d\d)\b", lambda ratio: f"{int(ratio[1])}%", claim.text)
     return f"{cell_label(claim.cell)}: {claim.now:.0%} valid now, {claim.expected:.0%} expected."
