@@ -21,6 +21,7 @@ from frozenlab.app.present.scenes import (
     judged_stages,
     kept_scenes,
     live_scene,
+    own_scene,
     prepare,
     prepared,
     scenes_for,
@@ -29,12 +30,14 @@ from frozenlab.app.present.scenes import (
 )
 from frozenlab.app.ui.components import hash_of
 from frozenlab.app.ui.figures import overall
+from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.view import turned_tasks
 from frozenlab.base import places
 from frozenlab.base.numbers import paired_change, typeset
 from frozenlab.cli.main import main
 from frozenlab.experiments.studies.ladder import by_grpo
 from frozenlab.experiments.studies.store import Study
+from frozenlab.lake.board import Board
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
@@ -186,6 +189,11 @@ def test_what_was_prepared_is_kept_beside_the_sessions(tmp_path: Path) -> None:
     assert prepared(session, store) == wanted
     scenes = {scene["name"]: scene for scene in scenes_for(session, wanted)}
     assert scenes["opening"]["heading"] == "Ice" and scenes["own-1"]["text"] == "Two of us."
+    board = encode(Board.from_text("S F F G"))
+    [shown] = own_scene("own-1", Words(text=f"Try it:\nhttp://lab.example/play?board={board}&x=1"))["boards"]
+    assert (
+        shown["board"]["rows"] == ("FFFF",) and shown["tracks"][0]["outcome"] and not own_scene("own-1", Words(text="?board=no"))["boards"]
+    )
     file_of(session, store).write_text('{"schema_version": 1, "scenes": ["failure", "came"]}')
     assert prepared(session, store).scenes == ("came",), "an older version had other scenes"
     file_of(session, store).write_text("{half")

@@ -11,11 +11,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 from pydantic import Field, ValidationError
 
+from frozenlab.app.play.optimum import is_quick, solution_of
 from frozenlab.app.session.claims import predictions_of, was_it_right
 from frozenlab.app.session.proposals import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.once import once
+from frozenlab.app.views.lake.player import played
+from frozenlab.app.views.lake.share import decode
+from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order, quotas
@@ -27,6 +31,7 @@ from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Claim, ProposalRecord
 from frozenlab.experiments.studies.ladder import COLUMNS, by_grpo, shipped
+from frozenlab.lake.board import BoardError
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
@@ -50,6 +55,8 @@ SHOWN, FILM, REHEARSE, LIVE = "1", "film", "rehearse", "live"
 """How a talk is shown, in the address of its page: by hand, by itself until a key takes over, with the time of each scene kept, or the
 session as it trains."""
 LONGEST_NOTE = 4000
+LINK = re.compile(r"[?&]board=([\w~-]+)")
+"""To a board of Play."""
 
 
 class TalkError(LabError, ValueError):
@@ -587,13 +594,26 @@ def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
     last scene keeps the question, as it gives its answer. Raises TalkError as :func:`scenes_of` does."""
     made = kept_scenes(session, preparation.stage, preparation.board)
     titled = [scene | {"heading": preparation.title or scene["heading"]} if scene["name"] == "opening" else scene for scene in made]
-    return titled + [own_scene(name, words) for name, words in preparation.own.items()]
+    draws = bool(view_of(session.spec.tasks).player.code)
+    return titled + [own_scene(name, words, draws) for name, words in preparation.own.items()]
 
 
-def own_scene(name: str, words: Words) -> Scene:
-    """A scene of a speaker's own."""
+def own_scene(name: str, words: Words, draws: bool = True) -> Scene:
+    """A scene of a speaker's own; where the deck ``draws`` boards, a line with a link to a board of Play is that board."""
     about = {"name": name, "title": "Your own scene", "seconds": 12, "say": "", "note": ""}
-    return about | {"kind": "words", "heading": words.heading, "text": words.text}
+    return about | {"kind": "words", "heading": words.heading, "text": words.text, "boards": linked_boards(words.text) if draws else []}
+
+
+def linked_boards(text: str) -> list[dict[str, Any]]:
+    """The board of the first link to one, with the exact solver's plan if it finds one at once; none without such a link."""
+    linked = LINK.search(text)
+    if linked is None:
+        return []
+    with suppress(BoardError):  # the words stay words
+        board = decode(linked[1])
+        plan = solution_of(linked[1], False).plan if is_quick(board) else None
+        return [played(board, [] if plan is None else [Track("", *followed(board, plan, None))])]
+    return []
 
 
 def recorded(found: Iterable[Session]) -> Session | None:

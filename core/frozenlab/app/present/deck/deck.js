@@ -305,12 +305,17 @@ class Deck {
     }
   }
 
-  words({ text }, body) {
+  // Lines, with **bold** and lists; a link to a board of Play is that board.
+  words({ text, boards = [] }, body) {
+    const words = made("div", "", undefined, body);
     let list;
     for (const line of text.split("\n")) {
-      const place = line.startsWith("- ") ? made("li", "", "", list ??= made("ul", "", undefined, body)) : (list = void 0, made("p", "", "", body));
+      if (boards.length && /[?&]board=/.test(line)) continue;
+      const place = line.startsWith("- ") ? made("li", "", "", list ??= made("ul", "", undefined, words)) : (list = void 0, made("p", "", "", words));
       for (const [n, part] of line.replace(/^- /, "").split("**").entries()) made(n % 2 ? "strong" : "span", "", part, place);
     }
+    body.classList.toggle("beside", boards.length > 0);
+    this.boards({ boards }, body);
   }
 
   // A session that trains: its newest plan and its curve, which follow it.
