@@ -50,11 +50,9 @@ def every_stage(page: Page) -> None:
     page.wait_for_timeout(2600)
 
 
-def writing(page: Page) -> None:
+def many_models(page: Page) -> None:
     page.locator(".deck h1").wait_for()
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(300)
+    page.keyboard.press("9")
     page.wait_for_timeout(9000)
 
 
@@ -63,7 +61,7 @@ VIEWS = (
     View("learn", "learn?chapter=search&done=search", "light", search),
     View("play", "play?board=ASEAQ73JEEgVAsAAWBc", "dark", every_stage),
     View("story", "story?session=example-quick&part=read", "light"),
-    View("present", "present?session=example-quick&play=1", "dark", writing),
+    View("present", "present?session=example-quick&play=1", "dark", many_models),
     View("studies", "diagnosis", "light"),
 )
 
