@@ -45,7 +45,7 @@ LEAD = "A story in scenes, one per screen: a board that fails, what the model re
 PLAYS = "play"
 """The entry of the address that opens the deck, and says how."""
 CUTS = {
-    2: ("opening", "tries", "failed", "wrote", "solved", "whole", "closing"),
+    2: ("opening", "tries", "failed", "wrote", "solved", "whole", "models", "closing"),
     5: USUAL,
     10: NAMES,
 }
