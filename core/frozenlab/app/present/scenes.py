@@ -49,6 +49,8 @@ WALL = 12
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
 QUESTION = "Can a model design what it learns from?"
+ASKED_OF_OTHERS = "Does it help to redesign what a model learns from?"
+"""Where no model is its own engineer."""
 KEPT = "fixed"
 """The engineer that keeps the first config."""
 SHOWN, FILM, REHEARSE, LIVE = "1", "film", "rehearse", "live"
@@ -131,14 +133,19 @@ def opening(story: Story) -> Scene:
     session = story.session
     engineer = who_is(session.spec.engineer.kind)
     scene = {
-        "heading": QUESTION,
+        "heading": question_of(session),
         "note": f"{story.view.idea} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
         "chooses what it trains on next.",
-        "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Can it choose for "
-        "itself what it should practise?",
+        "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Then it is "
+        "trained. But on which boards?",
     }
     failed = failing(story)
     return scene | ({"kind": "numbers"} if failed is None else {"kind": "boards", "boards": [story.view.plain([failed])]})
+
+
+def question_of(session: Session) -> str:
+    """What a talk about the session asks."""
+    return QUESTION if session.spec.engineer.kind == "policy" else ASKED_OF_OTHERS
 
 
 def failing(story: Story) -> Shown | None:
@@ -182,11 +189,12 @@ def first_stage(story: Story) -> Scene:
     moment = story.moment
     assert moment.stage is not None
     config = moment.record.config_before if moment.record is not None else moment.session.spec.initial_config
+    shares = {cell.share for cell in config.cells.values()}
     end = (moment.stage + 1) * moment.session.spec.training.steps
     return {
         **learning(moment.session, end),
         "kind": "curve",
-        "heading": "It learns on boards that were chosen for it",
+        "heading": f"It learns on {'equal shares of every kind' if len(shares) == 1 else 'boards that were chosen for it'}",
         "note": f"{config_in_words(config)} Line: valid plans during training (mean of five steps). "
         f"Points: {moment.session.results_from}, with 95 % intervals.",
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
@@ -383,8 +391,8 @@ def whole_curve(story: Story) -> Scene:
         "twin": twin.id,
         "other": learning(twin),
         "answer": f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: {gain.points}.",
-        "note": f"One pair of sessions with one seed: the interval is over the {gain.n} boards, not over training runs. "
-        f"Grey: a twin that kept its first config. Dashed: a new config. {points}",
+        "note": f"Lines: valid plans during training (mean of five steps). {points} One pair of sessions with one seed: the interval of "
+        f"the difference is over the {gain.n} boards, not over training runs.",
         "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
     }
 
@@ -455,7 +463,7 @@ def closing(story: Story) -> Scene:
     figures = [{"value": of.signed, "bounds": of.bounds, "clear": of.clear, "what": what} for what, of in compared.items() if of]
     ends = f"{numbers['before']} → {numbers['after']} {numbers['what']}. " if figures else ""
     return numbers | {
-        "heading": QUESTION,
+        "heading": question_of(story.session),
         "answer": answer,
         "figures": figures,
         "plays": {} if failed is None else story.view.address_of(failed.row),
@@ -482,11 +490,11 @@ def answer_of(story: Story) -> str:
     if gain is None:
         was, now = map(overall, ends_of(story.session))
         if now.value <= was.value:
-            return "It designed, and solves no more than before."
-        return "It designed, and it learned. One session cannot say why."
+            return "Its boards were redesigned, and it solves no more than before."
+        return "Its boards were redesigned, and it learned. One session cannot say why."
     if not gain.clear:
         return "From this one pair of sessions we cannot tell."
-    return f"In this one pair of sessions it {'can' if gain.value > 0 else 'cannot'}."
+    return f"In this one pair of sessions it {'helped' if gain.value > 0 else 'did harm'}."
 
 
 def where_it_can(session: Session) -> Interval | None:
@@ -600,8 +608,9 @@ def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
 
 def own_scene(name: str, words: Words, draws: bool = True) -> Scene:
     """A scene of a speaker's own; where the deck ``draws`` boards, a line with a link to a board of Play is that board."""
-    about = {"name": name, "title": "Your own scene", "seconds": 12, "say": "", "note": ""}
-    return about | {"kind": "words", "heading": words.heading, "text": words.text, "boards": linked_boards(words.text) if draws else []}
+    about = {"name": name, "kind": "words", "title": "Your own scene", "seconds": 12, "say": "", "note": ""}
+    boards = linked_boards(words.text) if draws else []
+    return about | {"heading": words.heading.replace("**", ""), "text": words.text, "boards": boards}
 
 
 def linked_boards(text: str) -> list[dict[str, Any]]:

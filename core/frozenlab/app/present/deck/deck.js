@@ -123,7 +123,7 @@ class Deck {
       Home: () => this.steer(0), End: () => this.steer(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
       p: () => this.film(!this.alone),
       d: () => this.paint(!this.dark), b: () => this.black(!this.isBlack), Escape: () => this.leave(), "?": () => sheet.showModal(),
-    }[event.key] ?? (/^[1-9]$/.test(event.key) ? () => this.steer(event.key - 1) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
+    }[event.key] ?? (/^\d$/.test(event.key) ? () => this.steer((Number(event.key) + 9) % 10) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
     if (!act || pressed) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the boards listen to the same keys
@@ -290,7 +290,8 @@ class Deck {
 
   // Plans for one board; then those that hold light up, and the others say what is wrong.
   tries({ boards, good }, body) {
-    this.boards({ boards: boards.map((board) => ({ ...board, tracks: board.tracks?.map((track) => ({ ...track, caption: track.last_words ? "" : track.badge })) })) }, body);
+    const margin = Math.max(...boards.map((board) => board.margin)); // all at one scale
+    this.boards({ boards: boards.map((board) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: track.last_words ? "" : track.badge })) })) }, body);
     const places = [...body.children];
     this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
   }
@@ -385,7 +386,15 @@ class Deck {
     }
     drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${Math.round(100 * least)} %)` : ""}`);
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
-    for (const at of marks) drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: high - low }, svg);
+    const reached = Math.max(...checks.map(({ at }) => at), 0);
+    if (reached < total && !marks.length) { // stages that this curve does not tell of yet
+      drawn("rect", { class: "ahead", x: x(reached), y: top, width: x(total) - x(reached), height: high - low - top }, svg);
+      drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: (top + high - low) / 2, "text-anchor": "middle" }, svg, "still to come");
+    }
+    for (const at of marks) {
+      drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: high - low }, svg);
+      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: high - low - size / 3 }, svg, "new config");
+    }
     for (const [look, line] of [["steps twin", twin.steps], ["steps", steps]]) {
       drawn("polyline", { class: look, pathLength: 1, points: line.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
     }
@@ -447,7 +456,7 @@ class Deck {
 
   // The boards of a stage; after some milliseconds those of the next fall into their places, one after the other.
   wall(stages, mix, mixes, wait, body) {
-    const [was, now] = stages.map((boards) => boards.map((board) => ({ ...board, steps: 0, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) })));
+    const [was, now] = stages.map((boards) => boards.map((board) => ({ ...board, steps: 0, margin: 0.08, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) })));
     const ends = this.still || this.speaks; // at the end, at once
     mix.textContent = mixes[ends ? 1 : 0];
     const wall = made("div", "wall", undefined, body);

@@ -1,7 +1,7 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
 // data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, height,
-// autoplay, loop, busy, colors}
-// loop: every plan stops at its first fault, and all begin again after a pause.
+// autoplay, loop, once, busy, colors}
+// loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // gone: a track of which there is nothing but its caption, which says why.
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
@@ -12,6 +12,7 @@
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
 const HOLD_AT_END = 3; // where plans begin again
+const IDLE = 6; // times as fast where nobody moves
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
 const TAIL = 12; // steps of the trails of more agents
@@ -321,7 +322,7 @@ class Player {
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
       view.figure.classList.toggle("failed", failed);
-      if (this.time >= this.endOf(view) - 1e-6) view.figure.classList.add("told"); // a talk gives no verdict before
+      view.figure.classList.toggle("told", this.time >= this.toldAt(view) - 1e-6); // a talk gives no verdict before
       for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(time - locked) <= 0.5);
       for (const { time: broken, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(time - broken) <= 0.5));
     }
@@ -333,6 +334,17 @@ class Player {
   // The time at which the plan of a view stands still.
   endOf({ track: { fault } }) {
     return (this.data.loop && fault?.time) || this.data.steps;
+  }
+
+  // The time at which what becomes of the plan of a view can be seen.
+  toldAt({ track: { fault }, arrivals }) {
+    return Math.min(fault ? fault.time : Math.max(...arrivals), this.data.steps);
+  }
+
+  // Whether nobody moves in the step after a time.
+  isIdle(time) {
+    const step = Math.floor(time + 1e-6);
+    return this.views.every((view) => time >= this.endOf(view) || view.paths.every((path) => sameCell(cellAt(path, step), cellAt(path, step + 1))));
   }
 
   // How many steps later each agent arrives than it would alone; undefined for one that does not arrive.
@@ -441,10 +453,12 @@ class Player {
         const passed = Math.min((now - last) / 1000, 0.1);
         last = now;
         hold = Math.max(0, hold - passed);
-        if (this.data.loop && !hold && this.time >= end) this.seek(0);
+        const again = this.data.loop && !this.data.once;
+        if (again && !hold && this.time >= end) this.seek(0);
         if (!hold) {
           const before = this.time;
-          let time = before + passed * STEPS_A_SECOND * Number(this.find(".speed").value);
+          const faster = this.data.loop && this.isIdle(before) ? IDLE : 1;
+          let time = before + passed * STEPS_A_SECOND * faster * Number(this.find(".speed").value);
           for (const { track } of this.views) {
             const stop = track.fault?.time;
             if (stop !== undefined && before < stop && time >= stop && !this.held.has(stop)) {
@@ -454,7 +468,7 @@ class Player {
             }
           }
           this.time = Math.min(time, end);
-          if (this.time >= end && this.data.loop) hold = HOLD_AT_END;
+          if (this.time >= end && again) hold = HOLD_AT_END;
           else if (this.time >= end && !hold) this.playing = false;
           this.draw();
         }
