@@ -71,7 +71,7 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
 
 @pytest.mark.parametrize("name", ["pibt", "lacam", "bounds", "neighbourhoods"])
 def test_planners_plan_when_they_are_asked(name: str) -> None:
-    app = open_page("learn", chapter=name)
+    app = open_page("learn", chapter=name, done=name)
     key = {"neighbourhoods": "lns"}.get(name, name)
     app.button(key=f"learn-plan-{key}").click().run()
     said = words(app)

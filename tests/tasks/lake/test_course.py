@@ -13,7 +13,7 @@ import pytest
 from frozenlab.app.learn import boards, exercises, pictures, planners, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, Lesson, boards_in
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, TRACKS, Track, shared_out
-from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering, shortest_alone
+from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering, Stepping, shortest_alone
 from frozenlab.app.learn.records import LessonError
 from frozenlab.app.views.lake.search import WORTH_WATCHING
 from frozenlab.app.views.lake.share import encode
@@ -23,7 +23,7 @@ from frozenlab.lake.board import Agent, Board, BoardError, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS
 from frozenlab.lake.rules import Path as CellPath
-from frozenlab.lake.rules import judge, judge_paths
+from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
@@ -147,6 +147,53 @@ def test_the_way_around_the_holes_is_long(board: Board, steps: int) -> None:
     [agent] = board.agents
     straight = abs(agent.start[0] - agent.goal[0]) + abs(agent.start[1] - agent.goal[1])
     assert board.distances_to_goal(0)[agent.start] == solve(board).makespan == steps >= 2 * straight
+
+
+def steps_by_priority(board: Board) -> set[tuple[Cell, ...]]:
+    """Where PIBT lets the agents stand one step on: all that can be, over all ties of the distances. Written without the lab's planner."""
+    away, start = [board.distances_to_goal(i) for i in range(board.num_agents)], [agent.start for agent in board.agents]
+    found = set()
+    for ranks in product(*(permutations([cell for cell in reached(start[i]) if cell in away[i]]) for i in range(len(start)))):
+        if any(away[i][a] > away[i][b] for i, own in enumerate(ranks) for a, b in pairwise(own)):
+            continue
+        after: dict[int, Cell] = {}
+
+        def place(i: int, pusher: int | None, ranks: Sequence[Sequence[Cell]] = ranks, after: dict[int, Cell] = after) -> bool:
+            for cell in ranks[i]:
+                if cell not in after.values() and (pusher is None or cell != start[pusher]):
+                    after[i] = cell
+                    pushed = next((j for j, place in enumerate(start) if place == cell and j != i and j not in after), None)
+                    if pushed is None or place(pushed, i):
+                        return True
+            after[i] = start[i]
+            return False
+
+        for i in sorted(range(len(start)), key=lambda i: -away[i][start[i]]):
+            if i not in after:
+                place(i, None)
+        found.add(tuple(after[i] for i in range(len(start))))
+    return found
+
+
+def test_one_step_is_right_and_it_is_that_of_pibt_whichever_ties_it_breaks() -> None:
+    exercise = planners.pibt_step()
+    assert isinstance(exercise, Stepping)
+    board = exercise.board
+    [cells] = steps_by_priority(board)
+    right = [plan for plan in product("UDLRW", repeat=board.num_agents) if exercise.mark(plan).right]
+    assert right == [("D", "D", "R", "R")] and tuple(path[1] for path in walk(board, right[0])) == cells
+    ways = [board.distances_to_goal(i)[agent.start] for i, agent in enumerate(board.agents)]
+    assert ways == sorted(set(ways), reverse=True), "no two are as urgent, and the task names them in this order"
+    for seed in range(50):
+        plan = PLANNERS["pibt"].plan(board, 60.0, seed).plan
+        assert plan and tuple(letters[0] for letters in plan) == right[0]
+    assert "a sum of costs of 37, where 24 is possible" in exercise.mark(right[0]).reason
+    for wrong in set(product("UDLRW", repeat=board.num_agents)) - set(right):
+        assert re.match(r"Agent \d (goes|waits)", exercise.mark(wrong).reason)
+    said = [exercise.mark(plan).reason for plan in (("R", "D", "R", "R"), ("D", "R", "R", "R"), ("D", "D", "R", "U"))]
+    assert [("nearer its goal" in one, "has taken that cell" in one, "inherits the priority" in one) for one in said] == [
+        (True, False, False), (False, True, False), (False, False, True)
+    ]  # fmt: skip
 
 
 def test_what_the_chapters_about_planners_say_is_what_the_planners_find() -> None:

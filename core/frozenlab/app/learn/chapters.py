@@ -165,12 +165,13 @@ CHAPTERS = (
     Chapter(
         "pibt",
         "Fast but not optimal",
-        "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most "
-        "urgent one, which has been on its way the longest, takes its best. An agent that stands in the way inherits the priority and "
-        "plans next; if it cannot give way, the first one tries its next best cell.\n\nThat takes only a moment for hundreds of agents. "
-        "But it looks only one step ahead: the plan may cost far more than the best one, and agents may block each other for good.",
+        "*PIBT* plans one step at a time. The most urgent agent takes the cell beside it, or its own, from which the fewest steps are "
+        "left: first who has the longest way, later who has been on its way the longest. An agent that stands there inherits the priority "
+        "and chooses next, but may not change places; if it finds no cell, the first one tries its next best.\n\nThat takes only a moment "
+        "for hundreds of agents. But it looks only one step ahead: the plan may cost far more than the best one, and agents may block each "
+        "other for good.",
         planners.pibt,
-        planners.pibt_says,
+        planners.pibt_step,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
         ask="What does PIBT not look at, and what does that cost?",
         hear="All that comes after the next step. So agents take steps that they must take back, and may block each other for good.",

@@ -5,24 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, takewhile
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app import allowances
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
-from frozenlab.app.views.lake.tracks import Track, fault_sentence, names
+from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed
 from frozenlab.lake.board import Board, Plan
+from frozenlab.lake.planners import PLANNERS, Found, Planner
 from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective
-from frozenlab.lake.solvers.priorities import plan_in_order
+from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order, step_by_urgency
 from frozenlab.tasks.lake.words import OUTCOMES
 
 HEIGHT = 420
@@ -95,9 +98,7 @@ class Steering(OnBoard):
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         with beside:
             plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
-        checked = st.button("Check my plan", type="primary", key=f"{key}-check")
-        st.container(key="learn-by-hand").caption(STEP_BY_STEP)
-        return plan, checked
+        return plan, check_moves(plan, "Check my plan", key)
 
     def mark(self, answer: Plan) -> Mark:
         solution = solution_of(encode(self.board), True)
@@ -148,6 +149,66 @@ class Steering(OnBoard):
         ]
         board_player(self.board, tracks, key=f"{key}-beside", height=240)
         super().afterwards(answer, key)
+
+
+@dataclass(frozen=True)
+class Stepping(OnBoard):
+    """Be PIBT for one step."""
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        with beside:
+            plan = steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1)
+        return plan, check_moves(plan, "Check this step", key)
+
+    def mark(self, answer: Plan) -> Mark:
+        moves = step_by_urgency(self.board)
+        went = [path[-1] for path in walk(self.board, answer)]
+        for i, (cell, pusher) in moves.items():
+            if went[i] == cell:
+                continue
+            does = f"Agent {i} {WORDS[answer[i][:1] or 'W']}"
+            taken = next((j for j in takewhile(i.__ne__, moves) if went[i] == went[j]), None)
+            if taken is not None:
+                return Mark(False, f"{does}, but agent {taken} chooses before it and has taken that cell.", "a cell that is taken")
+            if pusher is not None:
+                pushed = f"Agent {pusher} goes to its cell. So it inherits the priority and chooses next"
+                but = f"the free cell that is nearest its goal, but not that of agent {pusher}, for two must not swap cells"
+                return Mark(False, f"{does}. {pushed}: {but}.", "a priority that is inherited")
+            return Mark(False, f"{does}. When it chooses, another free cell is nearer its goal.", "not the nearest free cell")
+        pushes = listed(f"agent {pusher} pushed agent {i}" for i, (_, pusher) in moves.items() if pusher is not None)
+        (_, cost), best = pibt_on(self.board), solution_of(encode(self.board), True).sum_of_costs
+        return Mark(True, f"That is PIBT's step: {pushes}. It goes on to a plan with a sum of costs of {cost}, where {best} is possible.")
+
+    def answer(self) -> str:
+        words = self.first_steps()
+        return f"In the order in which they choose: {listed(f'agent {i} {words[i]}' for i in step_by_urgency(self.board))}."
+
+    def hints(self) -> Sequence[str]:
+        """Who begins, whom it pushes, and where a pushed agent goes."""
+        moves = step_by_urgency(self.board)
+        pushed, pusher = next((i, pusher) for i, (_, pusher) in moves.items() if pusher is not None)
+        return (
+            f"Agent {by_urgency(self.board)[0]} is the most urgent. Which cell beside it is the nearest to its goal?",
+            f"Agent {pusher} goes to the cell of agent {pushed}. So agent {pushed} chooses next, and must not change places with it.",
+            f"Agent {pushed} {self.first_steps()[pushed]}. Who stands there?",
+        )
+
+    def afterwards(self, answer: Plan, key: str) -> None:
+        """How PIBT goes on."""
+        board_player(self.board, [Track("PIBT", *followed(self.board, pibt_on(self.board)[0], None))], key=f"{key}-on", height=240)
+        super().afterwards(answer, key)
+
+    def first_steps(self) -> list[str]:
+        return [WORDS[letters[:1] or "W"] for letters in pibt_on(self.board)[0]]
+
+
+def check_moves(plan: Plan, label: str, key: str) -> bool:
+    """The button below a board to steer on. Whether a plan is handed in: one without a move is no try."""
+    checked = st.button(label, type="primary", key=f"{key}-check")
+    if checked and not any(plan):
+        st.info("No agent has moved yet, so this does not count as a try.")
+    st.container(key="learn-by-hand").caption(STEP_BY_STEP)
+    return checked and any(plan)
 
 
 @dataclass(frozen=True)
@@ -285,6 +346,25 @@ def shortest_alone(board: Board, agent: int) -> str:
     plan = solution_of(encode(alone), False).plan
     assert plan is not None, "agents of the course can reach their goals"
     return plan[0]
+
+
+def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
+    """What a planner finds, as it comes; planned once for all learners. Raises LimitError where a visitor has had enough planned."""
+
+    def plan() -> list[Found]:
+        allowances.spend(allowances.SOLVED)
+        found = [Found()]
+        found.append(planner.plan(board, seconds, 0, found.append))
+        return found
+
+    return once(plan, "learn plan", encode(board), planner, seconds)
+
+
+def pibt_on(board: Board) -> tuple[Plan, int]:
+    """PIBT's plan for a board of the course, and its sum of costs."""
+    found = planned(board, PLANNERS["pibt"], 1.0)[-1]
+    assert found.plan is not None and found.cost is not None, "PIBT has a plan for these boards"
+    return found.plan, found.cost
 
 
 def show_mark(mark: Mark) -> None:

@@ -10,9 +10,8 @@ from statistics import fmean
 import plotly.graph_objects as go
 import streamlit as st
 
-from frozenlab.app import allowances
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Choice
+from frozenlab.app.learn.exercises import HEIGHT, Choice, Stepping, planned
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
@@ -29,7 +28,7 @@ from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
 from frozenlab.lake.planners.lifelong import work
 from frozenlab.lake.rules import Path, Paths, judge_paths, walk
-from frozenlab.lake.solvers.priorities import plan_in_order
+from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order
 
 FACTORS = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
 """Of ECBS."""
@@ -155,18 +154,6 @@ def what_hard_means() -> Choice:
 # --- planners at work ---------------------------------------------------------------------------------------------------
 
 
-def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
-    """What a planner finds, as it comes; planned once for all learners. Raises LimitError where a visitor has had enough planned."""
-
-    def plan() -> list[Found]:
-        allowances.spend(allowances.SOLVED)
-        found = [Found()]
-        found.append(planner.plan(board, seconds, 0, found.append))
-        return found
-
-    return once(plan, "learn plan", encode(board), planner, seconds)
-
-
 def let_them_plan(board: Board, planners: Mapping[str, Planner], key: str, seconds: float) -> dict[str, list[Found]]:
     """A button, and what the planners found once it was pressed; nothing before."""
     asked = f"learn-planned-{key}"
@@ -208,23 +195,11 @@ def pibt() -> None:
     side_by_side(boards.TEAM_OF_40, ("pibt", "lns"), "pibt", 2.0)
 
 
-def pibt_says() -> Choice:
-    last = planned(boards.TEAM_OF_40, PLANNERS["pibt"], 2.0)[-1]
-    return Choice(
-        f"PIBT plans for these {boards.TEAM_OF_40.num_agents} agents in an instant: sum of costs {last.cost}. What do we know?",
-        [
-            f"No plan is cheaper than {last.cost}.",
-            "PIBT would find a plan on every board that has one.",
-            f"Only that there is a plan of {last.cost}.",
-        ],
-        right=2,
-        reasons=[
-            f"PIBT proves nothing about costs. All agents together need {last.lower_bound} if nobody is in the way, and no plan is cheaper "
-            "than that; between the two anything is possible.",
-            "PIBT is not complete: agents can block each other for good, and then it finds nothing although there is a plan.",
-            "It looks one step ahead only. What it finds is valid, and that is all that it promises: there may be far cheaper plans.",
-        ],
-    )
+def pibt_step() -> Stepping:
+    board = boards.PUSHED
+    first, *others = (f"{i} ({board.distances_to_goal(i)[board.agents[i].start]}" for i in by_urgency(board))
+    turns = listed([f"agent {first} steps to go)", *(f"{other})" for other in others)])
+    return Stepping(f"Be PIBT for one step: move each agent as the rule says. The most urgent first: {turns}.", board)
 
 
 def lacam() -> None:

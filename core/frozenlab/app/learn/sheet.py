@@ -8,7 +8,7 @@ from html import escape
 from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, OnBoard, Question, Searching, Steering
+from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, OnBoard, Question, Searching, Steering, Stepping
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.pictures import board_svg
@@ -92,7 +92,7 @@ def work_of(exercise: Exercise) -> str:
     if isinstance(exercise, Searching):
         return first_nodes(exercise)
     board = exercise.board if isinstance(exercise, OnBoard) else None
-    labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, Steering) else [""] * LINES
+    labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, (Steering, Stepping)) else [""] * LINES
     return beside(numbered(board) if board else "", "".join(map(line, labels)))
 
 
