@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.learn import boards
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
-from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Prediction, Question, Steering, Stepping
+from frozenlab.app.learn.exercises import Bounding, Choice, Exercise, Ordering, Prediction, Question, Regrouping, Steering, Stepping
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Plan
 from frozenlab.lake.solvers.priorities import plan_in_order
@@ -20,8 +20,9 @@ KEYS = {"U": "ArrowUp", "D": "ArrowDown", "L": "ArrowLeft", "R": "ArrowRight", "
 
 
 def steer_by_keys(page: Page, plan: Plan) -> None:
-    """A plan, by hand."""
+    """A plan, by hand; the one move of a wrong answer before it is taken back."""
     page.locator(".steer .player").focus()
+    page.keyboard.press("Control+z")
     for agent, letters in enumerate(plan):
         page.keyboard.press(str(agent))
         for letter in letters:
@@ -43,6 +44,15 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         for agent in order:
             pills[agent].click()
         expect(page.get_by_text("Your order: " + ", then ".join(f"agent {agent}" for agent in order), exact=True)).to_be_visible()
+    elif isinstance(exercise, Bounding):
+        fits = next(at for at, factor in enumerate(exercise.factors) if exercise.mark(factor).right)
+        for _ in exercise.factors[fits + 1 :] if right else ():
+            page.get_by_role("slider", name="w", exact=True).press("ArrowLeft")
+        expect(page.get_by_text("w = 1.1" if right else "w = 2", exact=True)).to_be_visible()
+        at_rest(page)
+    elif isinstance(exercise, Regrouping):
+        for agent in set(exercise.best()) ^ {0, 1} if right else {0, 1}:
+            page.get_by_role("button", name=f"agent {agent}", exact=True).click()
     elif isinstance(exercise, Question):
         best = exercise.right if isinstance(exercise, Choice) else 0
         at = best if right else (best + 1) % len(exercise.options)

@@ -23,7 +23,7 @@ from frozenlab.lake.board import Agent, Board, BoardError, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS
 from frozenlab.lake.rules import Path as CellPath
-from frozenlab.lake.rules import judge, judge_paths, walk
+from frozenlab.lake.rules import Paths, judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
@@ -194,6 +194,58 @@ def test_one_step_is_right_and_it_is_that_of_pibt_whichever_ties_it_breaks() -> 
     assert [("nearer its goal" in one, "has taken that cell" in one, "inherits the priority" in one) for one in said] == [
         (True, False, False), (False, True, False), (False, False, True)
     ]  # fmt: skip
+
+
+def test_one_factor_is_quick_and_close_enough() -> None:
+    exercise = planners.factor_for()
+    marks = {factor: exercise.mark(factor) for factor in exercise.factors}
+    ends = {factor: planners.planned(exercise.board, ECBS(factor), 60.0)[-1] for factor in exercise.factors}
+    fits = [factor for factor, end in ends.items() if end.nodes <= 50 and end.cost <= 1.1 * end.lower_bound]
+    assert [factor for factor, mark in marks.items() if mark.right] == fits == [1.1]
+    assert sorted((end.nodes for end in ends.values()), reverse=True) == [end.nodes for end in ends.values()], "as the first hint says"
+    assert "more than 50 nodes" in marks[1.05].reason and "more than 10 %" in marks[1.2].reason
+    assert "38 nodes" in marks[1.1].reason and "in truth it is 2.6 % above, as w = 1 proves 234" in marks[1.1].reason
+
+
+def least_anew(board: Board, paths: Paths, two: Sequence[int]) -> int:
+    """The least steps of two agents together that move at once around the paths of all others. Written without the lab's planners."""
+    others = [path for i, path in enumerate(paths) if i not in two]
+    last = max(map(len, others))
+    goals, away = [board.agents[i].goal for i in two], [board.distances_to_goal(i) for i in two]
+    most = sum(len(paths[i]) - 1 for i in two)
+    level = {(tuple(board.agents[i].start for i in two), (False, False)): 0}
+    ended = []
+    for time in range(1, last + 20):
+        after: dict[tuple, int] = {}
+        for (cells, done), cost in level.items():
+            for now in product(*(reached(cell) if not end else [cell] for cell, end in zip(cells, done, strict=True))):
+                there = [(path[min(time - 1, len(path) - 1)], path[min(time, len(path) - 1)]) for path in others]
+                steps = [*zip(cells, now, strict=True), *there]
+                meet = len({to for _, to in steps}) < len(steps) or any((to, at) in steps for at, to in steps if at != to)
+                costs = cost + done.count(False)
+                if meet or costs + sum(far.get(cell, most + 1) for far, cell in zip(away, now, strict=True)) > most:
+                    continue
+                for rests in product(*([True] if end else {False, cell == goal} for end, cell, goal in zip(done, now, goals, strict=True))):
+                    after[now, rests] = min(costs, after.get((now, rests), costs))
+        level = after
+        ended += [cost for (_, done), cost in level.items() if all(done) and time >= last]
+    return min(ended)
+
+
+def test_two_agents_save_most_whichever_others_are_tried() -> None:
+    exercise = planners.two_anew()
+    board, paths = exercise.board, exercise.anew(())
+    assert judge_paths(board, paths).valid
+    saved = {}
+    for two in combinations(range(board.num_agents), 2):
+        saved[two] = exercise.saves(two)
+        assert judge_paths(board, exercise.anew(two)).valid
+        assert saved[two] <= sum(len(paths[i]) - 1 for i in two) - least_anew(board, paths, two)
+    first, second = sorted(saved, key=lambda two: -saved[two])[:2]
+    assert exercise.best() == first == (1, 4) and (saved[first], saved[second]) == (11, 5)
+    best = {two: sum(len(paths[i]) - 1 for i in two) - least_anew(board, paths, two) for two in saved}
+    assert best[first] == saved[first] and all(best[two] < best[first] for two in saved if two != first), "also if both move at once"
+    assert [two for two in saved if exercise.mark(two).right] == [first] and "save 5 of 38" in exercise.mark(second).reason
 
 
 def test_what_the_chapters_about_planners_say_is_what_the_planners_find() -> None:

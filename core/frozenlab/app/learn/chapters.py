@@ -195,9 +195,9 @@ CHAPTERS = (
         "A planner can trade cost for time. *ECBS* is Conflict-Based Search that also knows a lower bound for every node. "
         "Among all nodes that cost at most w times the smallest bound it takes the one with the fewest conflicts, and single paths may be "
         "up to w times as long as the shortest ones, too.\n\nIts plan costs at most w times the best. A plan that may cost a little "
-        "more is often found far sooner.",
+        "more is often found far sooner: the search expands fewer nodes.",
         planners.bounded,
-        planners.bounded_says,
+        planners.factor_for,
         "ECBS: at most w times the best, often much sooner.",
         ask="The planner had w = 1.2, and its plan costs 60. What do we know of the best plan?",
         hear="It costs 50 at the least, 60 / 1.2, and 60 at the most.",
@@ -210,7 +210,7 @@ CHAPTERS = (
         "times in a few seconds.\n\nSuch a planner is *anytime*: whenever it is stopped, it has a plan, and a longer run never "
         "makes it worse.",
         planners.neighbourhoods,
-        planners.neighbourhoods_say,
+        planners.two_anew,
         "LNS: an anytime planner; it improves, and proves nothing.",
         ask="The plan has not become better for a minute. Is it the best one?",
         hear="Nobody knows. This planner proves nothing; only a lower bound could tell.",

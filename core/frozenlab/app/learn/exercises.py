@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations, takewhile
+from itertools import combinations, pairwise, permutations, takewhile
 from typing import Any
 
 import streamlit as st
@@ -20,10 +20,10 @@ from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
-from frozenlab.base.numbers import counted, listed
+from frozenlab.base.numbers import counted, listed, share
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.planners import PLANNERS, Found, Planner
-from frozenlab.lake.rules import judge, judge_paths, walk
+from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
+from frozenlab.lake.rules import Paths, judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective
 from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order, step_by_urgency
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -294,6 +294,110 @@ class Ordering(OnBoard):
             "Whose goal lies on the only way of the others?",
             "That agent has to plan last.",
         )
+
+
+@dataclass(frozen=True)
+class Bounding(OnBoard):
+    """Find the factor with which ECBS takes so little effort and proves so much."""
+
+    factors: Sequence[float]
+    most: int
+    """Nodes that the search may expand."""
+    within: float
+    """How far above the best the plan may cost, as a part of that, by what the search proves."""
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        factor = st.select_slider("w", self.factors, self.factors[-1], key=f"{key}-w", format_func="{:g}".format)
+        end = self.run(factor)
+        with beside:
+            track = Track(f"w = {factor:g}", *followed(self.board, end.plan or (), None))
+            board_player(self.board, [track], key=f"{key}-run", height=HEIGHT)
+        figures = {"sum of costs": end.cost, "no plan costs less than": end.lower_bound, "nodes expanded": f"{end.nodes:,}"}
+        for place, (name, figure) in zip(st.columns(len(figures)), figures.items(), strict=True):
+            place.metric(name, figure)
+        return factor, st.button("Check this w", type="primary", key=f"{key}-check")
+
+    def mark(self, answer: float) -> Mark:
+        end, best = self.run(answer), self.run(1.0).cost or 0
+        assert end.cost is not None and end.ratio is not None, "ECBS ends on boards of the course"
+        found = f"{end.nodes:,} nodes, and a plan of {end.cost} where none costs less than {end.lower_bound}: {share(end.ratio - 1)} above"
+        wrong = [f"{self.most} nodes"] * (end.nodes > self.most) + [share(self.within)] * (end.ratio - 1 > self.within)
+        truth = f"in truth it is {share(end.cost / best - 1)} above, as w = 1 proves {best}"
+        said = f"that is more than {listed(wrong)}" if wrong else truth
+        return Mark(not wrong, f"With w = {answer:g}: {found} the best at most; {said}.", f"w = {answer:g}")
+
+    def answer(self) -> str:
+        return next(mark.reason for factor in self.factors if (mark := self.mark(factor)).right)
+
+    def hints(self) -> Sequence[str]:
+        """Where to look, how to read a bound, and a factor that is too small."""
+        loosest = self.run(self.factors[-1])
+        small = next(factor for factor, after in pairwise(self.factors) if self.mark(after).right)
+        return (
+            "Drag w and watch the figures: the larger it is, the fewer nodes are expanded, and the dearer is the plan.",
+            f"What is proven? With w = {self.factors[-1]:g} the plan costs {loosest.cost} and none costs less than {loosest.lower_bound}: "
+            f"it is at most {share((loosest.ratio or 0) - 1)} above the best.",
+            f"With w = {small:g} the search expands {self.run(small).nodes} nodes.",
+        )
+
+    def run(self, factor: float) -> Found:
+        """What the search ends with."""
+        return planned(self.board, ECBS(factor), 5.0)[-1]
+
+
+@dataclass(frozen=True)
+class Regrouping(OnBoard):
+    """Choose the two agents that plan anew, so that the plan of PIBT becomes cheapest."""
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        two = st.pills("Plan anew", range(self.board.num_agents), selection_mode="multi", key=f"{key}-two", format_func="agent {}".format)
+        plan, cost = pibt_on(self.board)
+        with beside:
+            track = Track(f"sum of costs {cost}", *followed(self.board, plan, None))
+            board_player(self.board, [track], key=f"{key}-before", height=HEIGHT, autoplay=True)
+        return sorted(two), st.button("Check these two", type="primary", key=f"{key}-check", disabled=len(two) != 2)
+
+    def mark(self, answer: Sequence[int]) -> Mark:
+        saved, most = self.saves(answer), self.saves(self.best())
+        other = "no other two save as much" if saved == most else "another two save more"
+        done = f"{names(answer).capitalize()} plan anew around all others and save {saved} of {pibt_on(self.board)[1]}"
+        return Mark(saved == most, f"{done}; {other}.", f"{names(answer)} save {saved}")
+
+    def answer(self) -> str:
+        return self.mark(self.best()).reason
+
+    def hints(self) -> Sequence[str]:
+        """What each agent could save, what the slowest saves by itself, and where to look for the other one."""
+        plan, _ = pibt_on(self.board)
+        alone = [len(shortest_alone(self.board, i)) for i in range(self.board.num_agents)]
+        slowest = max(range(len(alone)), key=lambda i: len(plan[i]) - alone[i])
+        far = listed(f"agent {i} takes {len(letters)} steps and needs {alone[i]}" for i, letters in enumerate(plan))
+        return (
+            f"Compare with the way of each agent alone: {far}.",
+            f"Agent {slowest} loses most, but saves only {self.saves([slowest])} if it alone plans anew: who is in its way?",
+            f"One of the two is agent {slowest}. Play the plan slowly: before whom does it go back?",
+        )
+
+    def best(self) -> tuple[int, ...]:
+        return max(combinations(range(self.board.num_agents), 2), key=self.saves)
+
+    def saves(self, two: Sequence[int]) -> int:
+        return sum(map(len, self.anew(()))) - sum(map(len, self.anew(two)))
+
+    def anew(self, two: Sequence[int]) -> Paths:
+        """The cheapest paths where these plan one after the other around all others, in the best order."""
+        paths = walk(self.board, pibt_on(self.board)[0])
+        others = {i: path for i, path in enumerate(paths) if i not in two}
+        tried = [plan_in_order(self.board, order, others) for order in permutations(two)]
+        found = [tuple(one[i] for i in range(len(paths))) for one in tried if len(one) == len(paths)]
+        return min([paths, *found], key=lambda paths: sum(map(len, paths)))
+
+    def afterwards(self, answer: Sequence[int], key: str) -> None:
+        """Before and after."""
+        tried = {"before": self.anew(()), "after": self.anew(answer)}
+        tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
+        board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
+        super().afterwards(answer, key)
 
 
 def priorities(board: Board, order: Sequence[int], *, key: str) -> None:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Choice, Stepping, planned
+from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Regrouping, Stepping, planned
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
@@ -22,7 +22,7 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.base import seeds
 from frozenlab.base.errors import LabError
-from frozenlab.base.numbers import counted, listed
+from frozenlab.base.numbers import counted, listed, share
 from frozenlab.lake.board import FROZEN, Agent, Board, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
@@ -226,15 +226,10 @@ def lacam_says() -> Choice:
 
 def bounded() -> None:
     """ECBS with several factors: how much time buys how much."""
-    found = let_them_plan(boards.TEAM_OF_24, {f"w = {factor:g}": ECBS(factor) for factor in FACTORS}, "bounds", 5.0)
-    if not found:
-        return
-    ends = {factor: history[-1] for factor, history in zip(FACTORS, found.values(), strict=True)}
+    ends = {factor: planned(boards.TEAM_OF_24, ECBS(factor), 5.0)[-1] for factor in FACTORS}
     theme.chart(bounds_chart(ends), key="learn-bounds-chart")
-    head = [("w", "the factor"), ("sum of costs", ""), ("proven: none below", ""), ("milliseconds", "until it ended")]
-    rows = [[f"{factor:g}", str(end.cost), str(end.lower_bound), f"{1000 * end.seconds:.1f}"] for factor, end in ends.items()]
-    st.html(markup.table("ECBS on one board", head, rows, numbers=tuple(name for name, _ in head)))
-    st.caption("The larger the factor, the more its plan may cost, and the sooner it usually ends. With w = 1 it is Conflict-Based Search.")
+    nodes = listed(f"{end.nodes:,} for w = {factor:g}" for factor, end in ends.items())
+    st.caption(f"Nodes that the search expands: {nodes}. With w = 1 it is Conflict-Based Search.")
 
 
 def bounds_chart(ends: Mapping[float, Found]) -> Chart:
@@ -249,18 +244,10 @@ def bounds_chart(ends: Mapping[float, Found]) -> Chart:
     return Chart(figure, f"Costs by the factor: {listed(f'{factor:g}: {end.cost}' for factor, end in ends.items())}.")
 
 
-def bounded_says() -> Choice:
-    return Choice(
-        "ECBS with w = 1.2 ends with a plan of 240 and has proven that no plan costs less than 210. What is sure of the best plan?",
-        ["It costs 200, as 240 is 1.2 times that.", "It costs 210 to 240.", "It costs 240."],
-        right=1,
-        reasons=[
-            "1.2 is only the limit; the plan may be much closer to the best. And nothing costs less than 210.",
-            "A plan of 240 is there, so the best one costs no more, and none costs less than 210. The promise, 1.2 times the best, "
-            "is kept.",
-            "It may, but a plan of 210 is not excluded.",
-        ],
-    )
+def factor_for() -> Bounding:
+    most, within = 50, 0.1
+    asked = f"expands at most {most} nodes, and proves that its plan costs at most {share(within)} more than the best one"
+    return Bounding(f"Find the w with which the search {asked}.", boards.TEAM_OF_24, FACTORS, most, within)
 
 
 def neighbourhoods() -> None:
@@ -271,21 +258,8 @@ def neighbourhoods() -> None:
             theme.chart(improvement({"lns": found[PLANNERS["lns"].title]}), key="learn-lns-chart")
 
 
-def neighbourhoods_say() -> Choice:
-    return Choice(
-        "A plan of LNS has not become cheaper for a minute. What does that say?",
-        [
-            "It is the best plan.",
-            "There is no cheaper plan in which few agents change theirs.",
-            "Nothing for sure.",
-        ],
-        right=2,
-        reasons=[
-            "LNS has no way to know: it tries some groups of agents, never all.",
-            "It has tried many such groups, but by chance and not all of them.",
-            "It keeps any plan that costs no more, and proves nothing. Only a bound that reaches its cost would prove it the best.",
-        ],
-    )
+def two_anew() -> Regrouping:
+    return Regrouping("This is a plan of PIBT. Choose the two agents that save most if they plan anew around all others.", boards.TWO_ANEW)
 
 
 # --- plans meet the world -----------------------------------------------------------------------------------------------
