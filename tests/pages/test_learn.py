@@ -47,6 +47,12 @@ def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> Non
     assert app.query_params["done"] == "one.meeting"
 
 
+def test_a_check_without_a_move_is_no_try() -> None:
+    app = steered(open_page("learn", chapter="meeting", **{"class": "mapf"}), ("", ""))
+    assert "does not count as a try" in app.info[0].value and not app.error and not app.warning, "nothing is handed in"
+    assert not [one for one in app.button if one.key == "learn-hints-meeting-next"]
+
+
 def test_the_picture_opens_after_the_first_try_or_when_it_is_asked_for() -> None:
     app = open_page("learn", chapter="meeting")
     assert len(components(app, "tracks")) == 0

@@ -289,8 +289,10 @@ def test_hints_lead_from_the_distances_to_the_first_step() -> None:
         if isinstance(exercise, Steering):
             hints, best = exercise.hints(), exercise.best()
             assert 2 <= len(hints) <= 3 and exercise.mark(best).right
-            first = [exercises.WORDS[letters[0]] for letters in best if letters]
-            assert all(words in hints[-1] for words in first) and "Alone on the board" in hints[0]
+            [agent] = re.findall(r"agent (\d)", hints[-1])
+            assert f"agent {agent} {exercises.WORDS[best[int(agent)][0]]}" in hints[-1] and "Alone on the board" in hints[0]
+        elif isinstance(exercise, Choice):
+            assert len(exercise.hints()) == 2 and not any(option in hint for option in exercise.options for hint in exercise.hints())
 
 
 @pytest.mark.parametrize(("board", "nodes"), [(boards.MEETINGS, 7), (boards.MORE_MEETINGS, 11), (boards.MANY_MEETINGS, 17)])

@@ -131,14 +131,19 @@ class Steering(OnBoard):
         return plan
 
     def hints(self) -> Sequence[str]:
-        """How far each agent has it alone, where the shortest paths fail, and how the best plan begins."""
+        """How far each agent has it alone, where the shortest paths fail, and how one agent begins: one that takes longer than alone, if
+        any does."""
         board, best = self.board, self.best()
         alone = [shortest_alone(board, i) for i in range(board.num_agents)]
         far = listed(f"agent {i} needs {counted(len(letters), 'step')}" for i, letters in enumerate(alone))
         verdict = judge(board, tuple(alone))
         trouble = [] if verdict.fault is None else [f"If each goes its shortest way: {fault_sentence(verdict)}"]
-        first = listed(f"agent {i} {WORDS[letters[:1] or 'W']}" for i, letters in enumerate(best))
-        return [f"Alone on the board: {far}.", *trouble, f"An optimal plan can start like this: {first}."]
+        late = max(range(board.num_agents), key=lambda i: len(best[i]) - len(alone[i]))
+        return [
+            f"Alone on the board: {far}.",
+            *trouble,
+            f"In one of the best plans agent {late} {WORDS[best[late][:1] or 'W']} at first.",
+        ]
 
     def afterwards(self, answer: Plan, key: str) -> None:
         """The learner's plan beside the solver's, in lockstep."""
@@ -237,6 +242,11 @@ class Choice(Question):
     right: int
     reasons: Sequence[str]
     """Why each option is right or wrong."""
+    clues: Sequence[str]
+    """Hints: where to look, never what to answer."""
+
+    def hints(self) -> Sequence[str]:
+        return self.clues
 
     def mark(self, answer: int) -> Mark:
         return Mark(answer == self.right, self.reasons[answer], f"answer {answer + 1}: {self.options[answer]}")

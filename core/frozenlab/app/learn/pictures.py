@@ -140,6 +140,10 @@ def what_is_wrong() -> Choice:
             reason if name == first.verdict.fault else f"{OUTCOMES[name].rule} Read its lines again: another rule is broken before."
             for name in MISTAKES
         ],
+        [
+            "Read one column from top to bottom: that is the way of one agent. Follow it on the board with a finger.",
+            "Then read each line from left to right, beside the line above it: where do the agents stand, and where did they stand before?",
+        ],
     )
 
 

@@ -97,6 +97,10 @@ def earliest() -> Choice:
             f"It lets agent 1 pass: {counted(arrives - alone, 'step')} later than alone. A detour would take longer by two steps.",
             f"That is possible, but step {arrives} is, too: it has to wait only once.",
         ],
+        clues=[
+            "Read the table from the bottom up: each row is a step. Which cell on the way of agent 0 is taken, and at which step?",
+            "Put a finger where agent 0 stands at step 0. Each step leads one row up: to the cell beside it, or straight up if it waits.",
+        ],
     )
 
 
@@ -147,6 +151,10 @@ def what_hard_means() -> Choice:
             "On many boards one does: NP-hard speaks of the worst boards, not of each.",
             "Any plan, or that there is none, can be found in polynomial time (Kornhauser, Miller and Spirakis 1984 for one move at a "
             "time, Yu and Rus 2015 for moves at once), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
+        ],
+        clues=[
+            "The chart shows how much there is to go through. Does every planner go through all of it, on every board?",
+            "Read the idea again: of which plan does it say that it is hard to find?",
         ],
     )
 
@@ -220,6 +228,10 @@ def lacam_says() -> Choice:
             "every way to stand is tried, so nothing is missed, and it ends even where there is no plan.",
             "It does not: each step is made by PIBT, too.",
             "That is prioritized planning, which is not complete either.",
+        ],
+        clues=[
+            "Let them plan, and watch the plan of LaCAM: one agent goes on and comes back. Who tells it not to do that again and again?",
+            "Read the second paragraph again: what happens when the team stands as it has stood before?",
         ],
     )
 
@@ -301,6 +313,10 @@ def who_waits() -> Choice:
             "By the clock they would. In order, an agent enters a cell only when those before it have left it or leave it now.",
             "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
         ],
+        clues=[
+            "Play the plan step by step: which cell do both agents pass, and which of them is there first?",
+            "Keep that order, but let agent 0 start one step late. What does the other one do meanwhile?",
+        ],
     )
 
 
@@ -367,5 +383,9 @@ def more_robots() -> Choice:
             f"Measured: {many:.1f}, the mean over as many shifts. The aisles are one robot wide: where two meet head-on, "
             "one has to back out, and what more robots could gain is lost again.",
             f"It does not get that bad. Measured: {many:.1f}.",
+        ],
+        clues=[
+            "Drag the slider from 5 robots to 15, to 25 and to 50: how does the number of goals below the board go on?",
+            "Watch an aisle with many robots: what do two of them do when they meet?",
         ],
     )
