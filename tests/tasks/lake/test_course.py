@@ -302,13 +302,13 @@ def test_the_trees_are_worth_watching(board: Board, nodes: int) -> None:
 
 def test_the_plans_that_the_pictures_show_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: dict[str, list[str]] = {}
-    monkeypatch.setattr(pictures, "board_player", lambda board, tracks, *, key, **_: shown.update({key: [t.badge for t in tracks]}))
+    monkeypatch.setattr(exercises, "board_player", lambda board, tracks, *, key, **_: shown.update({key: [t.badge for t in tracks]}))
     for chapter in CHAPTERS[1:5]:
         chapter.picture()
     assert shown == {
-        "learn-meeting": ["two agents on one cell", "optimal makespan"],
-        "learn-swapping": ["two agents swap cells", "optimal makespan"],
-        "learn-waiting": ["valid, makespan not optimal", "optimal makespan"],
+        "learn-meeting": ["two agents on one cell", "fewest steps"],
+        "learn-swapping": ["two agents swap cells", "fewest steps"],
+        "learn-waiting": ["valid, more steps than needed", "fewest steps"],
         "learn-aims": ["optimal makespan", "optimal sum of costs"],
     }
 

@@ -49,13 +49,14 @@ CHAPTERS = (
         "meeting",
         "Two on one cell",
         "With several agents the shortest paths are no longer enough. All agents move at the same time, and no two may be on one cell at "
-        "the same step. That is a *vertex conflict*.\n\nAn agent on its goal still blocks the cell. It may leave its goal again, for "
-        "instance to let another agent pass, but at the end it must be there.",
+        "the same step. That is a *vertex conflict*. We name a cell by its row and its column: (3, 2) is in row 3 and column 2.\n\n"
+        "An agent on its goal still blocks the cell. It may leave its goal again, for instance to let another agent pass, but at the end "
+        "it must be there.",
         pictures.meeting,
         lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.SAME_CELL),
         "No two agents on one cell at the same step; an agent on its goal counts, too.",
         ask="Does the team take longer because the two would meet?",
-        hear="Not in the exercise: agent 1 waits a step, and 4 steps are what agent 0 needs alone. But the sum of costs grows.",
+        hear="Not in the exercise: agent 1 waits a step, and 4 steps are what agent 0 needs alone. But agent 1 comes a step later.",
     ),
     Chapter(
         "swapping",
@@ -75,11 +76,9 @@ CHAPTERS = (
         "When waiting is best",
         "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass.\n\n"
         "On some boards every plan with the fewest steps makes some agent wait before it arrives; we say that such a board *must wait*. "
-        "Agents that never wait cannot reach its best makespan.",
+        "Agents that never wait need more steps there.",
         pictures.waiting,
-        lambda: Steering(
-            "This board must wait. Solve it in the fewest steps; the optimum counts the steps until all have arrived.", boards.CROWD
-        ),
+        lambda: Steering("This board must wait. Solve it in the fewest steps, counted until all have arrived.", boards.CROWD),
         "A wait costs one step, a detour two at the least: so waiting can be best.",
         ask="Why is a detour longer by two steps at least, and never by one?",
         hear="Colour the cells like a chessboard: each move changes the colour. So all paths between two cells are of even length, "

@@ -97,7 +97,7 @@ class Steering(OnBoard):
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         with beside:
-            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
+            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True)
         return plan, check_moves(plan, "Check my plan", key)
 
     def mark(self, answer: Plan) -> Mark:
@@ -108,7 +108,8 @@ class Steering(OnBoard):
             return Mark(False, f"{fault_sentence(verdict)} The rule: {outcome.rule}", outcome.label)
         if self.objective == "makespan":
             reached, best = verdict.makespan, solution.makespan
-            figures = f"All agents are on their goals after {reached} steps"
+            goal = "All agents are on their goals" if self.board.num_agents > 1 else "The agent is on its goal"
+            figures = f"{goal} after {reached} steps"
         else:
             reached, best = verdict.sum_of_costs, solution.sum_of_costs
             figures = f"All agents are on their goals, and your sum of costs is {reached}"
@@ -147,12 +148,9 @@ class Steering(OnBoard):
 
     def afterwards(self, answer: Plan, key: str) -> None:
         """The learner's plan beside the solver's, in lockstep."""
-        solution = solution_of(encode(self.board), True)
-        tracks = [
-            Track(label, walk(self.board, plan), judge(self.board, plan, solution.makespan), solution.sum_of_costs)
-            for label, plan in (("your plan", answer), ("the exact solver", self.best()))
-        ]
-        board_player(self.board, tracks, key=f"{key}-beside", height=240)
+        kind = InSteps if self.objective == "makespan" else Track
+        tried = [("your plan", answer), ("the exact solver", self.best())]
+        show_plans(self.board, tried, kind, key=f"{key}-beside", height=240)
         super().afterwards(answer, key)
 
 
@@ -162,7 +160,7 @@ class Stepping(OnBoard):
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         with beside:
-            plan = steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1)
+            plan = steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1, axes=True)
         return plan, check_moves(plan, "Check this step", key)
 
     def mark(self, answer: Plan) -> Mark:
@@ -418,7 +416,7 @@ def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
     absent = tuple(i for i in range(board.num_agents) if i not in planned)
     board_player(
         board, [Track("", paths, None if absent else judge_paths(board, paths), absent=absent)], key=key, height=HEIGHT,
-        autoplay=bool(planned),
+        autoplay=bool(planned), axes=True,
     )  # fmt: skip
     says = f"Planned: {names(list(planned))}." if planned else "No agent has planned yet."
     st.caption(f"{says} Agent {order[len(planned)]} finds no path around that." if len(planned) < len(order) else says)
@@ -452,6 +450,30 @@ class Searching(OnBoard):
     def answer(self) -> str:
         best = solution_of(encode(self.board), True).sum_of_costs
         return f"Always the cheapest open node, until it has no conflict: a {COSTS[self.objective]} of {best}."
+
+
+@dataclass(frozen=True)
+class InSteps(Track):
+    """A plan for readers who have not read yet of makespans and sums of costs."""
+
+    @property
+    def badge(self) -> str | None:
+        assert self.verdict is not None
+        return ("fewest steps" if self.verdict.optimal else "valid, more steps than needed") if self.verdict.valid else super().badge
+
+    def caption(self, short: bool = False) -> str:
+        assert self.verdict is not None
+        all_of_them = "All on goal" if len(self.paths or ()) > 1 else "On its goal"
+        return f"{all_of_them} after {self.verdict.makespan} steps." if self.verdict.valid else super().caption(short)
+
+
+def show_plans(
+    board: Board, tried: Sequence[tuple[str, Plan]], kind: type[Track] = Track, *, key: str, height: int = HEIGHT, autoplay: bool = False
+) -> None:
+    """Plans side by side, judged."""
+    best = solution_of(encode(board), True)
+    tracks = [kind(label, walk(board, plan), judge(board, plan, best.makespan), best.sum_of_costs) for label, plan in tried]
+    board_player(board, tracks, key=key, height=height, autoplay=autoplay, axes=True)
 
 
 def shortest_alone(board: Board, agent: int) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Choice, Prediction, priorities
+from frozenlab.app.learn.exercises import HEIGHT, Choice, InSteps, Prediction, priorities, show_plans
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
 from frozenlab.app.ui.components import NODES, component
@@ -16,13 +15,12 @@ from frozenlab.app.views.lake import view
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import Recorded, Track, fault_sentence, recorded
+from frozenlab.app.views.lake.tracks import Recorded, fault_sentence, recorded
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import paired_change, share, signed
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
-from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.rules import judge, walk
+from frozenlab.lake.rules import judge
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import cell_label
@@ -43,13 +41,6 @@ _flood = component(
 SESSION, TWIN = "example-quick", "example-quick-fixed"
 
 
-def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
-    """Plans side by side, judged."""
-    best = solution_of(encode(board), True)
-    tracks = [Track(label, walk(board, plan), judge(board, plan, best.makespan), best.sum_of_costs) for label, plan in tried]
-    board_player(board, tracks, key=key, height=HEIGHT, autoplay=True)
-
-
 def flood() -> None:
     """The steps that are left from each cell to a goal that the reader moves."""
     board = boards.AROUND_HOLES
@@ -59,15 +50,17 @@ def flood() -> None:
 
 
 def meeting() -> None:
-    plans(boards.CROSSING, view.CROSSING_PLANS, key="learn-meeting")
+    show_plans(boards.CROSSING, view.CROSSING_PLANS, InSteps, key="learn-meeting", autoplay=True)
 
 
 def swapping() -> None:
-    plans(boards.FACE_TO_FACE, [("they change places", ("RR", "LL")), ("agent 1 follows", ("DRRU", "LL"))], key="learn-swapping")
+    tried = [("they change places", ("RR", "LL")), ("agent 1 follows", ("DRRU", "LL"))]
+    show_plans(boards.FACE_TO_FACE, tried, InSteps, key="learn-swapping", autoplay=True)
 
 
 def waiting() -> None:
-    plans(boards.CROSSING, [("agent 1 goes around", ("RR", "LDDR")), view.CROSSING_PLANS[1]], key="learn-waiting")
+    tried = [("agent 1 goes around", ("RR", "LDDR")), view.CROSSING_PLANS[1]]
+    show_plans(boards.CROSSING, tried, InSteps, key="learn-waiting", autoplay=True)
 
 
 def aims() -> None:
@@ -76,13 +69,14 @@ def aims() -> None:
     solution = solution_of(encode(board), True)
     assert solution.plan is not None and solution.cheapest_plan is not None
     quick, cheap = (judge(board, plan, solution.makespan) for plan in (solution.plan, solution.cheapest_plan))
-    plans(
+    show_plans(
         board,
         [
             (f"makespan {quick.makespan}, sum of costs {quick.sum_of_costs}", solution.plan),
             (f"makespan {cheap.makespan}, sum of costs {cheap.sum_of_costs}", solution.cheapest_plan),
         ],
         key="learn-aims",
+        autoplay=True,
     )
 
 
@@ -94,7 +88,7 @@ def no_order() -> None:
     if st.toggle("Show the plan that there is", key="learn-no-order-plan"):
         solution = solution_of(encode(boards.NO_ORDER), True)
         assert solution.plan is not None
-        plans(boards.NO_ORDER, [("the exact solver", solution.plan)], key="learn-no-order-solved")
+        show_plans(boards.NO_ORDER, [("the exact solver", solution.plan)], key="learn-no-order-solved", autoplay=True)
 
 
 def searching() -> None:
@@ -110,13 +104,13 @@ def model() -> None:
     first, last = before_and_after()
     board, words, answered = st.columns([1.1, 1, 0.8])
     with board:
-        board_player(first.board, [], key="learn-model-board", height=240)
+        board_player(first.board, [], key="learn-model-board", height=240, axes=True)
     words.markdown("**What it reads**")
     words.code(render_board(first.board), language=None, wrap_lines=True)
     answered.markdown("**What it wrote**")
     answered.code("\n".join(map(" ".join, by_step(first))), language=None)
     if st.toggle("Show what it did before and after training", key="learn-model-shown"):
-        board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True)
+        board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True, axes=True)
     st.caption(f"Both answers were recorded by the session {SESSION}, on board {first.board_id}.")
 
 

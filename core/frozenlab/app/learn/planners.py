@@ -66,7 +66,7 @@ def reservations(solved: bool = True) -> None:
     track = (
         Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
     )
-    board_player(board, [track], key="learn-spacetime", height=240, autoplay=True)
+    board_player(board, [track], key="learn-spacetime", height=240, autoplay=True, axes=True)
 
 
 def state_cell(cell: Cell, step: int, solved: bool) -> str:

@@ -1,5 +1,5 @@
 // Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
-// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, sentences, colors}; sends plan = {base, plan}.
+// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, axes, sentences, colors}; sends plan = {base, plan}.
 // plan: letters, one text an agent. most: how long each may be, or null. stepwise: every step is chosen by hand; no way is found for who presses a
 // cell that is not beside the agent.
 // While `base` stays the same the browser's own plan is the truth.
@@ -214,7 +214,7 @@ class Steer {
     const steps = Math.max(...plan.map((letters) => letters.length));
     this.shown = {
       board: data.board, tracks: [{ label: "Your plan", badge: "", outcome: "", caption: "", paths, fault: null, conflicts }], ghost: data.ghost,
-      steps: Math.max(steps, 1), begin: time, margin: 0.08, height: data.height, autoplay: false, busy: "", colors: data.colors,
+      steps: Math.max(steps, 1), begin: time, margin: 0.08, axes: data.axes, height: data.height, autoplay: false, busy: "", colors: data.colors,
     };
     this.player.show(this.shown);
     this.player.seek(time);
@@ -258,9 +258,10 @@ class Steer {
     }
     if (most) return "No conflict.";
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
+    const goal = this.plan.length > 1 ? "All on goal" : "On its goal";
     const [reached, took] = objective === "makespan"
-      ? [makespan, `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`]
-      : [sumOfCosts, `All on goal, sum of costs ${sumOfCosts}`];
+      ? [makespan, `${goal} after ${makespan} step${makespan === 1 ? "" : "s"}`]
+      : [sumOfCosts, `${goal}, sum of costs ${sumOfCosts}`];
     if (optimum === null) return `${took}.`;
     const more = reached - optimum;
     return more ? `${took}, ${more} above the optimum.` : `${took}. That is the optimal ${objective === "makespan" ? "makespan" : "sum of costs"}.`;

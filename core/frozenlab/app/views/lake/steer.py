@@ -51,6 +51,7 @@ def steer(
     height: int = 460,
     stepwise: bool = False,
     most: int | None = None,
+    axes: bool = False,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
@@ -62,11 +63,12 @@ def steer(
         height: of the board at most, in CSS pixels, as for :func:`frozenlab.app.views.lake.player.board_player`.
         stepwise: a press on a cell that is not beside the agent finds no way there.
         most: steps that each agent may take; None for any number.
+        axes: whether the rows and columns are numbered.
     """
     _steer(
         key=key,
         data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height)
-        | {"stepwise": stepwise, "most": most},
+        | {"stepwise": stepwise, "most": most, "axes": axes},
         default={"plan": None},
         on_plan_change=lambda: None,
     )
