@@ -342,10 +342,14 @@ def test_what_came_of_the_prediction_is_what_the_session_measured_on_its_test_bo
     question, own = pictures.what_will_change(), pictures.session()
     before, after = own.test(0), own.test(1)
     assert before is not None and after is not None and len(before) == 600
-    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", question.table)
     gains = {name: paired_change(*(table[table["config_cell"] == name] for table in (before, after))) for name in "345678"}
-    for (name, gain), row in zip(gains.items(), rows, strict=True):
-        assert row.startswith(f"{name}×{name}") and f">{gain.signed}<" in row and f">{gain.bounds}<" in row and gain.n == 100
+    said = "; ".join(f"{name}×{name} {gain.signed} ({gain.bounds})" for name, gain in gains.items())
+    assert question.chart.alt.endswith(f"on 100 test boards of each size, in points: {said}.")
+    drawn = [(x, y) for trace in question.chart.figure.data for x, y in zip(trace.x, trace.y, strict=True)]
+    assert sorted(drawn)[4] == ("7×7<br>36.8 %", 100 * gains["7"].value) and {gain.n for gain in gains.values()} == {100}
+    assert not gains["7"].clear and all(
+        words.startswith("The extra boards on 7×7 made no difference that shows") for words in question.came
+    )
     kept = SessionStore().open(pictures.TWIN).results(1)
     twin = paired_change(*(table[table["config_cell"] == "7"] for table in (before, kept)))
     assert all(f"came out at {twin.points} on 7×7" in words for words in question.came)

@@ -13,7 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
 from frozenlab.app.play.optimum import solution_of
-from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.ui.figures import Chart
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
@@ -45,8 +46,8 @@ class Mark:
     """What was wrong, in some words, for the teacher's table."""
     heading: str = ""
     """What stands before the reason, where right and wrong are not the question."""
-    table: str = ""
-    """What stands below it, as finished HTML."""
+    chart: Chart | None = None
+    """What stands below it."""
 
 
 @dataclass(frozen=True)
@@ -259,11 +260,11 @@ class Prediction(Question):
 
     came: Sequence[str]
     """In sentences."""
-    table: str
-    """The same in figures, as finished HTML."""
+    chart: Chart
+    """The same in figures."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.", table=self.table)
+        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.", chart=self.chart)
 
     def answer(self) -> str:
         return f"It was open. {self.came[0]}"
@@ -505,5 +506,5 @@ def pibt_on(board: Board) -> tuple[Plan, int]:
 
 def show_mark(mark: Mark) -> None:
     (st.success if mark.right else st.error)(f"**{mark.heading or ('Right.' if mark.right else 'Not yet.')}** {markup.plain(mark.reason)}")
-    if mark.table:
-        st.html(mark.table)
+    if mark.chart:
+        theme.chart(mark.chart, key="learn-mark-chart")

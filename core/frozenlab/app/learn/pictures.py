@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.learn import boards
@@ -11,6 +13,7 @@ from frozenlab.app.learn.exercises import HEIGHT, Choice, InSteps, Prediction, p
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
 from frozenlab.app.ui.components import NODES, component
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.app.views.lake import view
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
@@ -18,7 +21,7 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Recorded, fault_sentence, recorded
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import paired_change, share, signed
+from frozenlab.base.numbers import Interval, paired_change, share, signed
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.lake.rules import judge
 from frozenlab.session.session import Session
@@ -167,6 +170,7 @@ def what_will_change() -> Prediction:
     kept = SessionStore().open(TWIN).results(1)
     assert kept is not None
     without = paired_change(*(table[table["config_cell"] == most] for table in (tables[0], kept)))
+    sense = f"The extra boards on {raised} made {'a' if gains[most].clear else 'no'} difference that shows"
     twin = f"Was it the config? Its twin, which kept its own and trained as many steps, came out at {without.points} on {raised}."
     return Prediction(
         f"You are the engineer. The next stage trains with {share(new[most].share)} of its boards on {raised} instead of "
@@ -177,22 +181,37 @@ def what_will_change() -> Prediction:
             f"A size that gets fewer boards gains at least as much as {raised}.",
         ],
         [
-            f"{came}, and {also}. The intervals overlap: so few boards cannot show which of them gained more. {twin}",
-            f"{came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. {twin}",
-            f"{came}, and {also}. {twin}",
+            f"{sense}: {came}, and {also}. The intervals overlap: so few boards cannot show which of them gained more. {twin}",
+            f"{sense}: {came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. "
+            f"{twin}",
+            f"{sense}: {came}, and {also}. {twin}",
         ],
-        markup.table(
-            "What happened",
-            [
-                (name, "")
-                for name in ("map", "share before", "share after", "change of valid plans in points", "95 % interval", "test boards")
-            ],
-            [
-                (cell_label(name), share(old[name].share), share(new[name].share), gain.signed, gain.bounds, str(gain.n))
-                for name, gain in gains.items()
-            ],
+        gains_chart(
+            {cell_label(name): gain for name, gain in gains.items()}, {cell_label(name): new[name].share for name in gains}, raised
         ),
     )
+
+
+def gains_chart(gains: Mapping[str, Interval], shares: Mapping[str, float], raised: str) -> Chart:
+    """How the rate of valid plans changed by size, with what is left to chance; ``raised``: the size that got the most boards."""
+    figure = go.Figure()
+    places = {size: f"{size}<br>{share(part)}" for size, part in shares.items()}
+    for name, color in ((f"{raised}, which got the most boards", AFTER_COLOR), ("other sizes", BEFORE_COLOR)):
+        own = {places[size]: gain for size, gain in gains.items() if (size == raised) is (color == AFTER_COLOR)}
+        figure.add_scatter(
+            x=list(own), y=[100 * gain.value for gain in own.values()], mode="markers", name=name,
+            error_y=whiskers(own.values(), color, scale=100, thickness=14, width=0),
+            marker=dict(color="white", size=9, line=dict(color=color, width=2)),
+            customdata=[(gain.points, gain.bounds, gain.n) for gain in own.values()],
+            hovertemplate="%{x}: <b>%{customdata[0]}</b><br>95 % interval %{customdata[1]}, n = %{customdata[2]}<extra></extra>",
+        )  # fmt: skip
+    figure.add_hline(y=0, line=dict(color=BEFORE_COLOR, width=1.5, dash="dot"))
+    common_layout(figure, 280, 40)
+    about = "size, and its share of the boards"
+    figure.update_xaxes(title=about, type="category", categoryorder="array", categoryarray=list(places.values()))
+    figure.update_yaxes(title="points, with 95 % interval", gridcolor=GRID_COLOR, zeroline=False)
+    said = "; ".join(f"{size} {gain.signed} ({gain.bounds})" for size, gain in gains.items())
+    return Chart(figure, f"Change of the rate of valid plans on {gains[raised].n} test boards of each size, in points: {said}.")
 
 
 def session() -> Session:

@@ -264,10 +264,8 @@ def factor_for() -> Bounding:
 
 def neighbourhoods() -> None:
     """LNS on a board that is too large for an optimum: its plan becomes cheaper as long as it runs."""
-    chart = st.container()
     if found := side_by_side(boards.TEAM_OF_40, ("lns",), "lns", 4.0):
-        with chart:
-            theme.chart(improvement({"lns": found[PLANNERS["lns"].title]}), key="learn-lns-chart")
+        theme.chart(improvement({"lns": found[PLANNERS["lns"].title]}), key="learn-lns-chart")
 
 
 def two_anew() -> Regrouping:
