@@ -188,7 +188,6 @@ class Stepping(OnBoard):
         return f"In the order in which they choose: {listed(f'agent {i} {words[i]}' for i in step_by_urgency(self.board))}."
 
     def hints(self) -> Sequence[str]:
-        """Who begins, whom it pushes, and where a pushed agent goes."""
         moves = step_by_urgency(self.board)
         pushed, pusher = next((i, pusher) for i, (_, pusher) in moves.items() if pusher is not None)
         return (
@@ -322,8 +321,9 @@ class Bounding(OnBoard):
             track = Track(f"w = {factor:g}", *followed(self.board, end.plan or (), None))
             board_player(self.board, [track], key=f"{key}-run", height=HEIGHT)
         figures = {"sum of costs": end.cost, "no plan costs less than": end.lower_bound, "nodes expanded": f"{end.nodes:,}"}
-        for place, (name, figure) in zip(st.columns(len(figures)), figures.items(), strict=True):
-            place.metric(name, figure)
+        row = st.container(horizontal=True, horizontal_alignment="distribute")
+        for name, figure in figures.items():
+            row.metric(name, figure, width="content")
         return factor, st.button("Check this w", type="primary", key=f"{key}-check")
 
     def mark(self, answer: float) -> Mark:
@@ -339,7 +339,6 @@ class Bounding(OnBoard):
         return next(mark.reason for factor in self.factors if (mark := self.mark(factor)).right)
 
     def hints(self) -> Sequence[str]:
-        """Where to look, how to read a bound, and a factor that is too small."""
         loosest = self.run(self.factors[-1])
         small = next(factor for factor, after in pairwise(self.factors) if self.mark(after).right)
         return (
@@ -376,7 +375,6 @@ class Regrouping(OnBoard):
         return self.mark(self.best()).reason
 
     def hints(self) -> Sequence[str]:
-        """What each agent could save, what the slowest saves by itself, and where to look for the other one."""
         plan, _ = pibt_on(self.board)
         alone = [len(shortest_alone(self.board, i)) for i in range(self.board.num_agents)]
         slowest = max(range(len(alone)), key=lambda i: len(plan[i]) - alone[i])
@@ -402,7 +400,6 @@ class Regrouping(OnBoard):
         return min([paths, *found], key=lambda paths: sum(map(len, paths)))
 
     def afterwards(self, answer: Sequence[int], key: str) -> None:
-        """Before and after."""
         tried = {"before": self.anew(()), "after": self.anew(answer)}
         tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
         board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
