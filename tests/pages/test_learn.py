@@ -72,6 +72,7 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
     assert "agent 1 waits" in app.info[2].value
     steered(app)
     labels = [track["label"] for data in components(app, "tracks") for track in data["tracks"]]
+    assert app.button(key="learn-next").label == f"{CHAPTERS[2].title} →"
     assert {"your plan", "the exact solver"} <= set(labels) and "To remember" in words(app) and app.button(key="learn-meeting-play")
 
 

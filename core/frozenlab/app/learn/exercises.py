@@ -358,7 +358,9 @@ class Regrouping(OnBoard):
     """Choose the two agents that plan anew, so that the plan of PIBT becomes cheapest."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
-        two = st.pills("Plan anew", range(self.board.num_agents), selection_mode="multi", key=f"{key}-two", format_func="agent {}".format)
+        two = st.pills(
+            "Two that plan anew", range(self.board.num_agents), selection_mode="multi", key=f"{key}-two", format_func="agent {}".format
+        )
         plan, cost = pibt_on(self.board)
         with beside:
             track = Track(f"sum of costs {cost}", *followed(self.board, plan, None))
