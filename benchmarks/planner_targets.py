@@ -46,7 +46,7 @@ def pibt(peers: Peers, n: int) -> Iterator[str]:
             crowd = crowd_of(board, stacked([board]), Clock(LIMIT))
             assert crowd is not None and mine.makespan is not None
             began = time.process_time()
-            ((cells, _, _),) = PLANNERS["pibt"].search(board, crowd, Clock(LIMIT), 0)
+            ((cells, *_),) = PLANNERS["pibt"].search(board, crowd, Clock(LIMIT), 0)
             took = time.process_time() - began
             assert cells is not None
             steps.append(theirs.a_step / (took / (len(cells) - 1)))

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.learn import boards
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
-from frozenlab.app.learn.exercises import Choice, Exercise, Ordering, Prediction, Question, Steering
+from frozenlab.app.learn.exercises import Bounding, Choice, Exercise, Ordering, Prediction, Question, Regrouping, Steering, Stepping
 from frozenlab.app.views.lake.share import encode
+from frozenlab.lake.board import Plan
 from frozenlab.lake.solvers.priorities import plan_in_order
-from frozenlab.lake.solvers.solver import solve
 from tests.browser.conftest import AT_REST, PHONE, App, downloaded
 
 KEYS = {"U": "ArrowUp", "D": "ArrowDown", "L": "ArrowLeft", "R": "ArrowRight", "W": "w"}
 
 
-def steer_by_keys(page: Page, exercise: Steering) -> None:
-    """The best plan, by hand."""
-    solution = solve(exercise.board, sum_of_costs=True)
-    plan = solution.plan if exercise.objective == "makespan" else solution.cheapest_plan
-    assert plan is not None
+def steer_by_keys(page: Page, plan: Plan) -> None:
+    """A plan, by hand; the one move of a wrong answer before it is taken back."""
     page.locator(".steer .player").focus()
+    page.keyboard.press("Control+z")
     for agent, letters in enumerate(plan):
         page.keyboard.press(str(agent))
         for letter in letters:
@@ -33,8 +32,9 @@ def steer_by_keys(page: Page, exercise: Steering) -> None:
 def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
     """Gives a right or a wrong answer, and hands it in."""
     if isinstance(exercise, Steering):
-        if right:
-            steer_by_keys(page, exercise)
+        steer_by_keys(page, exercise.best() if right else ("W",))
+    elif isinstance(exercise, Stepping):
+        steer_by_keys(page, next(plan for plan in product("UDLRW", repeat=4) if exercise.mark(plan).right is right))
     elif isinstance(exercise, Ordering):
         order = next(one for one in ((0, 1, 2), (2, 1, 0)) if (len(plan_in_order(exercise.board, one)) == 3) is right)
         pills = [page.locator(".st-key-learn-priorities-order").get_by_role("button", name=f"agent {agent}") for agent in range(3)]
@@ -44,6 +44,15 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         for agent in order:
             pills[agent].click()
         expect(page.get_by_text("Your order: " + ", then ".join(f"agent {agent}" for agent in order), exact=True)).to_be_visible()
+    elif isinstance(exercise, Bounding):
+        fits = next(at for at, factor in enumerate(exercise.factors) if exercise.mark(factor).right)
+        for _ in exercise.factors[fits + 1 :] if right else ():
+            page.locator(".st-key-learn-bounds-w input").press("ArrowLeft")
+        expect(page.get_by_text("w = 1.1" if right else "w = 2", exact=True)).to_be_visible()
+        at_rest(page)
+    elif isinstance(exercise, Regrouping):
+        for agent in set(exercise.best()) ^ {0, 1} if right else {0, 1}:
+            page.get_by_role("button", name=f"agent {agent}", exact=True).click()
     elif isinstance(exercise, Question):
         best = exercise.right if isinstance(exercise, Choice) else 0
         at = best if right else (best + 1) % len(exercise.options)
@@ -81,17 +90,17 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
     page.wait_for_url(lambda url: f"done={chapter.name}" in url)
     if isinstance(exercise, Steering):
         counted = "after" if exercise.objective == "makespan" else "sum of costs"
-        expect(page.locator(".steer .score")).to_have_text(re.compile(rf"^All on goal.* {counted} \d+( steps)?\.$"))
+        expect(page.locator(".steer .score")).to_have_text(re.compile(rf"^(All on|On its) goal.* {counted} \d+( steps)?\.$"))
         page.locator(".steer .player").focus()
         page.keyboard.press("w")
         expect(verdict(page, right=True)).to_be_hidden()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS if isinstance(chapter.exercise(), Steering)])
+@pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS if isinstance(chapter.exercise(), (Steering, Stepping))])
 def test_no_exercise_is_solved_by_a_click_on_each_goal(shared_app: App, page: Page, name: str) -> None:
     exercise = next(chapter for chapter in CHAPTERS if chapter.name == name).exercise()
-    assert isinstance(exercise, Steering)
+    assert isinstance(exercise, (Steering, Stepping))
     page.goto(f"{shared_app.url}/learn?chapter={name}")
     board = page.locator(".steer canvas")
     expect(board).to_be_visible()
@@ -103,10 +112,10 @@ def test_no_exercise_is_solved_by_a_click_on_each_goal(shared_app: App, page: Pa
         assert box is not None
         wide, high = exercise.board.width, exercise.board.height
         board.click(
-            position={"x": (column + 0.5 + 0.08) * box["width"] / (wide + 0.16), "y": (row + 0.5 + 0.08) * box["height"] / (high + 0.16)}
+            position={"x": (column + 0.5 + 0.34) * box["width"] / (wide + 0.68), "y": (row + 0.5 + 0.34) * box["height"] / (high + 0.68)}
         )
     page.get_by_role("button", name="Check").click()
-    expect(verdict(page, right=False)).to_be_visible()
+    expect(verdict(page, right=False).or_(page.get_by_text("does not count as a try"))).to_be_visible()
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 from frozenlab.app.learn import boards, exercises, pictures, planners, records, sheet
 from frozenlab.app.learn.address import MOST_BOARDS, Lesson, boards_in
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, TRACKS, Track, shared_out
-from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering, shortest_alone
+from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Prediction, Steering, Stepping, shortest_alone
 from frozenlab.app.learn.records import LessonError
 from frozenlab.app.views.lake.search import WORTH_WATCHING
 from frozenlab.app.views.lake.share import encode
@@ -23,7 +23,7 @@ from frozenlab.lake.board import Agent, Board, BoardError, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS
 from frozenlab.lake.rules import Path as CellPath
-from frozenlab.lake.rules import judge, judge_paths
+from frozenlab.lake.rules import Paths, judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
@@ -149,6 +149,105 @@ def test_the_way_around_the_holes_is_long(board: Board, steps: int) -> None:
     assert board.distances_to_goal(0)[agent.start] == solve(board).makespan == steps >= 2 * straight
 
 
+def steps_by_priority(board: Board) -> set[tuple[Cell, ...]]:
+    """Where PIBT lets the agents stand one step on: all that can be, over all ties of the distances. Written without the lab's planner."""
+    away, start = [board.distances_to_goal(i) for i in range(board.num_agents)], [agent.start for agent in board.agents]
+    found = set()
+    for ranks in product(*(permutations([cell for cell in reached(start[i]) if cell in away[i]]) for i in range(len(start)))):
+        if any(away[i][a] > away[i][b] for i, own in enumerate(ranks) for a, b in pairwise(own)):
+            continue
+        after: dict[int, Cell] = {}
+
+        def place(i: int, pusher: int | None, ranks: Sequence[Sequence[Cell]] = ranks, after: dict[int, Cell] = after) -> bool:
+            for cell in ranks[i]:
+                if cell not in after.values() and (pusher is None or cell != start[pusher]):
+                    after[i] = cell
+                    pushed = next((j for j, place in enumerate(start) if place == cell and j != i and j not in after), None)
+                    if pushed is None or place(pushed, i):
+                        return True
+            after[i] = start[i]
+            return False
+
+        for i in sorted(range(len(start)), key=lambda i: -away[i][start[i]]):
+            if i not in after:
+                place(i, None)
+        found.add(tuple(after[i] for i in range(len(start))))
+    return found
+
+
+def test_one_step_is_right_and_it_is_that_of_pibt_whichever_ties_it_breaks() -> None:
+    exercise = planners.pibt_step()
+    assert isinstance(exercise, Stepping)
+    board = exercise.board
+    [cells] = steps_by_priority(board)
+    right = [plan for plan in product("UDLRW", repeat=board.num_agents) if exercise.mark(plan).right]
+    assert right == [("D", "D", "R", "R")] and tuple(path[1] for path in walk(board, right[0])) == cells
+    ways = [board.distances_to_goal(i)[agent.start] for i, agent in enumerate(board.agents)]
+    assert ways == sorted(set(ways), reverse=True), "no two are as urgent, and the task names them in this order"
+    for seed in range(50):
+        plan = PLANNERS["pibt"].plan(board, 60.0, seed).plan
+        assert plan and tuple(letters[0] for letters in plan) == right[0]
+    assert "a sum of costs of 37, where 24 is possible" in exercise.mark(right[0]).reason
+    for wrong in set(product("UDLRW", repeat=board.num_agents)) - set(right):
+        assert re.match(r"Agent \d (goes|waits)", exercise.mark(wrong).reason)
+    said = [exercise.mark(plan).reason for plan in (("R", "D", "R", "R"), ("D", "R", "R", "R"), ("D", "D", "R", "U"))]
+    assert [("nearer its goal" in one, "has taken that cell" in one, "inherits the priority" in one) for one in said] == [
+        (True, False, False), (False, True, False), (False, False, True)
+    ]  # fmt: skip
+
+
+def test_one_factor_is_quick_and_close_enough() -> None:
+    exercise = planners.factor_for()
+    marks = {factor: exercise.mark(factor) for factor in exercise.factors}
+    ends = {factor: planners.planned(exercise.board, ECBS(factor), 60.0)[-1] for factor in exercise.factors}
+    fits = [factor for factor, end in ends.items() if end.nodes <= 50 and end.cost <= 1.1 * end.lower_bound]
+    assert [factor for factor, mark in marks.items() if mark.right] == fits == [1.1]
+    assert sorted((end.nodes for end in ends.values()), reverse=True) == [end.nodes for end in ends.values()], "as the first hint says"
+    assert "more than 50 nodes" in marks[1.05].reason and "more than 10 %" in marks[1.2].reason
+    assert "38 nodes" in marks[1.1].reason and "in truth it is 2.6 % above, as w = 1 proves 234" in marks[1.1].reason
+
+
+def least_anew(board: Board, paths: Paths, two: Sequence[int]) -> int:
+    """The least steps of two agents together that move at once around the paths of all others. Written without the lab's planners."""
+    others = [path for i, path in enumerate(paths) if i not in two]
+    last = max(map(len, others))
+    goals, away = [board.agents[i].goal for i in two], [board.distances_to_goal(i) for i in two]
+    most = sum(len(paths[i]) - 1 for i in two)
+    level = {(tuple(board.agents[i].start for i in two), (False, False)): 0}
+    ended = []
+    for time in range(1, last + 20):
+        after: dict[tuple, int] = {}
+        for (cells, done), cost in level.items():
+            for now in product(*(reached(cell) if not end else [cell] for cell, end in zip(cells, done, strict=True))):
+                there = [(path[min(time - 1, len(path) - 1)], path[min(time, len(path) - 1)]) for path in others]
+                steps = [*zip(cells, now, strict=True), *there]
+                meet = len({to for _, to in steps}) < len(steps) or any((to, at) in steps for at, to in steps if at != to)
+                costs = cost + done.count(False)
+                if meet or costs + sum(far.get(cell, most + 1) for far, cell in zip(away, now, strict=True)) > most:
+                    continue
+                for rests in product(*([True] if end else {False, cell == goal} for end, cell, goal in zip(done, now, goals, strict=True))):
+                    after[now, rests] = min(costs, after.get((now, rests), costs))
+        level = after
+        ended += [cost for (_, done), cost in level.items() if all(done) and time >= last]
+    return min(ended)
+
+
+def test_two_agents_save_most_whichever_others_are_tried() -> None:
+    exercise = planners.two_anew()
+    board, paths = exercise.board, exercise.anew(())
+    assert judge_paths(board, paths).valid
+    saved = {}
+    for two in combinations(range(board.num_agents), 2):
+        saved[two] = exercise.saves(two)
+        assert judge_paths(board, exercise.anew(two)).valid
+        assert saved[two] <= sum(len(paths[i]) - 1 for i in two) - least_anew(board, paths, two)
+    first, second = sorted(saved, key=lambda two: -saved[two])[:2]
+    assert exercise.best() == first == (1, 4) and (saved[first], saved[second]) == (11, 5)
+    best = {two: sum(len(paths[i]) - 1 for i in two) - least_anew(board, paths, two) for two in saved}
+    assert best[first] == saved[first] and all(best[two] < best[first] for two in saved if two != first), "also if both move at once"
+    assert [two for two in saved if exercise.mark(two).right] == [first] and "save 5 of 38" in exercise.mark(second).reason
+
+
 def test_what_the_chapters_about_planners_say_is_what_the_planners_find() -> None:
     board = boards.RESERVED
     first, second = planners.paths_in_time()
@@ -190,8 +289,10 @@ def test_hints_lead_from_the_distances_to_the_first_step() -> None:
         if isinstance(exercise, Steering):
             hints, best = exercise.hints(), exercise.best()
             assert 2 <= len(hints) <= 3 and exercise.mark(best).right
-            first = [exercises.WORDS[letters[0]] for letters in best if letters]
-            assert all(words in hints[-1] for words in first) and "Alone on the board" in hints[0]
+            [agent] = re.findall(r"agent (\d)", hints[-1])
+            assert f"agent {agent} {exercises.WORDS[best[int(agent)][0]]}" in hints[-1] and "Alone on the board" in hints[0]
+        elif isinstance(exercise, Choice):
+            assert len(exercise.hints()) == 2 and not any(option in hint for option in exercise.options for hint in exercise.hints())
 
 
 @pytest.mark.parametrize(("board", "nodes"), [(boards.MEETINGS, 7), (boards.MORE_MEETINGS, 11), (boards.MANY_MEETINGS, 17)])
@@ -201,13 +302,13 @@ def test_the_trees_are_worth_watching(board: Board, nodes: int) -> None:
 
 def test_the_plans_that_the_pictures_show_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: dict[str, list[str]] = {}
-    monkeypatch.setattr(pictures, "board_player", lambda board, tracks, *, key, **_: shown.update({key: [t.badge for t in tracks]}))
+    monkeypatch.setattr(exercises, "board_player", lambda board, tracks, *, key, **_: shown.update({key: [t.badge for t in tracks]}))
     for chapter in CHAPTERS[1:5]:
         chapter.picture()
     assert shown == {
-        "learn-meeting": ["two agents on one cell", "optimal makespan"],
-        "learn-swapping": ["two agents swap cells", "optimal makespan"],
-        "learn-waiting": ["valid, makespan not optimal", "optimal makespan"],
+        "learn-meeting": ["two agents on one cell", "fewest steps"],
+        "learn-swapping": ["two agents swap cells", "fewest steps"],
+        "learn-waiting": ["valid, more steps than needed", "fewest steps"],
         "learn-aims": ["optimal makespan", "optimal sum of costs"],
     }
 
@@ -241,10 +342,14 @@ def test_what_came_of_the_prediction_is_what_the_session_measured_on_its_test_bo
     question, own = pictures.what_will_change(), pictures.session()
     before, after = own.test(0), own.test(1)
     assert before is not None and after is not None and len(before) == 600
-    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", question.table)
     gains = {name: paired_change(*(table[table["config_cell"] == name] for table in (before, after))) for name in "345678"}
-    for (name, gain), row in zip(gains.items(), rows, strict=True):
-        assert row.startswith(f"{name}×{name}") and f">{gain.signed}<" in row and f">{gain.bounds}<" in row and gain.n == 100
+    said = "; ".join(f"{name}×{name} {gain.signed} ({gain.bounds})" for name, gain in gains.items())
+    assert question.chart.alt.endswith(f"on 100 test boards of each size, in points: {said}.")
+    drawn = [(x, y) for trace in question.chart.figure.data for x, y in zip(trace.x, trace.y, strict=True)]
+    assert sorted(drawn)[4] == ("7×7<br>36.8 %", 100 * gains["7"].value) and {gain.n for gain in gains.values()} == {100}
+    assert not gains["7"].clear and all(
+        words.startswith("The extra boards on 7×7 made no difference that shows") for words in question.came
+    )
     kept = SessionStore().open(pictures.TWIN).results(1)
     twin = paired_change(*(table[table["config_cell"] == "7"] for table in (before, kept)))
     assert all(f"came out at {twin.points} on 7×7" in words for words in question.came)

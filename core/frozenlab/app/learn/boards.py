@@ -105,6 +105,22 @@ H H S G
 H F F s
 """)
 """The tree has 17 nodes."""
+PUSHED = read_board("""
+b F a H G
+F S H F F
+s F H g F
+B A F F H
+""")
+"""PIBT's first step is the same however ties are broken: agent 1 finds its nearest cell taken and pushes agent 3, which pushes agent 2 away
+from its goal, although agent 2 is more urgent than agent 3."""
+TWO_ANEW = read_board("""
+F F c H F
+F H A G B
+g H F F F
+C s S F a
+b H H F H
+""")
+"""Of PIBT's plan agents 1 and 4 can save more than any other two."""
 TEAM_OF_24 = decode("CtYXRBBAQgAgEIACKAYALEAIGggQHIOyMDQDyCGsSBQB8KBLD0MBOBYDBjEkYBeFwHRwGEbxYCMAB5IAJBfAoLw-GobgTHECRnAYGwQCYjhR")
 """12×12: Conflict-Based Search proves its optimum within a second, and every planner of the course has a plan at once."""
 TEAM_OF_40 = decode(

@@ -49,13 +49,14 @@ CHAPTERS = (
         "meeting",
         "Two on one cell",
         "With several agents the shortest paths are no longer enough. All agents move at the same time, and no two may be on one cell at "
-        "the same step. That is a *vertex conflict*.\n\nAn agent on its goal still blocks the cell. It may leave its goal again, for "
-        "instance to let another agent pass, but at the end it must be there.",
+        "the same step. That is a *vertex conflict*. We name a cell by its row and its column: (3, 2) is in row 3 and column 2.\n\n"
+        "An agent on its goal still blocks the cell. It may leave its goal again, for instance to let another agent pass, but at the end "
+        "it must be there.",
         pictures.meeting,
         lambda: Steering("Bring both to their goals, without a conflict, in as few steps as possible.", boards.SAME_CELL),
         "No two agents on one cell at the same step; an agent on its goal counts, too.",
         ask="Does the team take longer because the two would meet?",
-        hear="Not in the exercise: agent 1 waits a step, and 4 steps are what agent 0 needs alone. But the sum of costs grows.",
+        hear="Not in the exercise: agent 1 waits a step, and 4 steps are what agent 0 needs alone. But agent 1 comes a step later.",
     ),
     Chapter(
         "swapping",
@@ -75,11 +76,9 @@ CHAPTERS = (
         "When waiting is best",
         "A detour makes a path longer by two steps or more, a wait by one. So it can be best to stand still and let another agent pass.\n\n"
         "On some boards every plan with the fewest steps makes some agent wait before it arrives; we say that such a board *must wait*. "
-        "Agents that never wait cannot reach its best makespan.",
+        "Agents that never wait need more steps there.",
         pictures.waiting,
-        lambda: Steering(
-            "This board must wait. Solve it in the fewest steps; the optimum counts the steps until all have arrived.", boards.CROWD
-        ),
+        lambda: Steering("This board must wait. Solve it in the fewest steps, counted until all have arrived.", boards.CROWD),
         "A wait costs one step, a detour two at the least: so waiting can be best.",
         ask="Why is a detour longer by two steps at least, and never by one?",
         hear="Colour the cells like a chessboard: each move changes the colour. So all paths between two cells are of even length, "
@@ -165,12 +164,13 @@ CHAPTERS = (
     Chapter(
         "pibt",
         "Fast but not optimal",
-        "*PIBT* plans one step at a time. Every agent ranks the cells around it by the steps that are left from there, and the most "
-        "urgent one, which has been on its way the longest, takes its best. An agent that stands in the way inherits the priority and "
-        "plans next; if it cannot give way, the first one tries its next best cell.\n\nThat takes only a moment for hundreds of agents. "
-        "But it looks only one step ahead: the plan may cost far more than the best one, and agents may block each other for good.",
+        "*PIBT* plans one step at a time. The most urgent agent takes the cell beside it, or its own, from which the fewest steps are "
+        "left: first who has the longest way, later who has been on its way the longest. An agent that stands there inherits the priority "
+        "and chooses next, but may not change places; if it finds no cell, the first one tries its next best.\n\nThat takes only a moment "
+        "for hundreds of agents. But it looks only one step ahead: the plan may cost far more than the best one, and agents may block each "
+        "other for good.",
         planners.pibt,
-        planners.pibt_says,
+        planners.pibt_step,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",
         ask="What does PIBT not look at, and what does that cost?",
         hear="All that comes after the next step. So agents take steps that they must take back, and may block each other for good.",
@@ -194,9 +194,9 @@ CHAPTERS = (
         "A planner can trade cost for time. *ECBS* is Conflict-Based Search that also knows a lower bound for every node. "
         "Among all nodes that cost at most w times the smallest bound it takes the one with the fewest conflicts, and single paths may be "
         "up to w times as long as the shortest ones, too.\n\nIts plan costs at most w times the best. A plan that may cost a little "
-        "more is often found far sooner.",
+        "more is often found far sooner: the search expands fewer nodes.",
         planners.bounded,
-        planners.bounded_says,
+        planners.factor_for,
         "ECBS: at most w times the best, often much sooner.",
         ask="The planner had w = 1.2, and its plan costs 60. What do we know of the best plan?",
         hear="It costs 50 at the least, 60 / 1.2, and 60 at the most.",
@@ -209,7 +209,7 @@ CHAPTERS = (
         "times in a few seconds.\n\nSuch a planner is *anytime*: whenever it is stopped, it has a plan, and a longer run never "
         "makes it worse.",
         planners.neighbourhoods,
-        planners.neighbourhoods_say,
+        planners.two_anew,
         "LNS: an anytime planner; it improves, and proves nothing.",
         ask="The plan has not become better for a minute. Is it the best one?",
         hear="Nobody knows. This planner proves nothing; only a lower bound could tell.",

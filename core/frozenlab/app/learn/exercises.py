@@ -5,24 +5,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, pairwise, permutations, takewhile
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.app import allowances
 from frozenlab.app.play.optimum import solution_of
-from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.ui.figures import Chart
+from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
-from frozenlab.app.views.lake.tracks import Track, fault_sentence, names
-from frozenlab.base.numbers import counted, listed
+from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
+from frozenlab.base.numbers import counted, listed, share
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.rules import judge, judge_paths, walk
+from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
+from frozenlab.lake.rules import Paths, judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective
-from frozenlab.lake.solvers.priorities import plan_in_order
+from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order, step_by_urgency
 from frozenlab.tasks.lake.words import OUTCOMES
 
 HEIGHT = 420
@@ -42,8 +46,8 @@ class Mark:
     """What was wrong, in some words, for the teacher's table."""
     heading: str = ""
     """What stands before the reason, where right and wrong are not the question."""
-    table: str = ""
-    """What stands below it, as finished HTML."""
+    chart: Chart | None = None
+    """What stands below it."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,8 @@ class Steering(OnBoard):
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         with beside:
-            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True)
-        checked = st.button("Check my plan", type="primary", key=f"{key}-check")
-        st.container(key="learn-by-hand").caption(STEP_BY_STEP)
-        return plan, checked
+            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True)
+        return plan, check_moves(plan, "Check my plan", key)
 
     def mark(self, answer: Plan) -> Mark:
         solution = solution_of(encode(self.board), True)
@@ -107,7 +109,8 @@ class Steering(OnBoard):
             return Mark(False, f"{fault_sentence(verdict)} The rule: {outcome.rule}", outcome.label)
         if self.objective == "makespan":
             reached, best = verdict.makespan, solution.makespan
-            figures = f"All agents are on their goals after {reached} steps"
+            goal = "All agents are on their goals" if self.board.num_agents > 1 else "The agent is on its goal"
+            figures = f"{goal} after {reached} steps"
         else:
             reached, best = verdict.sum_of_costs, solution.sum_of_costs
             figures = f"All agents are on their goals, and your sum of costs is {reached}"
@@ -130,24 +133,85 @@ class Steering(OnBoard):
         return plan
 
     def hints(self) -> Sequence[str]:
-        """How far each agent has it alone, where the shortest paths fail, and how the best plan begins."""
+        """How far each agent has it alone, where the shortest paths fail, and how one agent begins: one that takes longer than alone, if
+        any does."""
         board, best = self.board, self.best()
         alone = [shortest_alone(board, i) for i in range(board.num_agents)]
         far = listed(f"agent {i} needs {counted(len(letters), 'step')}" for i, letters in enumerate(alone))
         verdict = judge(board, tuple(alone))
         trouble = [] if verdict.fault is None else [f"If each goes its shortest way: {fault_sentence(verdict)}"]
-        first = listed(f"agent {i} {WORDS[letters[:1] or 'W']}" for i, letters in enumerate(best))
-        return [f"Alone on the board: {far}.", *trouble, f"An optimal plan can start like this: {first}."]
+        late = max(range(board.num_agents), key=lambda i: len(best[i]) - len(alone[i]))
+        return [
+            f"Alone on the board: {far}.",
+            *trouble,
+            f"In one of the best plans agent {late} {WORDS[best[late][:1] or 'W']} at first.",
+        ]
 
     def afterwards(self, answer: Plan, key: str) -> None:
         """The learner's plan beside the solver's, in lockstep."""
-        solution = solution_of(encode(self.board), True)
-        tracks = [
-            Track(label, walk(self.board, plan), judge(self.board, plan, solution.makespan), solution.sum_of_costs)
-            for label, plan in (("your plan", answer), ("the exact solver", self.best()))
-        ]
-        board_player(self.board, tracks, key=f"{key}-beside", height=240)
+        kind = InSteps if self.objective == "makespan" else Track
+        tried = [("your plan", answer), ("the exact solver", self.best())]
+        show_plans(self.board, tried, kind, key=f"{key}-beside", height=240)
         super().afterwards(answer, key)
+
+
+@dataclass(frozen=True)
+class Stepping(OnBoard):
+    """Be PIBT for one step."""
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        with beside:
+            plan = steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1, axes=True)
+        return plan, check_moves(plan, "Check this step", key)
+
+    def mark(self, answer: Plan) -> Mark:
+        moves = step_by_urgency(self.board)
+        went = [path[-1] for path in walk(self.board, answer)]
+        for i, (cell, pusher) in moves.items():
+            if went[i] == cell:
+                continue
+            does = f"Agent {i} {WORDS[answer[i][:1] or 'W']}"
+            taken = next((j for j in takewhile(i.__ne__, moves) if went[i] == went[j]), None)
+            if taken is not None:
+                return Mark(False, f"{does}, but agent {taken} chooses before it and has taken that cell.", "a cell that is taken")
+            if pusher is not None:
+                pushed = f"Agent {pusher} goes to its cell. So it inherits the priority and chooses next"
+                but = f"the free cell that is nearest its goal, but not that of agent {pusher}, for two must not swap cells"
+                return Mark(False, f"{does}. {pushed}: {but}.", "a priority that is inherited")
+            return Mark(False, f"{does}. When it chooses, another free cell is nearer its goal.", "not the nearest free cell")
+        pushes = listed(f"agent {pusher} pushed agent {i}" for i, (_, pusher) in moves.items() if pusher is not None)
+        (_, cost), best = pibt_on(self.board), solution_of(encode(self.board), True).sum_of_costs
+        return Mark(True, f"That is PIBT's step: {pushes}. It goes on to a plan with a sum of costs of {cost}, where {best} is possible.")
+
+    def answer(self) -> str:
+        words = self.first_steps()
+        return f"In the order in which they choose: {listed(f'agent {i} {words[i]}' for i in step_by_urgency(self.board))}."
+
+    def hints(self) -> Sequence[str]:
+        moves = step_by_urgency(self.board)
+        pushed, pusher = next((i, pusher) for i, (_, pusher) in moves.items() if pusher is not None)
+        return (
+            f"Agent {by_urgency(self.board)[0]} is the most urgent. Which cell beside it is the nearest to its goal?",
+            f"Agent {pusher} goes to the cell of agent {pushed}. So agent {pushed} chooses next, and must not change places with it.",
+            f"Agent {pushed} {self.first_steps()[pushed]}. Who stands there?",
+        )
+
+    def afterwards(self, answer: Plan, key: str) -> None:
+        """How PIBT goes on."""
+        board_player(self.board, [Track("PIBT", *followed(self.board, pibt_on(self.board)[0], None))], key=f"{key}-on", height=240)
+        super().afterwards(answer, key)
+
+    def first_steps(self) -> list[str]:
+        return [WORDS[letters[:1] or "W"] for letters in pibt_on(self.board)[0]]
+
+
+def check_moves(plan: Plan, label: str, key: str) -> bool:
+    """The button below a board to steer on. Whether a plan is handed in: one without a move is no try."""
+    checked = st.button(label, type="primary", key=f"{key}-check")
+    if checked and not any(plan):
+        st.info("No agent has moved yet, so this does not count as a try.")
+    st.container(key="learn-by-hand").caption(STEP_BY_STEP)
+    return checked and any(plan)
 
 
 @dataclass(frozen=True)
@@ -176,6 +240,11 @@ class Choice(Question):
     right: int
     reasons: Sequence[str]
     """Why each option is right or wrong."""
+    clues: Sequence[str]
+    """Hints: where to look, never what to answer."""
+
+    def hints(self) -> Sequence[str]:
+        return self.clues
 
     def mark(self, answer: int) -> Mark:
         return Mark(answer == self.right, self.reasons[answer], f"answer {answer + 1}: {self.options[answer]}")
@@ -190,11 +259,11 @@ class Prediction(Question):
 
     came: Sequence[str]
     """In sentences."""
-    table: str
-    """The same in figures, as finished HTML."""
+    chart: Chart
+    """The same in figures."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.", table=self.table)
+        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.", chart=self.chart)
 
     def answer(self) -> str:
         return f"It was open. {self.came[0]}"
@@ -235,6 +304,110 @@ class Ordering(OnBoard):
         )
 
 
+@dataclass(frozen=True)
+class Bounding(OnBoard):
+    """Find the factor with which ECBS takes so little effort and proves so much."""
+
+    factors: Sequence[float]
+    most: int
+    """Nodes that the search may expand."""
+    within: float
+    """How far above the best the plan may cost, as a part of that, by what the search proves."""
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        factor = st.select_slider("w", self.factors, self.factors[-1], key=f"{key}-w", format_func="{:g}".format)
+        end = self.run(factor)
+        with beside:
+            track = Track(f"w = {factor:g}", *followed(self.board, end.plan or (), None))
+            board_player(self.board, [track], key=f"{key}-run", height=HEIGHT)
+        figures = {"sum of costs": end.cost, "no plan costs less than": end.lower_bound, "nodes expanded": f"{end.nodes:,}"}
+        row = st.container(horizontal=True, horizontal_alignment="distribute")
+        for name, figure in figures.items():
+            row.metric(name, figure, width="content")
+        return factor, st.button("Check this w", type="primary", key=f"{key}-check")
+
+    def mark(self, answer: float) -> Mark:
+        end, best = self.run(answer), self.run(1.0).cost or 0
+        assert end.cost is not None and end.ratio is not None, "ECBS ends on boards of the course"
+        found = f"{end.nodes:,} nodes, and a plan of {end.cost} where none costs less than {end.lower_bound}: {share(end.ratio - 1)} above"
+        wrong = [f"{self.most} nodes"] * (end.nodes > self.most) + [share(self.within)] * (end.ratio - 1 > self.within)
+        truth = f"in truth it is {share(end.cost / best - 1)} above, as w = 1 proves {best}"
+        said = f"that is more than {listed(wrong)}" if wrong else truth
+        return Mark(not wrong, f"With w = {answer:g}: {found} the best at most; {said}.", f"w = {answer:g}")
+
+    def answer(self) -> str:
+        return next(mark.reason for factor in self.factors if (mark := self.mark(factor)).right)
+
+    def hints(self) -> Sequence[str]:
+        loosest = self.run(self.factors[-1])
+        small = next(factor for factor, after in pairwise(self.factors) if self.mark(after).right)
+        return (
+            "Drag w and watch the figures: the larger it is, the fewer nodes are expanded, and the dearer is the plan.",
+            f"What is proven? With w = {self.factors[-1]:g} the plan costs {loosest.cost} and none costs less than {loosest.lower_bound}: "
+            f"it is at most {share((loosest.ratio or 0) - 1)} above the best.",
+            f"With w = {small:g} the search expands {self.run(small).nodes} nodes.",
+        )
+
+    def run(self, factor: float) -> Found:
+        """What the search ends with."""
+        return planned(self.board, ECBS(factor), 5.0)[-1]
+
+
+@dataclass(frozen=True)
+class Regrouping(OnBoard):
+    """Choose the two agents that plan anew, so that the plan of PIBT becomes cheapest."""
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        two = st.pills(
+            "Two that plan anew", range(self.board.num_agents), selection_mode="multi", key=f"{key}-two", format_func="agent {}".format
+        )
+        plan, cost = pibt_on(self.board)
+        with beside:
+            track = Track(f"sum of costs {cost}", *followed(self.board, plan, None))
+            board_player(self.board, [track], key=f"{key}-before", height=HEIGHT, autoplay=True)
+        return sorted(two), st.button("Check these two", type="primary", key=f"{key}-check", disabled=len(two) != 2)
+
+    def mark(self, answer: Sequence[int]) -> Mark:
+        saved, most = self.saves(answer), self.saves(self.best())
+        other = "no other two save as much" if saved == most else "another two save more"
+        done = f"{names(answer).capitalize()} plan anew around all others and save {saved} of {pibt_on(self.board)[1]}"
+        return Mark(saved == most, f"{done}; {other}.", f"{names(answer)} save {saved}")
+
+    def answer(self) -> str:
+        return self.mark(self.best()).reason
+
+    def hints(self) -> Sequence[str]:
+        plan, _ = pibt_on(self.board)
+        alone = [len(shortest_alone(self.board, i)) for i in range(self.board.num_agents)]
+        slowest = max(range(len(alone)), key=lambda i: len(plan[i]) - alone[i])
+        far = listed(f"agent {i} takes {len(letters)} steps and needs {alone[i]}" for i, letters in enumerate(plan))
+        return (
+            f"Compare with the way of each agent alone: {far}.",
+            f"Agent {slowest} loses most, but saves only {self.saves([slowest])} if it alone plans anew: who is in its way?",
+            f"One of the two is agent {slowest}. Play the plan slowly: before whom does it go back?",
+        )
+
+    def best(self) -> tuple[int, ...]:
+        return max(combinations(range(self.board.num_agents), 2), key=self.saves)
+
+    def saves(self, two: Sequence[int]) -> int:
+        return sum(map(len, self.anew(()))) - sum(map(len, self.anew(two)))
+
+    def anew(self, two: Sequence[int]) -> Paths:
+        """The cheapest paths where these plan one after the other around all others, in the best order."""
+        paths = walk(self.board, pibt_on(self.board)[0])
+        others = {i: path for i, path in enumerate(paths) if i not in two}
+        tried = [plan_in_order(self.board, order, others) for order in permutations(two)]
+        found = [tuple(one[i] for i in range(len(paths))) for one in tried if len(one) == len(paths)]
+        return min([paths, *found], key=lambda paths: sum(map(len, paths)))
+
+    def afterwards(self, answer: Sequence[int], key: str) -> None:
+        tried = {"before": self.anew(()), "after": self.anew(answer)}
+        tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
+        board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
+        super().afterwards(answer, key)
+
+
 def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
     """The paths that the agents take one after the other, as far as the order goes. Agents without a path are drawn faint: to those that
     plan before them they are not there."""
@@ -243,7 +416,7 @@ def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
     absent = tuple(i for i in range(board.num_agents) if i not in planned)
     board_player(
         board, [Track("", paths, None if absent else judge_paths(board, paths), absent=absent)], key=key, height=HEIGHT,
-        autoplay=bool(planned),
+        autoplay=bool(planned), axes=True,
     )  # fmt: skip
     says = f"Planned: {names(list(planned))}." if planned else "No agent has planned yet."
     st.caption(f"{says} Agent {order[len(planned)]} finds no path around that." if len(planned) < len(order) else says)
@@ -279,6 +452,30 @@ class Searching(OnBoard):
         return f"Always the cheapest open node, until it has no conflict: a {COSTS[self.objective]} of {best}."
 
 
+@dataclass(frozen=True)
+class InSteps(Track):
+    """A plan for readers who have not read yet of makespans and sums of costs."""
+
+    @property
+    def badge(self) -> str | None:
+        assert self.verdict is not None
+        return ("fewest steps" if self.verdict.optimal else "valid, more steps than needed") if self.verdict.valid else super().badge
+
+    def caption(self, short: bool = False) -> str:
+        assert self.verdict is not None
+        all_of_them = "All on goal" if len(self.paths or ()) > 1 else "On its goal"
+        return f"{all_of_them} after {self.verdict.makespan} steps." if self.verdict.valid else super().caption(short)
+
+
+def show_plans(
+    board: Board, tried: Sequence[tuple[str, Plan]], kind: type[Track] = Track, *, key: str, height: int = HEIGHT, autoplay: bool = False
+) -> None:
+    """Plans side by side, judged."""
+    best = solution_of(encode(board), True)
+    tracks = [kind(label, walk(board, plan), judge(board, plan, best.makespan), best.sum_of_costs) for label, plan in tried]
+    board_player(board, tracks, key=key, height=height, autoplay=autoplay, axes=True)
+
+
 def shortest_alone(board: Board, agent: int) -> str:
     """The letters of a shortest path of an agent that has the board to itself."""
     alone = Board(board.rows, (board.agents[agent],))
@@ -287,7 +484,26 @@ def shortest_alone(board: Board, agent: int) -> str:
     return plan[0]
 
 
+def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
+    """What a planner finds, as it comes; planned once for all learners. Raises LimitError where a visitor has had enough planned."""
+
+    def plan() -> list[Found]:
+        allowances.spend(allowances.SOLVED)
+        found = [Found()]
+        found.append(planner.plan(board, seconds, 0, found.append))
+        return found
+
+    return once(plan, "learn plan", encode(board), planner, seconds)
+
+
+def pibt_on(board: Board) -> tuple[Plan, int]:
+    """PIBT's plan for a board of the course, and its sum of costs."""
+    found = planned(board, PLANNERS["pibt"], 1.0)[-1]
+    assert found.plan is not None and found.cost is not None, "PIBT has a plan for these boards"
+    return found.plan, found.cost
+
+
 def show_mark(mark: Mark) -> None:
     (st.success if mark.right else st.error)(f"**{mark.heading or ('Right.' if mark.right else 'Not yet.')}** {markup.plain(mark.reason)}")
-    if mark.table:
-        st.html(mark.table)
+    if mark.chart:
+        theme.chart(mark.chart, key="learn-mark-chart")

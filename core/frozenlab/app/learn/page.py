@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from itertools import zip_longest
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -135,27 +136,24 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
     """To the chapter before and the next one, and to the picture of this one if it is not open."""
     at = lesson.chapters.index(chapter)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        for label, other in (("← {}", at - 1), ("{} →", at + 1)):
-            if 0 <= other < len(lesson.chapters):
-                there = lesson.chapters[other]
-                st.button(
-                    label.format(there.title),
-                    key=f"learn-to-{other}",
-                    type="primary" if other > at and chapter.name in address.done() else "secondary",
-                    on_click=go_to,
-                    args=(there.name,),
-                )
-            elif other >= 0:
-                st.page_link(nav.path("contest"), label="Now beat the engineer →")
-            if other < at and not opened:
-                st.button(
-                    "Show me how it can go",
-                    key=f"learn-look-{chapter.name}",
-                    icon=":material/visibility:",
-                    type="tertiary",
-                    on_click=look,
-                    args=(chapter.name,),
-                )
+        if at:
+            before = lesson.chapters[at - 1]
+            st.button(f"← {before.title}", key=f"learn-to-{at - 1}", on_click=go_to, args=(before.name,))
+        if not opened:
+            st.button(
+                "Show me how it can go", key=f"learn-look-{chapter.name}", icon=":material/visibility:", type="tertiary", on_click=look,
+                args=(chapter.name,),
+            )  # fmt: skip
+        to_the_next(chapter.name, lesson, f"learn-to-{at + 1}", "primary" if chapter.name in address.done() else "secondary")
+
+
+def to_the_next(name: str, lesson: Lesson, key: str, type: Literal["primary", "secondary"] = "primary") -> None:
+    """The way to the chapter after this one; after the last one, to the contest. Nothing after a teacher's board, which is no chapter."""
+    for there, after in zip_longest(lesson.chapters, lesson.chapters[1:]):
+        if there.name == name and after is not None:
+            st.button(f"{after.title} →", key=key, type=type, on_click=go_to, args=(after.name,))
+        elif there.name == name:
+            st.page_link(nav.path("contest"), label="Now beat the engineer →")
 
 
 def go_to(name: str) -> None:
@@ -182,6 +180,8 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: De
     if name in marks and marks[name][0] == answer:
         with st.container(key="learn-mark"):
             show_mark(marks[name][1])
+            if marks[name][1].right:
+                to_the_next(name, lesson, "learn-next")
         if marks[name][1].right:
             exercise.afterwards(answer, f"learn-{name}")
             return

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Choice, Prediction, priorities
+from frozenlab.app.learn.exercises import HEIGHT, Choice, InSteps, Prediction, priorities, show_plans
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.ui import markup
 from frozenlab.app.ui.components import NODES, component
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.app.views.lake import view
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import Recorded, Track, fault_sentence, recorded
+from frozenlab.app.views.lake.tracks import Recorded, fault_sentence, recorded
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import paired_change, share, signed
+from frozenlab.base.numbers import Interval, paired_change, share, signed
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
-from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.rules import judge, walk
+from frozenlab.lake.rules import judge
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import cell_label
@@ -43,13 +44,6 @@ _flood = component(
 SESSION, TWIN = "example-quick", "example-quick-fixed"
 
 
-def plans(board: Board, tried: Sequence[tuple[str, Plan]], *, key: str) -> None:
-    """Plans side by side, judged."""
-    best = solution_of(encode(board), True)
-    tracks = [Track(label, walk(board, plan), judge(board, plan, best.makespan), best.sum_of_costs) for label, plan in tried]
-    board_player(board, tracks, key=key, height=HEIGHT, autoplay=True)
-
-
 def flood() -> None:
     """The steps that are left from each cell to a goal that the reader moves."""
     board = boards.AROUND_HOLES
@@ -59,15 +53,17 @@ def flood() -> None:
 
 
 def meeting() -> None:
-    plans(boards.CROSSING, view.CROSSING_PLANS, key="learn-meeting")
+    show_plans(boards.CROSSING, view.CROSSING_PLANS, InSteps, key="learn-meeting", autoplay=True)
 
 
 def swapping() -> None:
-    plans(boards.FACE_TO_FACE, [("they change places", ("RR", "LL")), ("agent 1 follows", ("DRRU", "LL"))], key="learn-swapping")
+    tried = [("they change places", ("RR", "LL")), ("agent 1 follows", ("DRRU", "LL"))]
+    show_plans(boards.FACE_TO_FACE, tried, InSteps, key="learn-swapping", autoplay=True)
 
 
 def waiting() -> None:
-    plans(boards.CROSSING, [("agent 1 goes around", ("RR", "LDDR")), view.CROSSING_PLANS[1]], key="learn-waiting")
+    tried = [("agent 1 goes around", ("RR", "LDDR")), view.CROSSING_PLANS[1]]
+    show_plans(boards.CROSSING, tried, InSteps, key="learn-waiting", autoplay=True)
 
 
 def aims() -> None:
@@ -76,13 +72,14 @@ def aims() -> None:
     solution = solution_of(encode(board), True)
     assert solution.plan is not None and solution.cheapest_plan is not None
     quick, cheap = (judge(board, plan, solution.makespan) for plan in (solution.plan, solution.cheapest_plan))
-    plans(
+    show_plans(
         board,
         [
             (f"makespan {quick.makespan}, sum of costs {quick.sum_of_costs}", solution.plan),
             (f"makespan {cheap.makespan}, sum of costs {cheap.sum_of_costs}", solution.cheapest_plan),
         ],
         key="learn-aims",
+        autoplay=True,
     )
 
 
@@ -94,7 +91,7 @@ def no_order() -> None:
     if st.toggle("Show the plan that there is", key="learn-no-order-plan"):
         solution = solution_of(encode(boards.NO_ORDER), True)
         assert solution.plan is not None
-        plans(boards.NO_ORDER, [("the exact solver", solution.plan)], key="learn-no-order-solved")
+        show_plans(boards.NO_ORDER, [("the exact solver", solution.plan)], key="learn-no-order-solved", autoplay=True)
 
 
 def searching() -> None:
@@ -110,13 +107,13 @@ def model() -> None:
     first, last = before_and_after()
     board, words, answered = st.columns([1.1, 1, 0.8])
     with board:
-        board_player(first.board, [], key="learn-model-board", height=240)
+        board_player(first.board, [], key="learn-model-board", height=240, axes=True)
     words.markdown("**What it reads**")
     words.code(render_board(first.board), language=None, wrap_lines=True)
     answered.markdown("**What it wrote**")
     answered.code("\n".join(map(" ".join, by_step(first))), language=None)
     if st.toggle("Show what it did before and after training", key="learn-model-shown"):
-        board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True)
+        board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True, axes=True)
     st.caption(f"Both answers were recorded by the session {SESSION}, on board {first.board_id}.")
 
 
@@ -139,6 +136,10 @@ def what_is_wrong() -> Choice:
         [
             reason if name == first.verdict.fault else f"{OUTCOMES[name].rule} Read its lines again: another rule is broken before."
             for name in MISTAKES
+        ],
+        [
+            "Read one column from top to bottom: that is the way of one agent. Follow it on the board with a finger.",
+            "Then read each line from left to right, beside the line above it: where do the agents stand, and where did they stand before?",
         ],
     )
 
@@ -169,6 +170,7 @@ def what_will_change() -> Prediction:
     kept = SessionStore().open(TWIN).results(1)
     assert kept is not None
     without = paired_change(*(table[table["config_cell"] == most] for table in (tables[0], kept)))
+    sense = f"The extra boards on {raised} made {'a' if gains[most].clear else 'no'} difference that shows"
     twin = f"Was it the config? Its twin, which kept its own and trained as many steps, came out at {without.points} on {raised}."
     return Prediction(
         f"You are the engineer. The next stage trains with {share(new[most].share)} of its boards on {raised} instead of "
@@ -179,22 +181,37 @@ def what_will_change() -> Prediction:
             f"A size that gets fewer boards gains at least as much as {raised}.",
         ],
         [
-            f"{came}, and {also}. The intervals overlap: so few boards cannot show which of them gained more. {twin}",
-            f"{came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. {twin}",
-            f"{came}, and {also}. {twin}",
+            f"{sense}: {came}, and {also}. The intervals overlap: so few boards cannot show which of them gained more. {twin}",
+            f"{sense}: {came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. "
+            f"{twin}",
+            f"{sense}: {came}, and {also}. {twin}",
         ],
-        markup.table(
-            "What happened",
-            [
-                (name, "")
-                for name in ("map", "share before", "share after", "change of valid plans in points", "95 % interval", "test boards")
-            ],
-            [
-                (cell_label(name), share(old[name].share), share(new[name].share), gain.signed, gain.bounds, str(gain.n))
-                for name, gain in gains.items()
-            ],
+        gains_chart(
+            {cell_label(name): gain for name, gain in gains.items()}, {cell_label(name): new[name].share for name in gains}, raised
         ),
     )
+
+
+def gains_chart(gains: Mapping[str, Interval], shares: Mapping[str, float], raised: str) -> Chart:
+    """How the rate of valid plans changed by size, with what is left to chance; ``raised``: the size that got the most boards."""
+    figure = go.Figure()
+    places = {size: f"{size}<br>{share(part)}" for size, part in shares.items()}
+    for name, color in ((f"{raised}, which got the most boards", AFTER_COLOR), ("other sizes", BEFORE_COLOR)):
+        own = {places[size]: gain for size, gain in gains.items() if (size == raised) is (color == AFTER_COLOR)}
+        figure.add_scatter(
+            x=list(own), y=[100 * gain.value for gain in own.values()], mode="markers", name=name,
+            error_y=whiskers(own.values(), color, scale=100, thickness=14, width=0),
+            marker=dict(color="white", size=9, line=dict(color=color, width=2)),
+            customdata=[(gain.points, gain.bounds, gain.n) for gain in own.values()],
+            hovertemplate="%{x}: <b>%{customdata[0]}</b><br>95 % interval %{customdata[1]}, n = %{customdata[2]}<extra></extra>",
+        )  # fmt: skip
+    figure.add_hline(y=0, line=dict(color=BEFORE_COLOR, width=1.5, dash="dot"))
+    common_layout(figure, 280, 40)
+    about = "size, and its share of the boards"
+    figure.update_xaxes(title=about, type="category", categoryorder="array", categoryarray=list(places.values()))
+    figure.update_yaxes(title="points, with 95 % interval", gridcolor=GRID_COLOR, zeroline=False)
+    said = "; ".join(f"{size} {gain.signed} ({gain.bounds})" for size, gain in gains.items())
+    return Chart(figure, f"Change of the rate of valid plans on {gains[raised].n} test boards of each size, in points: {said}.")
 
 
 def session() -> Session:

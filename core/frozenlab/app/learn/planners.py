@@ -10,9 +10,8 @@ from statistics import fmean
 import plotly.graph_objects as go
 import streamlit as st
 
-from frozenlab.app import allowances
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Choice
+from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Regrouping, Stepping, planned
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
@@ -23,13 +22,13 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.base import seeds
 from frozenlab.base.errors import LabError
-from frozenlab.base.numbers import counted, listed
+from frozenlab.base.numbers import counted, listed, share
 from frozenlab.lake.board import FROZEN, Agent, Board, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
 from frozenlab.lake.planners.lifelong import work
 from frozenlab.lake.rules import Path, Paths, judge_paths, walk
-from frozenlab.lake.solvers.priorities import plan_in_order
+from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order
 
 FACTORS = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
 """Of ECBS."""
@@ -67,7 +66,7 @@ def reservations(solved: bool = True) -> None:
     track = (
         Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
     )
-    board_player(board, [track], key="learn-spacetime", height=240, autoplay=True)
+    board_player(board, [track], key="learn-spacetime", height=240, autoplay=True, axes=True)
 
 
 def state_cell(cell: Cell, step: int, solved: bool) -> str:
@@ -97,6 +96,10 @@ def earliest() -> Choice:
             f"Alone it would need {alone} steps, but then both would be on one cell on the way.",
             f"It lets agent 1 pass: {counted(arrives - alone, 'step')} later than alone. A detour would take longer by two steps.",
             f"That is possible, but step {arrives} is, too: it has to wait only once.",
+        ],
+        clues=[
+            "Read the table from the bottom up: each row is a step. Which cell on the way of agent 0 is taken, and at which step?",
+            "Put a finger where agent 0 stands at step 0. Each step leads one row up: to the cell beside it, or straight up if it waits.",
         ],
     )
 
@@ -149,22 +152,14 @@ def what_hard_means() -> Choice:
             "Any plan, or that there is none, can be found in polynomial time (Kornhauser, Miller and Spirakis 1984 for one move at a "
             "time, Yu and Rus 2015 for moves at once), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
         ],
+        clues=[
+            "The chart shows how much there is to go through. Does every planner go through all of it, on every board?",
+            "Read the idea again: of which plan does it say that it is hard to find?",
+        ],
     )
 
 
 # --- planners at work ---------------------------------------------------------------------------------------------------
-
-
-def planned(board: Board, planner: Planner, seconds: float) -> list[Found]:
-    """What a planner finds, as it comes; planned once for all learners. Raises LimitError where a visitor has had enough planned."""
-
-    def plan() -> list[Found]:
-        allowances.spend(allowances.SOLVED)
-        found = [Found()]
-        found.append(planner.plan(board, seconds, 0, found.append))
-        return found
-
-    return once(plan, "learn plan", encode(board), planner, seconds)
 
 
 def let_them_plan(board: Board, planners: Mapping[str, Planner], key: str, seconds: float) -> dict[str, list[Found]]:
@@ -208,23 +203,11 @@ def pibt() -> None:
     side_by_side(boards.TEAM_OF_40, ("pibt", "lns"), "pibt", 2.0)
 
 
-def pibt_says() -> Choice:
-    last = planned(boards.TEAM_OF_40, PLANNERS["pibt"], 2.0)[-1]
-    return Choice(
-        f"PIBT plans for these {boards.TEAM_OF_40.num_agents} agents in an instant: sum of costs {last.cost}. What do we know?",
-        [
-            f"No plan is cheaper than {last.cost}.",
-            "PIBT would find a plan on every board that has one.",
-            f"Only that there is a plan of {last.cost}.",
-        ],
-        right=2,
-        reasons=[
-            f"PIBT proves nothing about costs. All agents together need {last.lower_bound} if nobody is in the way, and no plan is cheaper "
-            "than that; between the two anything is possible.",
-            "PIBT is not complete: agents can block each other for good, and then it finds nothing although there is a plan.",
-            "It looks one step ahead only. What it finds is valid, and that is all that it promises: there may be far cheaper plans.",
-        ],
-    )
+def pibt_step() -> Stepping:
+    board = boards.PUSHED
+    first, *others = (f"{i} ({board.distances_to_goal(i)[board.agents[i].start]}" for i in by_urgency(board))
+    turns = listed([f"agent {first} steps to go)", *(f"{other})" for other in others)])
+    return Stepping(f"Be PIBT for one step: move each agent as the rule says. The most urgent first: {turns}.", board)
 
 
 def lacam() -> None:
@@ -246,20 +229,19 @@ def lacam_says() -> Choice:
             "It does not: each step is made by PIBT, too.",
             "That is prioritized planning, which is not complete either.",
         ],
+        clues=[
+            "Let them plan, and watch the plan of LaCAM: one agent goes on and comes back. Who tells it not to do that again and again?",
+            "Read the second paragraph again: what happens when the team stands as it has stood before?",
+        ],
     )
 
 
 def bounded() -> None:
     """ECBS with several factors: how much time buys how much."""
-    found = let_them_plan(boards.TEAM_OF_24, {f"w = {factor:g}": ECBS(factor) for factor in FACTORS}, "bounds", 5.0)
-    if not found:
-        return
-    ends = {factor: history[-1] for factor, history in zip(FACTORS, found.values(), strict=True)}
+    ends = {factor: planned(boards.TEAM_OF_24, ECBS(factor), 5.0)[-1] for factor in FACTORS}
     theme.chart(bounds_chart(ends), key="learn-bounds-chart")
-    head = [("w", "the factor"), ("sum of costs", ""), ("proven: none below", ""), ("milliseconds", "until it ended")]
-    rows = [[f"{factor:g}", str(end.cost), str(end.lower_bound), f"{1000 * end.seconds:.1f}"] for factor, end in ends.items()]
-    st.html(markup.table("ECBS on one board", head, rows, numbers=tuple(name for name, _ in head)))
-    st.caption("The larger the factor, the more its plan may cost, and the sooner it usually ends. With w = 1 it is Conflict-Based Search.")
+    nodes = listed(f"{end.nodes:,} for w = {factor:g}" for factor, end in ends.items())
+    st.caption(f"Nodes that the search expands: {nodes}. With w = 1 it is Conflict-Based Search.")
 
 
 def bounds_chart(ends: Mapping[float, Found]) -> Chart:
@@ -274,43 +256,20 @@ def bounds_chart(ends: Mapping[float, Found]) -> Chart:
     return Chart(figure, f"Costs by the factor: {listed(f'{factor:g}: {end.cost}' for factor, end in ends.items())}.")
 
 
-def bounded_says() -> Choice:
-    return Choice(
-        "ECBS with w = 1.2 ends with a plan of 240 and has proven that no plan costs less than 210. What is sure of the best plan?",
-        ["It costs 200, as 240 is 1.2 times that.", "It costs 210 to 240.", "It costs 240."],
-        right=1,
-        reasons=[
-            "1.2 is only the limit; the plan may be much closer to the best. And nothing costs less than 210.",
-            "A plan of 240 is there, so the best one costs no more, and none costs less than 210. The promise, 1.2 times the best, "
-            "is kept.",
-            "It may, but a plan of 210 is not excluded.",
-        ],
-    )
+def factor_for() -> Bounding:
+    most, within = 50, 0.1
+    asked = f"expands at most {most} nodes, and proves that its plan costs at most {share(within)} more than the best one"
+    return Bounding(f"Find the w with which the search {asked}.", boards.TEAM_OF_24, FACTORS, most, within)
 
 
 def neighbourhoods() -> None:
     """LNS on a board that is too large for an optimum: its plan becomes cheaper as long as it runs."""
-    chart = st.container()
     if found := side_by_side(boards.TEAM_OF_40, ("lns",), "lns", 4.0):
-        with chart:
-            theme.chart(improvement({"lns": found[PLANNERS["lns"].title]}), key="learn-lns-chart")
+        theme.chart(improvement({"lns": found[PLANNERS["lns"].title]}), key="learn-lns-chart")
 
 
-def neighbourhoods_say() -> Choice:
-    return Choice(
-        "A plan of LNS has not become cheaper for a minute. What does that say?",
-        [
-            "It is the best plan.",
-            "There is no cheaper plan in which few agents change theirs.",
-            "Nothing for sure.",
-        ],
-        right=2,
-        reasons=[
-            "LNS has no way to know: it tries some groups of agents, never all.",
-            "It has tried many such groups, but by chance and not all of them.",
-            "It keeps any plan that costs no more, and proves nothing. Only a bound that reaches its cost would prove it the best.",
-        ],
-    )
+def two_anew() -> Regrouping:
+    return Regrouping("This is a plan of PIBT. Choose the two agents that save most if they plan anew around all others.", boards.TWO_ANEW)
 
 
 # --- plans meet the world -----------------------------------------------------------------------------------------------
@@ -351,6 +310,10 @@ def who_waits() -> Choice:
             "The second agent at a cell waits until the first leaves it. A delay is passed on, and nobody meets.",
             "By the clock they would. In order, an agent enters a cell only when those before it have left it or leave it now.",
             "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
+        ],
+        clues=[
+            "Play the plan step by step: which cell do both agents pass, and which of them is there first?",
+            "Keep that order, but let agent 0 start one step late. What does the other one do meanwhile?",
         ],
     )
 
@@ -418,5 +381,9 @@ def more_robots() -> Choice:
             f"Measured: {many:.1f}, the mean over as many shifts. The aisles are one robot wide: where two meet head-on, "
             "one has to back out, and what more robots could gain is lost again.",
             f"It does not get that bad. Measured: {many:.1f}.",
+        ],
+        clues=[
+            "Drag the slider from 5 robots to 15, to 25 and to 50: how does the number of goals below the board go on?",
+            "Watch an aisle with many robots: what do two of them do when they meet?",
         ],
     )

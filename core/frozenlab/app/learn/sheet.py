@@ -8,7 +8,7 @@ from html import escape
 from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, OnBoard, Question, Searching, Steering
+from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Exercise, OnBoard, Question, Regrouping, Searching, Steering, Stepping
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.pictures import board_svg
@@ -91,8 +91,15 @@ def work_of(exercise: Exercise) -> str:
     """The board of an exercise, and room for the answer."""
     if isinstance(exercise, Searching):
         return first_nodes(exercise)
+    if isinstance(exercise, Regrouping):
+        return beside(numbered(exercise.board, exercise.anew(())), written(exercise.anew(())) + line("") * 2)
+    if isinstance(exercise, Bounding):
+        runs = {factor: exercise.run(factor) for factor in exercise.factors}
+        rows = (f"<tr><td>{w:g}</td><td>{run.nodes}</td><td>{run.cost}</td><td>{run.lower_bound}</td></tr>" for w, run in runs.items())
+        head = "<tr><th>w</th><th>nodes expanded</th><th>sum of costs</th><th>no plan costs less than</th></tr>"
+        return beside(numbered(exercise.board), f"<table>{head}{''.join(rows)}</table>{line('') * 2}")
     board = exercise.board if isinstance(exercise, OnBoard) else None
-    labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, Steering) else [""] * LINES
+    labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, (Steering, Stepping)) else [""] * LINES
     return beside(numbered(board) if board else "", "".join(map(line, labels)))
 
 
@@ -101,14 +108,17 @@ def first_nodes(exercise: Searching) -> str:
     root = next(search(exercise.board, exercise.objective)).node
     assert root.paths is not None and root.verdict is not None
     measure = COSTS[exercise.objective]
-    paths = "".join(f"<p>Agent {i}: {' '.join(map(str, path))}</p>" for i, path in enumerate(root.paths))
-    known = f"<p><b>Root</b>, {measure} {root.cost}</p>{paths}<p>First conflict: {escape(fault_sentence(root.verdict))}</p>"
+    known = f"<p><b>Root</b>, {measure} {root.cost}</p>{written(root.paths)}<p>First conflict: {escape(fault_sentence(root.verdict))}</p>"
     blanks = (line("Agent"), line("must not be on cell"), line("at step"), line("Its new path:"), line(""), line(f"The {measure}:"))
     children = "".join(
         f'<div class="node"><b>Child {number}</b> &emsp; ☐ is expanded next{"".join(blanks)}{line("First conflict that is left:")}</div>'
         for number in (1, 2)
     )
     return f'{beside(numbered(exercise.board, root.paths), known)}<div class="nodes">{children}</div>'
+
+
+def written(paths: Paths) -> str:
+    return "".join(f"<p>Agent {i}: {' '.join(map(str, path))}</p>" for i, path in enumerate(paths))
 
 
 def what_it_wrote() -> str:

@@ -13,7 +13,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -45,6 +45,8 @@ class Found:
     """Whether it is proven that the board has no plan."""
     seconds: float = 0.0
     """From the start of the clock up to this report."""
+    nodes: int = field(default=0, compare=False)
+    """Of a constraint tree, expanded up to this report; no other planner has them."""
 
     @property
     def proven(self) -> bool:
@@ -140,8 +142,8 @@ class Planner(ABC):
             return replace(best, unsolvable=not clock.is_up, seconds=clock.elapsed)
         least = sum(int(crowd.distance[i, start]) for i, start in enumerate(crowd.starts))
         best = replace(best, lower_bound=least)
-        for cells, bound, unsolvable in self.search(board, crowd, clock, seed):
-            now = replace(best, lower_bound=max(best.lower_bound, bound), unsolvable=unsolvable)
+        for cells, bound, unsolvable, nodes in self.search(board, crowd, clock, seed):
+            now = replace(best, lower_bound=max(best.lower_bound, bound), unsolvable=unsolvable, nodes=nodes)
             if cells is not None:
                 plan, cost, makespan = written(cells, one)
                 if now.cost is None or cost < now.cost:
@@ -198,7 +200,7 @@ def prepare(kind: type[Planner]) -> None:
     one, clock = stacked([board]), Looks(0)
     crowd = crowd_of(board, one, clock)
     assert crowd is not None
-    for cells, _, _ in kind().search(board, crowd, clock, seed=0):
+    for cells, *_ in kind().search(board, crowd, clock, seed=0):
         if cells is not None:
             written(cells, one)
         if clock.is_up:

@@ -27,6 +27,8 @@ class News(NamedTuple):
     lower_bound: int = 0
     """No plan has a smaller sum of costs."""
     unsolvable: bool = False
+    nodes: int = 0
+    """Of a constraint tree, expanded so far."""
 
 
 def crowd_in(exits: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64], width: int) -> Iterator[tuple[Crowd, int]]:
@@ -73,4 +75,4 @@ def search(crowd: Crowd, factor: float, effort: Callable[[bool], int]) -> Iterat
             first, lengths, _ = np.ascontiguousarray(tree.path[tree.ways[best]].T)
             cells = cells_of(crowd, tree.pool, first, lengths)
         unsolvable = status == ecbs.DONE and best < 0 and tree.counters[ecbs.CUT] == ecbs.NEVER
-        yield News(cells, 0 if unsolvable else int(tree.counters[ecbs.BOUND]), unsolvable)
+        yield News(cells, 0 if unsolvable else int(tree.counters[ecbs.BOUND]), unsolvable, int(tree.counters[ecbs.TURN]))

@@ -99,6 +99,16 @@ function write(ctx, text, [x, y], font, color, halo = null) {
   ctx.fillText(text, x, y);
 }
 
+const AXES = 0.34; // cells beside a board that is numbered
+
+// The numbers of the rows and columns, beside the board.
+function drawAxes(ctx, frame, rows, cols, ink, font) {
+  const look = `600 ${Math.min(Math.max(frame.cell * AXES * 0.7, 10), 15)}px ${font}`;
+  const beside = -0.5 - AXES / 2;
+  for (let r = 0; r < rows; r++) write(ctx, String(r), [frame.x(beside), frame.y(r)], look, ink);
+  for (let c = 0; c < cols; c++) write(ctx, String(c), [frame.x(c), frame.y(beside)], look, ink);
+}
+
 // Two posts in the colour of the agent that has the key, with its number between them.
 function drawDoor(ctx, frame, [r, c], i, colors, font) {
   const color = agentColor(colors, i);

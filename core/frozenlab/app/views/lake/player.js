@@ -1,5 +1,5 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
-// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, height,
+// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, axes, height,
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
@@ -125,8 +125,14 @@ class Player {
     if (this.playing) this.signature = ""; // a player that comes back starts anew
   }
 
+  // Cells around the board.
+  get margin() {
+    return Math.max(this.data.margin, this.data.axes ? AXES : 0);
+  }
+
   build() {
-    const { tracks, steps, height, ghost, board, margin } = this.data;
+    const { tracks, steps, height, ghost, board } = this.data;
+    const { margin } = this;
     this.box.style.setProperty("--board-height", `${height / 16}rem`);
     this.box.style.setProperty("--ratio", (board.rows.length + 2 * margin) / (board.rows[0].length + 2 * margin));
     this.views = tracks.map((track) => {
@@ -191,7 +197,7 @@ class Player {
     if (!this.views) return;
     this.colors = colorsOf(this.box, this.data.colors);
     this.font = getComputedStyle(this.box).fontFamily;
-    const { board, margin } = this.data;
+    const { data: { board, axes }, margin } = this;
     const [rows, cols] = [board.rows.length, board.rows[0].length];
     const ratio = (window.devicePixelRatio || 1) * this.finer;
     this.width = this.find(".scrub").clientWidth;
@@ -219,6 +225,7 @@ class Player {
       view.floor = sheetOf(view.floor?.canvas);
       view.floor.scale(ratio, ratio);
       drawFloor(view.floor, view.frame, board, this.colors, this.font, view.on);
+      if (axes) drawAxes(view.floor, view.frame, rows, cols, getComputedStyle(this.box).color, this.font);
       view.still = sheetOf(view.still?.canvas);
       view.stands = "";
       const looks = [view.frame.cell, ratio, this.colors.name].join();

@@ -31,6 +31,7 @@ def board_player(
     autoplay: bool = False,
     loop: bool = False,
     busy: str = "",
+    axes: bool = False,
 ) -> None:
     """Draws ``board`` once a track, side by side, and animates all of them under one timeline.
 
@@ -44,8 +45,10 @@ def board_player(
         autoplay: starts when new data arrive (never for readers who asked for reduced motion).
         loop: every plan stops at its first fault, and all begin again after a pause.
         busy: what goes on just now, in words that stand over the boards.
+        axes: whether the rows and columns are numbered.
     """
-    _player(key=key, data=played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"loop": loop, "busy": busy})
+    more = {"loop": loop, "busy": busy, "axes": axes}
+    _player(key=key, data=played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | more)
 
 
 def played(

@@ -1,5 +1,5 @@
 // The search, in the browser: its tree as it grows, and the plan of the node that each step is about. Nothing here asks the server.
-// data: {base, board, objective, measure, most, choosing, solver: {status, best}, sentences, outcomes, names, reveal, height, colors, tree}; when
+// data: {base, board, objective, measure, most, choosing, axes, solver: {status, best}, sentences, outcomes, names, reveal, height, colors, tree}; when
 // a learner who chooses has come to the end, it sends solved = {base, cost, wrong, nodes}.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -279,7 +279,7 @@ class Search {
     const steps = Math.max(...nodes.map(({ paths }) => longest(paths)));
     const fault = tracks.length === 1 ? tracks[0].fault : null;
     const begin = fault ? fault.time : nodes[0].constraint && nodes.length > 1 ? Math.min(nodes[0].constraint.step, steps) : steps;
-    this.player.show({ board, tracks, ghost: null, steps, begin, margin: 0.08, height, autoplay: false, busy: "", colors });
+    this.player.show({ board, tracks, ghost: null, steps, begin, margin: 0.08, axes: this.data.axes, height, autoplay: false, busy: "", colors });
   }
 
   key(event) {

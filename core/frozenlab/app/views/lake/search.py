@@ -84,6 +84,7 @@ def search_player(
             "measure": COSTS[objective],
             "most": MAX_NODES,
             "choosing": choosing,
+            "axes": choosing,
             "solver": {"status": solution.status, "best": best},
             "sentences": SENTENCES,
             "outcomes": {name: outcome.label for name, outcome in OUTCOMES.items()},

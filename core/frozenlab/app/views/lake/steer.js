@@ -1,6 +1,7 @@
 // Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
-// data: {base, board, plan, objective, optimum, ghost, height, stepwise, sentences, colors}; sends plan = {base, plan}. plan: letters, one text an agent.
-// stepwise: every step is chosen by hand; no way is found for who presses a cell that is not beside the agent.
+// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, axes, sentences, colors}; sends plan = {base, plan}.
+// plan: letters, one text an agent. most: how long each may be, or null. stepwise: every step is chosen by hand; no way is found for who presses a
+// cell that is not beside the agent.
 // While `base` stays the same the browser's own plan is the truth.
 
 const SHORTCUTS = { arrowup: "U", arrowdown: "D", arrowleft: "L", arrowright: "R", w: "W" };
@@ -73,13 +74,18 @@ class Steer {
     return this.plan[this.chosen].slice(0, this.time).padEnd(this.time, "W");
   }
 
+  // What a new step goes on from. Where there are as many steps as may be, it takes the place of the last one.
+  begun() {
+    return this.soFar().slice(0, (this.data.most ?? Infinity) - 1);
+  }
+
   placeOf(letters) {
     const [path] = new Lake({ rows: this.lake.rows, agents: [this.lake.agents[this.chosen]] }).walk([letters]);
     return path[path.length - 1];
   }
 
   move(letter) {
-    const letters = this.soFar(), here = this.placeOf(letters);
+    const letters = this.begun(), here = this.placeOf(letters);
     const there = [here[0] + STEP_OF[letter][0], here[1] + STEP_OF[letter][1]];
     if (!this.lake.leads(here, there, this.chosen)) return this.say(`Blocked: ${this.obstacle(there)}`);
     this.follow(letters + letter);
@@ -168,8 +174,9 @@ class Steer {
 
   // The shortest way to a cell, as if the agent were alone. Stepwise, none that is longer than `reach`.
   goTo(cell, reach = 1) {
-    const letters = this.soFar(), start = this.placeOf(letters);
-    if (this.data.stepwise && Math.abs(start[0] - cell[0]) + Math.abs(start[1] - cell[1]) > reach) return this.say("One step at a time: press a cell next to the agent.");
+    const letters = this.begun(), start = this.placeOf(letters);
+    const most = Math.min(reach, (this.data.most ?? Infinity) - letters.length);
+    if (this.data.stepwise && Math.abs(start[0] - cell[0]) + Math.abs(start[1] - cell[1]) > most) return this.say("One step at a time: press a cell next to the agent.");
     const path = shortestPath(new Lake({ rows: this.lake.rows, agents: this.lake.agents.map(() => ({ start, goal: cell })) }), this.chosen, []);
     if (path) this.follow(letters + lettersOf(path).join(""), false);
     else this.say(this.lake.letter(cell) === "H" ? "Blocked: that cell is a hole." : "Blocked: no path leads to that cell.");
@@ -207,7 +214,7 @@ class Steer {
     const steps = Math.max(...plan.map((letters) => letters.length));
     this.shown = {
       board: data.board, tracks: [{ label: "Your plan", badge: "", outcome: "", caption: "", paths, fault: null, conflicts }], ghost: data.ghost,
-      steps: Math.max(steps, 1), begin: time, margin: 0.08, height: data.height, autoplay: false, busy: "", colors: data.colors,
+      steps: Math.max(steps, 1), begin: time, margin: 0.08, axes: data.axes, height: data.height, autoplay: false, busy: "", colors: data.colors,
     };
     this.player.show(this.shown);
     this.player.seek(time);
@@ -244,15 +251,17 @@ class Steer {
 
   scoreOf(conflicts) {
     const { makespan, sumOfCosts, agents, fault } = this.verdict;
-    const { objective, optimum } = this.data;
+    const { objective, optimum, most } = this.data;
     if (conflicts.length) {
       const said = conflicts.length === 1 ? "One conflict" : `${conflicts.length} conflicts`;
       return this.saysFirst ? `${said}. ${conflicts[0].words}` : `${said}:`;
     }
+    if (most) return "No conflict.";
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
+    const goal = this.plan.length > 1 ? "All on goal" : "On its goal";
     const [reached, took] = objective === "makespan"
-      ? [makespan, `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`]
-      : [sumOfCosts, `All on goal, sum of costs ${sumOfCosts}`];
+      ? [makespan, `${goal} after ${makespan} step${makespan === 1 ? "" : "s"}`]
+      : [sumOfCosts, `${goal}, sum of costs ${sumOfCosts}`];
     if (optimum === null) return `${took}.`;
     const more = reached - optimum;
     return more ? `${took}, ${more} above the optimum.` : `${took}. That is the optimal ${objective === "makespan" ? "makespan" : "sum of costs"}.`;

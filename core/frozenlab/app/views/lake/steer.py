@@ -50,6 +50,8 @@ def steer(
     start: Sequence[str] = (),
     height: int = 460,
     stepwise: bool = False,
+    most: int | None = None,
+    axes: bool = False,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
@@ -60,10 +62,13 @@ def steer(
         start: the plan to begin with. The reader's own plan is kept as long as board and start stay the same.
         height: of the board at most, in CSS pixels, as for :func:`frozenlab.app.views.lake.player.board_player`.
         stepwise: a press on a cell that is not beside the agent finds no way there.
+        most: steps that each agent may take; None for any number.
+        axes: whether the rows and columns are numbered.
     """
     _steer(
         key=key,
-        data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height) | {"stepwise": stepwise},
+        data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height)
+        | {"stepwise": stepwise, "most": most, "axes": axes},
         default={"plan": None},
         on_plan_change=lambda: None,
     )

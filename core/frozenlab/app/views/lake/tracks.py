@@ -70,6 +70,10 @@ class Track:
             return "optimal sum of costs"
         return BADGES.get(outcome, OUTCOMES[outcome].label)
 
+    def caption(self, short: bool = False) -> str:
+        """What stands below it; ``short``: of a valid plan the figures only."""
+        return fault_sentence(self.verdict, short) if self.verdict else self.gone
+
     @property
     def last_words(self) -> str:
         """How an answer that was cut off breaks off; empty for others."""
@@ -93,7 +97,7 @@ def plain_track(board: Board, track: Track, short: bool = False) -> dict[str, An
         "label": track.label,
         "badge": track.badge,
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
-        "caption": fault_sentence(verdict, short) if verdict else track.gone,
+        "caption": track.caption(short),
         "gone": bool(track.gone),
         "paths": paths,
         "fault": _mark(paths, verdict),
