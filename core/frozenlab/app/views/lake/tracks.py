@@ -57,8 +57,6 @@ class Track:
     """Agents that have no path here; they are drawn faint on their starts."""
     completion: str | None = None
     """The answer as a model wrote it."""
-    gone: str = ""
-    """Why there is nothing to show, in a sentence."""
 
     @property
     def badge(self) -> str | None:
@@ -93,8 +91,7 @@ def plain_track(board: Board, track: Track, short: bool = False) -> dict[str, An
         "label": track.label,
         "badge": track.badge,
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
-        "caption": fault_sentence(verdict, short) if verdict else track.gone,
-        "gone": bool(track.gone),
+        "caption": fault_sentence(verdict, short) if verdict else "",
         "paths": paths,
         "fault": _mark(paths, verdict),
         "absent": track.absent,
