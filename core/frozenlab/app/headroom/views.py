@@ -100,7 +100,7 @@ def show_configs(report: HeadroomReport) -> None:
     students = ["all", *report.students] if len(report.students) > 1 else list(report.students)
     student = st.selectbox("Student", students, key="headroom-of", width=380) if len(students) > 1 else students[0]
     place = None if student == "all" else report.students.index(student)
-    left, right = st.columns([1, 1], gap="large")
+    left, right = st.columns([1.25, 1], gap="large")
     with left:
         st.header("Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates.")
         theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")

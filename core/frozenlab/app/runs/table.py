@@ -201,16 +201,14 @@ def before_and_after(shown: Sequence[Run]) -> Chart:
         figure.add_scatter(
             x=[rate.value for rate in rates], y=[place + 0.2 * moment for place in range(len(rates))], mode="markers", name=words,
             error_x=whiskers(rates, color, width=0), marker=dict(symbol=symbol, size=10, color=color, line=dict(width=2, color=color)),
-            customdata=[[rate.percent, rate.percents, rate.n] for rate in rates],
-            hovertemplate="<b>%{customdata[0]}</b> valid<br>95 % interval %{customdata[1]}<br>n = %{customdata[2]}<extra></extra>",
+            customdata=[[rate.percent, rate.percents, rate.n, run.boards] for run, rate in zip(gained, rates, strict=True)],
+            hovertemplate="<b>%{customdata[0]}</b> valid (%{customdata[1]})<br>n = %{customdata[2]} %{customdata[3]} boards<extra></extra>",
         )  # fmt: skip
     for place, (run, (before, after)) in enumerate(gained.items()):
-        change = f"{escape(run.title)}: {points(after.value - before.value, before.n)}"
-        figure.add_annotation(
-            x=0, y=place, xref="paper", text=f"{change}, n = {after.n} {run.boards} boards", showarrow=False, xanchor="left", yshift=16
-        )
-        said.append(change)
-    common_layout(figure, height=46 * len(gained) + 110)
+        said.append(f"{run.title}: {points(after.value - before.value, before.n)}, n = {after.n}")
+        figure.add_annotation(x=0, y=place, xref="paper", text=escape(said[-1]), showarrow=False, xanchor="left", yshift=17, font_size=14)
+    common_layout(figure, height=52 * len(gained) + 90, top=40)
+    figure.update_layout(legend_y=1.01)
     figure.update_xaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(range=[len(gained) - 0.5, -0.7], showticklabels=False, showgrid=False, zeroline=False)
     return Chart(figure, f"Change of the valid rate by training. {'; '.join(said)}.")
