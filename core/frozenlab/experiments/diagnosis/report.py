@@ -152,7 +152,7 @@ class DiagnosisReport(BaseModel):
         everything = [found for found in self.found if found.shown == self.choices[0]]
         best = max(everything, key=lambda found: found.rate.mean)
         others = [who_is(found.engineer) for found in everything if found.rate.low > self.chance and found is not best]
-        more = f"so do {listed(others)}, more often than chance" if others else "no other engineer is clear of chance"
+        more = f"clear of chance, too: {listed(others)}" if others else "no other engineer is clear of chance"
         said = [f"{capitalised(who_is(best.engineer))} finds the planted weakness in {best.rate.interval.percent} of its answers; {more}."]
         if best.rate.low <= self.chance:
             said = [f"No engineer is clear of chance; {who_is(best.engineer)} comes first with {best.rate.interval.percent}."]
