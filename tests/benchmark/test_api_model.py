@@ -153,7 +153,7 @@ def test_each_guise_of_a_board_is_a_question_with_its_price(tmp_path: Path, boar
         hosts.allow(server.url.split("/")[2])
         task = task_for("api:gpt", boards, SessionStore(), server=Address(base_url=server.url, model="gpt"), guises=2)
         report, rows = measure(task, "best", before_paying=costs.append)
-    assert costs[0].requests == len(server.seen) == 10 and report.title == "gpt, best of 2 guises, self-checked"
+    assert costs[0].requests == len(server.seen) == 10 and report.title == "gpt, best of 2 rotations and reflections, self-checked"
     assert (rows["guise"] == 0).all() and (rows["valid_guises"] == 0).all() and (rows["tokens"] == 400).all()
 
 

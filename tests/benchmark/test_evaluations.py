@@ -60,8 +60,9 @@ def test_the_lab_model_by_name_and_by_folder(store: SessionStore) -> None:
 
 def test_the_best_of_guises_says_so_in_its_name_and_is_for_boards(store: SessionStore) -> None:
     best = task_for("lab-model", "quick", store, guises=8, title="mine")
-    assert (best.title, best.how) == ("mine, best of 8 guises, self-checked", "greedily, best of 8 guises, self-checked")
-    with pytest.raises(EvaluationError, match="a task of the family countdown has no guises; boards of the lake have 8"):
+    of_8 = "best of 8 rotations and reflections, self-checked"
+    assert (best.title, best.how) == (f"mine, {of_8}", f"greedily, {of_8}")
+    with pytest.raises(EvaluationError, match="a task of the family countdown has no rotations and reflections; boards of the lake have 8"):
         task_for("Qwen/Qwen3-4B", "countdown", store, guises=8)
     with pytest.raises(EvaluationError, match="give samples or guises, not both"):
         task_for("lab-model", "quick", store, guises=8, samples=2, temperature=0.5)

@@ -193,7 +193,7 @@ def test_the_best_of_guises_is_a_row_of_its_own_that_says_what_it_is(suite: list
     app = open_page("benchmark")
     said = words(app)
     assert app.multiselect(key="bench-results").value == ["single", "best"]
-    assert "more of 30 boards than lab model" in said and "Lab model, best of 8 guises, self-checked solves" in said
+    assert "more of 30 boards than lab model" in said and "Lab model, best of 8 rotations and reflections, self-checked solves" in said
     assert "the shortest legal one of 8 answers to each board. The paper's rows are single answers." in said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,21 +12,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.runs.side_by_side import (
-    disagreed,
-    for_papers,
-    groups_of,
-    look,
-    over_seeds,
-    over_steps,
-    spec_rows,
-)
-from frozenlab.app.runs.table import DONE, Deed, Done
+from frozenlab.app.runs.side_by_side import disagreed, for_papers, groups_of, look, over_seeds, over_steps, spec_rows
+from frozenlab.app.runs.table import DONE, Deed, Done, before_and_after
 from frozenlab.app.ui.figures import overall
 from frozenlab.base.files import write_parquet
 from frozenlab.experiments.shelf.shelf import delete, label
 from frozenlab.session.catalog import Labels
-from frozenlab.session.runs import measured, pairs, shared
+from frozenlab.session.runs import measured, pairs, runs, shared
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
@@ -65,13 +58,14 @@ def test_the_table_finds_runs_by_every_word_said_about_them(three: list[Session]
         app.text_input(key="find").set_value(find).run()
         assert table(app) == found
     assert "No run fits" in words(app)
-    app = open_page("runs", engineer="uniform")
-    assert table(app) == ["By no model"]
+    assert table(open_page("runs", engineer="uniform")) == ["By no model"]
 
 
 def test_a_row_draws_its_rates_from_before_training_to_the_last_stage(three: list[Session]) -> None:
     for row in open_page("runs").dataframe[0].value.to_dict("records"):
         assert (row["curve"][0], row["curve"][-1]) == pytest.approx((row["before"], row["after"]), abs=0.5)
+    [one, *_] = found = before_and_after(runs(SessionStore().listed())).figure.layout.annotations
+    assert len(found) == len(three) and re.fullmatch(r".+: [+−0].* points?, n = \d+", one.text)
 
 
 def test_a_title_runs_nothing_where_the_table_is_saved_as_csv(three: list[Session]) -> None:

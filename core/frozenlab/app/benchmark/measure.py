@@ -83,7 +83,7 @@ def several(guises: int) -> bool:
     """Whether each board is to be answered in so many guises."""
     return st.toggle(
         capitalised(best_of(guises)), key="measure-guises", **KEPT,
-        help=f"Each board is answered {guises} times: turned, mirrored and with its agents renumbered. The shortest legal plan counts. "
+        help=f"Each board is answered {guises} times: rotated, reflected and with its agents renumbered. The shortest legal plan counts. "
         "Any planner can check itself whether a plan is legal; that takes no solver. The result is a row of its own and says so.",
     )  # fmt: skip
 

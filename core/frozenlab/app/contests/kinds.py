@@ -78,15 +78,8 @@ def student_cards(titles: Mapping[str, str], notes: Mapping[str, str], key: str)
         st.session_state[key] = st.session_state[place].guessed
 
     students = [
-        {
-            "cell": name,
-            "title": title,
-            "says": f"Choose {title}",
-            "more": notes[name],
-            "alt": "",
-            "fault": "",
-            "svg": portrait(number, title[-1]),
-        }
+        {"cell": name, "title": title, "says": f"Choose {title}", "more": notes[name], "alt": "", "fault": ""}
+        | {"svg": portrait(number, title[-1])}
         for number, (name, title) in enumerate(titles.items())
     ]
     _kinds(key=place, data={"asks": True, "level": "h2", "kinds": students, "guess": chosen}, on_guessed_change=keep, height="content")

@@ -43,6 +43,7 @@ COURSE = (
     "**2. Choose.** You lay ten tokens on what it practises next. The engineer decides too, from the same evidence, and without knowing "
     "your choice.",
     "**3. Compare.** Two copies train side by side, and are scored on the same tasks, which neither has practised.",
+    "**With a class.** Everybody who reaches this server can enter the same contest, and a projector shows the race.",
 )
 """What happens in a contest."""
 SHOWN = 6
@@ -80,26 +81,21 @@ def page() -> None:
 def choose_student() -> None:
     """The form of a new contest, and the newest contests."""
     known = recipes_by_id()
-    for place, words in zip(st.columns(3), COURSE, strict=True):
-        place.markdown(words)
     made = [student for student in Student.all(sessions.store()) if student.ready]
     ready = {student.id for student in made}
     titles = {name: title_of(number) for number, name in enumerate(known)}
     notes = {name: "ready" if name in ready else "not made yet" for name in known}
     chosen = student_cards(titles, notes, PICKED)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            f"Meet {titles[chosen]}",
-            type="primary",
-            key="contest-begin",
-            on_click=begin,
-            args=(chosen, known, titles),
-            **refusals.changes(),
-        )
+        asked, allowed = (chosen, known, titles), refusals.changes()
+        st.button(f"Meet {titles[chosen]}", type="primary", key="contest-begin", on_click=begin, args=asked, **allowed)
         if chosen in ready:
             st.caption("It is ready, and is measured first. Its name and its picture do not say what it was taught wrong.")
         else:
             st.caption(f"First the lab teaches it the wrong answers, in the background.{lasts(made, 'Making a student took')}")
+    st.header("How it goes", anchor=False)
+    for place, words in zip(st.columns(len(COURSE), gap="large"), COURSE, strict=True):
+        place.markdown(words)
     found = Contest.all(sessions.store())[:SHOWN]
     if found:
         st.header("Contests on this machine", anchor=False)

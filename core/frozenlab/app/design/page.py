@@ -90,13 +90,8 @@ def take_address() -> str:
 def rules_of_drawing() -> None:
     """What holds for all boards: sizes, teams, waits, starts and goals, layouts."""
     sizes, team = st.columns([1.7, 1])
-    sizes.pills(
-        "Map sizes",
-        sorted({*PAPER_SIZES, *(kind.size for kind in state.design_exact)}),
-        selection_mode="multi",
-        key="design_sizes",
-        persist_state="session",
-    )
+    offered = sorted({*PAPER_SIZES, *(kind.size for kind in state.design_exact)})
+    sizes.pills("Map sizes", offered, selection_mode="multi", key="design_sizes", persist_state="session")
     team.pills(
         "Agents", range(1, MAX_AGENTS + 1), selection_mode="multi", key="design_teams", on_change=rearrange, persist_state="session",
         help="How many agents a training board has. With several teams, each has shares of its own for every size that has a row "
@@ -178,13 +173,9 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
         st.button("Save", on_click=keep, args=(config,), key="design_keep", **saves)
     for kind, write in (("json", EnvironmentConfig.to_json), ("toml", EnvironmentConfig.to_toml)):
         row.download_button(
-            f"Export {kind.upper()}",
-            partial(file_text, write, config),
-            f"environment.{kind}",
-            f"application/{kind}",
-            on_click="ignore",
-            disabled=config is None,
-        )
+            f"Export {kind.upper()}", partial(file_text, write, config), f"environment.{kind}", f"application/{kind}",
+            on_click="ignore", disabled=config is None,
+        )  # fmt: skip
     refusals.show_reason(ERROR)
     if state.get("design_kept"):
         st.success(plain(state.pop("design_kept")))

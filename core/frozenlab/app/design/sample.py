@@ -145,9 +145,5 @@ def layout_gallery() -> None:
             "layouts. The lab model as engineer has no words for layouts.",
         )  # fmt: skip
         st.pills("All sizes", LAYOUTS, selection_mode="multi", key="design_all_layouts")
-        st.button(
-            "Give all sizes these",
-            on_click=lay_out_all,
-            disabled=not state.design_all_layouts or bool(state.design_apart),
-            key="design_lay_out_all",
-        )
+        off = not state.design_all_layouts or bool(state.design_apart)
+        st.button("Give all sizes these", on_click=lay_out_all, disabled=off, key="design_lay_out_all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import pandas as pd
@@ -76,12 +77,15 @@ def own_report(folder: str, progress: float) -> DiagnosisReport | None:
 
 
 def show(report: DiagnosisReport) -> None:
-    """The figure, and what it says."""
+    """What it says, and the figure."""
+    answer, figures, *more = report.sentences
+    st.html(f'<p class="fl-answer">{escape(answer).replace(" %", "&nbsp;%")}</p><p class="fl-note">{escape(figures)}</p>')
     left, right = st.columns([1.5, 1], gap="large")
     with left:
+        st.header("How often each finds it", anchor=False)
         theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
     with right:
-        st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
+        st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in more))
         with st.expander("All rates"):
             st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table")
             st.caption(
@@ -118,27 +122,22 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
         own = [found for found in report.found if found.shown == choice]
         offset = (lane - (len(choices) - 1) / 2) * 0.7 / max(len(choices), 1)
         color = ARM_COLORS[lane % len(ARM_COLORS)] if lane < len(choices) - 1 or len(choices) == 1 else BEFORE_COLOR
-        figure.add_trace(
-            go.Scatter(
-                x=[found.rate.mean for found in own],
-                y=[engineers.index(found.engineer) + offset for found in own],
-                mode="markers",
-                name=shown_words(choice),
-                marker=dict(size=10, color=color, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=color)),
-                error_x=whiskers([found.rate.interval for found in own], color, thickness=1.5, width=0),
-                meta=["", "", "students", "answers"],
-                customdata=[[name_of(found.engineer), found.words, found.rate.students, found.rate.n] for found in own],
-                hovertemplate=f"%{{customdata[0]}}, {shown_words(choice)}<br><b>%{{customdata[1]}}</b><br>"
-                "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
-            )
-        )
+        figure.add_scatter(
+            x=[found.rate.mean for found in own], y=[engineers.index(found.engineer) + offset for found in own],
+            mode="markers", cliponaxis=False, name=shown_words(choice), meta=["", "", "students", "answers"],
+            marker=dict(size=10, color=color, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=color)),
+            error_x=whiskers([found.rate.interval for found in own], color, thickness=1.5, width=0),
+            customdata=[[name_of(found.engineer), found.words, found.rate.students, found.rate.n] for found in own],
+            hovertemplate=f"%{{customdata[0]}}, {shown_words(choice)}<br><b>%{{customdata[1]}}</b><br>"
+            "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
+        )  # fmt: skip
     figure.add_vline(
         x=report.chance, line=dict(dash="dash", width=1.5, color=BEFORE_COLOR), annotation_text=f"chance {percent(report.chance)}",
         annotation_position="bottom right", annotation_font=smaller,
     )  # fmt: skip
     common_layout(figure, height=LANE * max(FEW, len(choices)) * len(engineers) + 90, top=46)
-    figure.update_layout(legend=dict(y=1.02, font=smaller))
-    figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names)
+    figure.update_layout(legend=dict(y=1.02, font=smaller), margin_r=24)
+    figure.update_xaxes(range=[-0.02, 1.02], dtick=0.25, tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names)
     figure.update_yaxes(
         tickvals=list(range(len(engineers))), ticktext=[*map(name_of, engineers)],
         range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,

@@ -91,7 +91,7 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
     rows = [configs[config] for config in order]
     heads = [re.sub(r"(×\d+) ", r"\1<br>", name) for name in columns]
     figure = map_of_numbers(heads, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
-    common_layout(figure, height=34 * len(configs) + 74, top=58)
+    common_layout(figure, height=50 * len(configs) + 74, top=58)
     said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
 
@@ -107,19 +107,13 @@ def replicates_figure(report: HeadroomReport, forks: ForksReport) -> Chart:
         go.Scatter(x=[-reach, reach], y=[-reach, reach], mode="lines", line={"width": 2, "color": GRID_COLOR}, hoverinfo="skip")
     )
     for place, (student, (first, second)) in enumerate(zip(report.students, pairs, strict=True)):
-        figure.add_trace(
-            go.Scatter(
-                x=first,
-                y=second,
-                mode="markers",
-                name=student,
-                showlegend=len(pairs) > 1,
-                marker={"size": 11, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": ARM_COLORS[place % len(ARM_COLORS)], "opacity": 0.85},
-                text=[f"{student}, {config}" for config in forks.configs],
-                customdata=[[number(value, 1, sign=True) for value in both] for both in zip(first, second, strict=True)],
-                hovertemplate="%{text}<br>replicate 1 <b>%{customdata[0]}</b>, replicate 2 <b>%{customdata[1]}</b> points<extra></extra>",
-            )
-        )
+        figure.add_scatter(
+            x=first, y=second, mode="markers", name=student, showlegend=len(pairs) > 1,
+            marker={"size": 11, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": ARM_COLORS[place % len(ARM_COLORS)], "opacity": 0.85},
+            text=[f"{student}, {config}" for config in forks.configs],
+            customdata=[[number(value, 1, sign=True) for value in both] for both in zip(first, second, strict=True)],
+            hovertemplate="%{text}<br>replicate 1 <b>%{customdata[0]}</b>, replicate 2 <b>%{customdata[1]}</b> points<extra></extra>",
+        )  # fmt: skip
     figure.data[0].showlegend = False
     common_layout(figure, height=380, top=30 if len(pairs) == 1 else 64)
     figure.update_xaxes(title="replicate 1, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
@@ -132,19 +126,11 @@ def dose_figure(doses: Sequence[DosePoint]) -> Chart:
     """The gain against the distance from the kept config in the direction of the best one, with 95 % intervals."""
     figure = go.Figure()
     gains = [point.gain for point in doses]
-    figure.add_trace(
-        go.Scatter(
-            x=[point.dose for point in doses],
-            y=[100 * point.gain.value for point in doses],
-            mode="lines+markers",
-            line={"color": AFTER_COLOR, "width": 2.6},
-            marker={"size": 10},
-            error_y=whiskers(gains, scale=100, thickness=2, width=0),
-            customdata=[points(gain.value, MANY) for gain in gains],
-            hovertemplate="dose %{x:g}<br><b>%{customdata}</b><extra></extra>",
-            showlegend=False,
-        )
-    )
+    figure.add_scatter(
+        x=[point.dose for point in doses], y=[100 * gain.value for gain in gains], mode="lines+markers", marker={"size": 10},
+        line={"color": AFTER_COLOR, "width": 2.6}, error_y=whiskers(gains, scale=100, thickness=2, width=0), showlegend=False,
+        customdata=[points(gain.value, MANY) for gain in gains], hovertemplate="dose %{x:g}<br><b>%{customdata}</b><extra></extra>",
+    )  # fmt: skip
     common_layout(figure, height=300, top=20)
     figure.update_xaxes(title="dose: 0 is the kept config, 1 the best", tickvals=[point.dose for point in doses], gridcolor=GRID_COLOR)
     figure.update_yaxes(title="gain, points", gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)

@@ -32,7 +32,7 @@ def views(report: HeadroomReport) -> list[str]:
 def show_checks(report: HeadroomReport) -> None:
     """The targets and the prediction, which were written down before, and what was found."""
     measured, prediction = [check for check in report.checks if check.passed != "not measured"], prediction_of(report.spec)
-    expected = [predicted(prediction, check.name) for check in measured]
+    expected = [predicted(prediction, check.name, check.target) for check in measured]
     rows = [
         (explained(check.name), escape(words or "–"), escape(check.found), escape(check.target), MARKS[check.passed])
         for check, words in zip(measured, expected, strict=True)
@@ -51,15 +51,16 @@ def prediction_of(spec: HeadroomSpec) -> str:
     return typeset(spec.prediction).replace(" - ", f" {MINUS} ")
 
 
-def predicted(prediction: str, check: str) -> str:
-    """What a prediction says of a check: the rest of the part that names it.
+def predicted(prediction: str, check: str, target: str) -> str:
+    """What a prediction says of a check: the rest of the part that names it, in the points of its target.
 
-    >>> predicted("Best − worst +9 points (6 to 12), A/A noise 2.0, ICC .70.", "noise (A/A)")
-    '2.0'
+    >>> predicted("Best − worst +9 points (6 to 12), A/A noise 2.0, ICC .70.", "noise (A/A)", "at most 2.5 points")
+    '2.0 points'
     """
     name = re.escape(re.split(r" \(| of configs", check)[0])
     found = re.search(rf"\b{name} ([^,;]+?)(?=[,;]|\.(?!\d)|$)", prediction, re.IGNORECASE)
-    return found[1] if found else ""
+    said = re.sub(r"(?<!\d)\.(?=\d)", "0.", found[1]) if found else ""
+    return re.sub(r"^([+−]?[\d.]+)(?![\d.]| points)", r"\1 points", said) if "points" in target else said
 
 
 def show_skills(report: HeadroomReport) -> None:
@@ -99,7 +100,7 @@ def show_configs(report: HeadroomReport) -> None:
     students = ["all", *report.students] if len(report.students) > 1 else list(report.students)
     student = st.selectbox("Student", students, key="headroom-of", width=380) if len(students) > 1 else students[0]
     place = None if student == "all" else report.students.index(student)
-    left, right = st.columns([1.6, 1], gap="large")
+    left, right = st.columns([1.25, 1], gap="large")
     with left:
         st.header("Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates.")
         theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")

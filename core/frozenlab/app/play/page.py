@@ -73,7 +73,7 @@ def page() -> None:
         if state.play_planner == SEARCH:
             searching.show_found(board)
         row = st.container(horizontal=True, vertical_alignment="center")
-        save_menu(board, [track for track in tracks if not track.gone], row)
+        save_menu(board, tracks, row)
         raw_answer(planned.completion)
     if search_toggle(row) and solution is not None:
         show_search(board, solution)

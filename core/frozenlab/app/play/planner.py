@@ -20,6 +20,7 @@ from frozenlab.app.views.lake.steer import BY_HAND, steered
 from frozenlab.app.views.lake.tracks import Recorded, Track, followed
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
+from frozenlab.base.numbers import listed
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
@@ -138,6 +139,9 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
         help="Its base and every stage plan this board, greedily. Their plans run side by side under one timeline.",
     )  # fmt: skip
     checkpoints = tuple(sessions[session_id][1])
+    lost = sorted(set(range(checkpoints[-1].stage or 0)) - {checkpoint.stage for checkpoint in checkpoints})
+    if lost:
+        st.caption(f"No checkpoint was kept of {listed(f'stage {stage + 1}' for stage in lost)}.")
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
     return session_id, ask_button("Let them plan", Request(encode(board), names, checkpoints), board, reason, actions)
 
@@ -182,21 +186,14 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     if request is not None and asked == request and state.get("play_failed") and not due:
         st.error(plain(f"The model could not be asked: {state.play_failed}"))
     if asked is None or asked.code != encode(board) or not (answers := state.get("play_answers")):
-        return Planned(in_order([Track(name, None) for name in due.names], due) if due else [], request=due, checkpoint=checkpoint)
+        return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
     if len(asked.names) > 1:
         tracks = [track_of(answer, name) for answer, name in zip(answers, asked.names, strict=True)]
-        return Planned(in_order(tracks, asked), answers[-1].completion, request=due)
+        return Planned(tracks, answers[-1].completion, request=due)
     chosen = min(state.get("play_chosen", 0), len(answers) - 1)
     answer, [name] = answers[chosen], asked.names
     label = name if len(answers) == 1 else f"{name}, {BEST.lower()}" if answer.best else f"{name}, answer {chosen + 1}"
     return Planned([track_of(answer, label)], answer.completion, answers, due, checkpoint)
-
-
-def in_order(tracks: Sequence[Track], request: Request) -> list[Track]:
-    """The tracks of the stages of a session, with a place for each stage before the last whose checkpoint is gone."""
-    stages = [-1 if checkpoint.stage is None else checkpoint.stage for checkpoint in request.checkpoints]
-    known = dict(zip(stages, tracks, strict=True))
-    return [known.get(n) or Track(f"stage {n + 1}", None, gone="Its checkpoint was not kept.") for n in range(stages[0], stages[-1] + 1)]
 
 
 def track_of(answer: PlannedAnswer, label: str) -> Track:

@@ -29,9 +29,11 @@ _from_browser = component(
 
 def save_menu(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> None:
     """The board as it stands and its plans, to save and to share."""
-    with row.popover("Save and share", icon=":material/download:"):
+    left, right = row.popover("Save and share", icon=":material/download:").columns([3, 2], gap="large")
+    with left:
         pictures(board, tracks)
         files(board, tracks)
+    with right:
         address(board)
 
 
@@ -61,11 +63,14 @@ def files(board: Board, tracks: Sequence[Track]) -> None:
     paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
     if board.size > MAX_SIZE and not st.button("Write the file", key="play_export_write", width="stretch"):
         return
+    if board.is_furnished and not FORMATS[name].furnished:
+        st.warning(f"The format *{FORMATS[name].title}* has no one-way ice and no doors, and this board has some. JSON keeps them.")
+        return
     try:
         file_name, data = exported(encode(board), paths, name)
         st.download_button(f"Download {plain(file_name)}", lambda: data, file_name, on_click="ignore", width="stretch")
     except BoardError as error:
-        st.warning(plain(f"Not for this board: {error}"))
+        st.warning(plain(f"Not for this board: {error}."))
 
 
 @st.cache_data(max_entries=50, show_spinner=False)

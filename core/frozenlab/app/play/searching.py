@@ -84,7 +84,7 @@ def tracks_of(board: Board, optimum: int | None) -> list[Track]:
 
 def search_now(search: Search, waiting: DeltaGenerator) -> None:
     """Lets the planners search one after the other, each plan as it comes, and draws the page again. What a reader does meanwhile ends it;
-    what was found is kept."""
+    plans that were found are kept."""
     found: dict[str, list[Found]] = {}
     state.play_search_asked = False
     state.play_found, state.play_search_failed = (search.board, found), ""
@@ -93,26 +93,29 @@ def search_now(search: Search, waiting: DeltaGenerator) -> None:
     try:
         for name in search.names:
             allowances.spend(allowances.SOLVED)
-            found[name] = [Found()]
-            search_with(PLANNERS[name], search, found[name], place)
+            search_with(PLANNERS[name], search, found, place)
     except LabError as error:
         state.play_search_failed = str(error)
     st.rerun()
 
 
-def search_with(planner: Planner, search: Search, history: list[Found], place: DeltaGenerator) -> None:
-    """Adds to ``history`` what a planner finds, and says now and then in ``place`` how far it is."""
-    looked = -PAUSE
+def search_with(planner: Planner, search: Search, found: dict[str, list[Found]], place: DeltaGenerator) -> None:
+    """Adds to ``found`` what a planner finds, and says now and then in ``place`` how far it is. A search that ends before its time without
+    a plan, because the reader or an error ends it, has found nothing out and is no entry."""
+    looked, history = -PAUSE, [Found()]
 
-    def note(found: Found) -> None:
+    def note(now: Found) -> None:
         nonlocal looked
-        history.append(found)
-        if found.seconds >= looked + PAUSE:
-            looked = found.seconds
-            place.progress(min(1.0, found.seconds / search.seconds), f"{planner.title}, {found.seconds:.1f} s: {words(found)}")
+        history.append(now)
+        if now.plan is not None:
+            found[planner.name] = history
+        if now.seconds >= looked + PAUSE:
+            looked = now.seconds
+            place.progress(min(1.0, now.seconds / search.seconds), f"{planner.title}, {now.seconds:.1f} s: {words(now)}")
 
     place.progress(0.0, f"{planner.title} searches")
     history.append(planner.plan(search.board, search.seconds, search.seed, note))
+    found[planner.name] = history
 
 
 def words(found: Found) -> str:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from html import escape
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.app.bundles import export_button, import_button, imported_note, what_came
 from frozenlab.app.runs.side_by_side import SEEDS_MEAN
-from frozenlab.app.ui import markup, nav, refusals, sessions
+from frozenlab.app.ui import markup, nav, refusals, sessions, theme
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.app.ui.sessions import origin_lines
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import no_formula
-from frozenlab.base.numbers import Interval, decimals_of, number, percent
+from frozenlab.base.numbers import Interval, decimals_of, number, percent, points
 from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.shelf import shelf
@@ -49,6 +52,8 @@ DONE = "runs_done"
 """Session-state entry: a :class:`Done`."""
 FEWEST, MOST = 2, 12
 """Runs side by side."""
+DRAWN = 12
+"""Runs in the figure below the table."""
 ROWS = 200
 """Rows that the browser gets at a time."""
 USUAL = ("before", "curve", "after", "95 % interval", "n", "boards", "status", "engineer", "method", "began", "tags")
@@ -64,8 +69,12 @@ class Done(NamedTuple):
     refused: tuple[str, ...]
 
 
+def interval(rate: Rated) -> Interval:
+    return Interval.of(round(rate.valid * rate.n), rate.n)
+
+
 def bounds(rate: Rated | None) -> str:
-    return Interval.of(round(rate.valid * rate.n), rate.n).percents if rate else ""
+    return interval(rate).percents if rate else ""
 
 
 def in_percent(rate: Rated | None) -> float | None:
@@ -115,6 +124,9 @@ def all_runs(store: SessionStore) -> None:
         count = f"{len(shown):,}" if len(shown) == len(every) else f"{len(shown):,} of {len(every):,}"
         hint = f", {len(ticked)} ticked." if ticked else ". Tick one to read its story, two or more to compare them."
         st.caption(f"{count} runs{hint}")
+        if not ticked and sum(run.base is not None and run.last is not None for run in part) > 1:
+            st.header("What training changed", anchor=False, help="Valid rates. They compare on the same boards only: tick runs for that.")
+            theme.chart(before_and_after(part), "runs-change")
         actions([store.open(run.id) for run in ticked], [run.id for run in every if run.labels.pinned], store)
     import_and_trash(store)
 
@@ -178,6 +190,30 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     return [shown[row] for row in ticked_rows(frame, config, ["run", *columns], tuple(run.id for run in shown))]
 
 
+def before_and_after(shown: Sequence[Run]) -> Chart:
+    """The valid rates of the DRAWN runs that gained most, before training (hollow) and after the last stage, with 95 % intervals."""
+    known = [(run, interval(run.base), interval(run.last)) for run in shown if run.base and run.last]
+    gained = {run: (before, after) for run, before, after in sorted(known, key=lambda one: one[1].value - one[2].value)[:DRAWN]}
+    figure, said = go.Figure(), []
+    looks = (("before training", "circle-open", BEFORE_COLOR), ("after the last stage", "circle", AFTER_COLOR))
+    for moment, (words, symbol, color) in enumerate(looks):
+        rates = [both[moment] for both in gained.values()]
+        figure.add_scatter(
+            x=[rate.value for rate in rates], y=[place + 0.2 * moment for place in range(len(rates))], mode="markers", name=words,
+            error_x=whiskers(rates, color, width=0), marker=dict(symbol=symbol, size=10, color=color, line=dict(width=2, color=color)),
+            customdata=[[rate.percent, rate.percents, rate.n, run.boards] for run, rate in zip(gained, rates, strict=True)],
+            hovertemplate="<b>%{customdata[0]}</b> valid (%{customdata[1]})<br>n = %{customdata[2]} %{customdata[3]} boards<extra></extra>",
+        )  # fmt: skip
+    for place, (run, (before, after)) in enumerate(gained.items()):
+        said.append(f"{run.title}: {points(after.value - before.value, before.n)}, n = {after.n}")
+        figure.add_annotation(x=0, y=place, xref="paper", text=escape(said[-1]), showarrow=False, xanchor="left", yshift=17, font_size=14)
+    common_layout(figure, height=52 * len(gained) + 90, top=40)
+    figure.update_layout(legend_y=1.01)
+    figure.update_xaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(range=[len(gained) - 0.5, -0.7], showticklabels=False, showgrid=False, zeroline=False)
+    return Chart(figure, f"Change of the valid rate by training. {'; '.join(said)}.")
+
+
 def format_of(shown: Sequence[Run]) -> str:
     """Of a column of rates, which has one for all."""
     return f"%.{min((decimals_of(run.last.n) for run in shown if run.last), default=0)}f %%"
@@ -208,18 +244,11 @@ def group_row(group: Sequence[Run]) -> dict[str, Any]:
 
 def ticked_rows(frame: pd.DataFrame, config: dict[str, Any], order: list[str], of: tuple[Any, ...]) -> list[int]:
     """Draws a table of what ``of`` names, and returns the rows that are ticked."""
+    height, key = markup.table_height(len(frame), 420), f"runs-{hash(of)}"  # other rows, other ticks
     chosen = st.dataframe(
-        frame,
-        key=f"runs-{hash(of)}",  # other rows, other ticks
-        column_config=config,
-        column_order=order,
-        hide_index=True,
-        height=markup.table_height(len(frame), 420),
-        on_select="rerun",
-        selection_mode="multi-row",
-        placeholder="–",
-        alt=f"Table of {len(frame)} runs",
-    )
+        frame, key=key, column_config=config, column_order=order, hide_index=True, height=height, on_select="rerun",
+        selection_mode="multi-row", placeholder="–", alt=f"Table of {len(frame)} runs",
+    )  # fmt: skip
     return [row for row in chosen["selection"]["rows"] if row < len(frame)]
 
 

@@ -89,7 +89,7 @@ def controls(session: Session, state: State) -> bool:
     """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
     ended = state.status in ("stopped", "failed", "crashed") and not session.read_only
     may = api_form.may_ask([session.spec.engineer.server] if ended else [], "resume")
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="train-controls"):
         sessions.status_badge(session, state)
         sessions.answers_badge(session)
         began = "" if state.live else f" · began {sessions.ago(session.created)}"

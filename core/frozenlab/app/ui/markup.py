@@ -115,7 +115,7 @@ def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
 
 def picture(svg: str, key: str) -> None:
     """A picture that has the letters and the colour of the page's words."""
-    _cited(key=key, data={"html": f'<div class="fl-picture">{svg}</div>'}, height="content")
+    _cited(key=key, data={"html": f'<div class="fl-picture" tabindex="0">{svg}</div>'}, height="content")
 
 
 def plain(text: str) -> str:

@@ -113,8 +113,8 @@ def bounds_of(of_cell: Tally) -> dict[str, float]:
 
 
 def best_of(guises: int) -> str:
-    """How answers in several guises are spoken of, so that nobody takes them for single answers."""
-    return f"best of {guises} guises, self-checked"
+    """How answers to several rotations and reflections of a board are spoken of, so that nobody takes them for single answers."""
+    return f"best of {guises} rotations and reflections, self-checked"
 
 
 class Measured(BaseModel):
@@ -144,7 +144,7 @@ class Measured(BaseModel):
     guises: Annotated[int, Field(ge=1, le=GUISES, exclude_if=lambda guises: guises == 1)] = 1
     """Turns and mirror images of each board that are answered; the shortest legal plan counts, which is checked without a solver"""
     seed: int = 0
-    """Seed of the samples, and of the orders of agents in guises; at temperature 0 samples do not depend on it."""
+    """Seed of the samples, and of the orders of agents in rotations and reflections; at temperature 0 samples do not depend on it."""
     thinking: Annotated[bool | None, Field(exclude_if=lambda given: given is None)] = None
     """Whether a language model thinks before it answers; None for a lab model, and where a server decides it."""
     max_tokens: Annotated[int | None, Field(exclude_if=lambda given: given is None)] = None

@@ -156,9 +156,9 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
     if task.samples > 1 and task.temperature == 0:
         raise EvaluationError(f"at temperature 0 all {task.samples} answers to a task are the same: give a temperature above 0")
     if task.guises > task.family.guises:
-        raise EvaluationError(f"a task of the family {task.family.name} has no guises; boards of the lake have {GUISES}")
+        raise EvaluationError(f"a task of the family {task.family.name} has no rotations and reflections; boards of the lake have {GUISES}")
     if task.guises > 1 and task.samples > 1:
-        raise EvaluationError("give samples or guises, not both: each guise is answered once")
+        raise EvaluationError("give samples or guises, not both: each rotation and reflection is answered once")
     return task
 
 

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict
 from scipy import stats
 
 from frozenlab.base.files import as_csv, write_text
-from frozenlab.base.numbers import UNKNOWN, Z95, Interval, counted, percent, wilson
+from frozenlab.base.numbers import UNKNOWN, Z95, Interval, counted, listed, percent, wilson
 from frozenlab.base.places import ASSETS
-from frozenlab.engineer.engineers import name_of
+from frozenlab.engineer.engineers import name_of, who_is
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.experiments.diagnosis.store import Answer, Diagnosis
 from frozenlab.experiments.diagnosis.task import DiagnosisError
 from frozenlab.experiments.students.store import Student
@@ -147,24 +148,21 @@ class DiagnosisReport(BaseModel):
 
     @property
     def sentences(self) -> list[str]:
-        """What the rates say."""
+        """What the rates say: the answer, its figures, and more."""
         everything = [found for found in self.found if found.shown == self.choices[0]]
         best = max(everything, key=lambda found: found.rate.mean)
-        clear = [name_of(found.engineer) for found in everything if found.rate.low > self.chance]
-        winner, students = name_of(best.engineer), counted(best.rate.students, "student")
-        chance = f"chance is {percent(self.chance)}"
-        if clear:
-            said = [
-                f"With everything shown, {winner} finds the planted weakness most often, in {best.words} of its answers about "
-                f"{students}; {chance}. Clear of chance: {', '.join(clear)}."
-            ]
-        else:
-            said = [f"With everything shown, no engineer is clear of chance over {students}: {winner} {best.words}; {chance}."]
+        others = [who_is(found.engineer) for found in everything if found.rate.low > self.chance and found is not best]
+        more = f"clear of chance, too: {listed(others)}" if others else "no other engineer is clear of chance"
+        said = [f"{capitalised(who_is(best.engineer))} finds the planted weakness in {best.rate.interval.percent} of its answers; {more}."]
+        if best.rate.low <= self.chance:
+            said = [f"No engineer is clear of chance; {who_is(best.engineer)} comes first with {best.rate.interval.percent}."]
+        of = f"n = {counted(best.rate.n, 'answer')} about {counted(best.rate.students, 'student')}, {shown_words(best.shown)}"
+        said.append(f"95 % interval {best.rate.interval.percents}; {of}. Chance is {percent(self.chance)}.")
         if below := [name_of(found.engineer) for found in everything if found.rate.high < self.chance]:
             said.append(f"Below chance: {', '.join(below)}.")
         if len(self.choices) > 1:
             blind = next(found for found in self.found if found.engineer == best.engineer and found.shown == self.choices[-1])
-            said.append(f"With {shown_words(self.choices[-1])}, the rate of {winner} is {blind.words}.")
+            said.append(f"With {shown_words(self.choices[-1])}, the rate of {who_is(best.engineer)} is {blind.words}.")
         return said
 
 

@@ -232,7 +232,7 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
     with st.expander(f"To the letter: the answer{'s' if len(answers) > 1 else ''} to board {markup.plain(str(row['board_id']))}"):
         for name, answer in answers.items():
             guise = answer.get("guise")
-            told = f", written about guise {guise + 1} of the board" if pd.api.types.is_integer(guise) and guise else ""
+            told = f", written about rotation or reflection {guise + 1} of the board" if pd.api.types.is_integer(guise) and guise else ""
             st.caption(markup.plain(f"{lines[name].name}{told}"))
             st.code(answer["completion"] or " ", language=None, wrap_lines=True)
 

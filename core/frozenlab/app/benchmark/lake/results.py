@@ -252,13 +252,16 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
                 "(%{customdata[3]})<extra></extra>",
             )
         )  # fmt: skip
+    for line in shown:  # above its bar, so that a narrow screen has room for bars and legend
+        name = f"{line.sign} {line.name}"
+        figure.add_annotation(x=0, y=name, text=name, showarrow=False, xanchor="left", yanchor="bottom", yshift=10)
     figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    common_layout(figure, height=134 + 38 * len(shown), top=104)
+    figure.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
+    common_layout(figure, height=150 + 50 * len(shown), top=104)
     legend = dict(
         xref="container", yref="container", y=1, yanchor="top", maxheight=1, entrywidth=0.5, entrywidthmode="fraction", font_size=10
     )
-    figure.update_layout(barmode="stack", bargap=0.3, legend=legend)
+    figure.update_layout(barmode="stack", bargap=0.6, legend=legend, margin_r=24)
     shares = "; ".join(
         f"{line.name}: " + ", ".join(f"{OUTCOMES[name].label} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )

@@ -12,7 +12,7 @@ function nameOf(letter) {
   return isDoor(letter) ? `door of agent ${letter}` : letter === HOLE ? "hole" : "ice";
 }
 
-// One-way ice or a door as on the board in the player.
+// One-way ice or a door as on the board in the player; an arrow, which stands at the edge there, in the middle.
 function artOf(letter, colors) {
   const art = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   art.setAttribute("viewBox", "-.5 -.5 1 1");
@@ -23,7 +23,7 @@ function artOf(letter, colors) {
     return part;
   };
   if (letter in ARROWS) {
-    add("path", { d: "M-.3-.16L0-.42L.3-.16M-.3 .16L0-.1L.3 .16", transform: `rotate(${360 * ARROWS[letter]})`, class: "arrow" });
+    add("path", { d: "M-.3-.16L0-.42L.3-.16M-.3 .16L0-.1L.3 .16", transform: `rotate(${360 * ARROWS[letter]}) translate(0 .13)`, class: "arrow" });
   } else {
     const fill = agentColor(colors, Number(letter));
     add("rect", { x: -0.45, y: -0.45, width: 0.9, height: 0.9, rx: 0.12, fill, "fill-opacity": 0.3 });

@@ -3,7 +3,6 @@
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
-// gone: a track of which there is nothing but its caption, which says why.
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
@@ -137,7 +136,6 @@ class Player {
     this.box.style.setProperty("--ratio", (board.rows.length + 2 * margin) / (board.rows[0].length + 2 * margin));
     this.views = tracks.map((track) => {
       const figure = document.createElement("figure");
-      figure.classList.toggle("gone", Boolean(track.gone));
       const add = (tag, name, text, parent = figure) => {
         const element = parent.appendChild(document.createElement(tag));
         element.className = name;
@@ -178,7 +176,6 @@ class Player {
     this.find(".clash").hidden = board.agents.length <= MOST_SEEN || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
-    this.find(".tracks").classList.toggle("many", tracks.filter(({ gone }) => !gone).length > MOST_IN_A_ROW);
     this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
@@ -201,8 +198,9 @@ class Player {
     const [rows, cols] = [board.rows.length, board.rows[0].length];
     const ratio = (window.devicePixelRatio || 1) * this.finer;
     this.width = this.find(".scrub").clientWidth;
-    const sizes = this.views.map(({ stage }) => frameFor(stage.clientWidth, stage.clientHeight, rows, cols, margin).cell);
-    this.zoom.limit(Math.max(1, ...sizes));
+    const cell = () => Math.max(1, ...this.views.map(({ stage }) => frameFor(stage.clientWidth, stage.clientHeight, rows, cols, margin).cell));
+    this.arrange(cell);
+    this.zoom.limit(cell());
     for (const view of this.views) {
       const { clientWidth: width, clientHeight: height } = view.stage;
       const shape = [width, height, ratio, this.colors.name, this.built, this.zoom.by, this.zoom.at].join();
@@ -241,6 +239,14 @@ class Player {
     }
     this.laid();
     this.draw();
+  }
+
+  // Boards stand in two rows where they are larger so, and many do on a phone. `cell()`: how large their cells are as they stand.
+  arrange(cell) {
+    const count = this.views.length, { classList } = this.find(".tracks");
+    const sized = (many) => (classList.toggle("many", many), cell());
+    const isPhone = matchMedia("(max-width: 639px)").matches;
+    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW : count > 3 && sized(true) > sized(false));
   }
 
   // Whether the cells are coloured by their faults.
@@ -439,7 +445,7 @@ class Player {
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
-    const home = this.views.filter(({ track }) => !track.gone).map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
+    const home = this.views.map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
     this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${this.data.board.agents.length.toLocaleString("en")} home`;
     for (const name of ["ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
     this.find(".trails").setAttribute("aria-pressed", this.isTrailed);
@@ -540,7 +546,7 @@ class Player {
 
   // Where the one agent that is picked out stands; null where none is.
   get place() {
-    const path = this.chosen === null ? null : this.views.find(({ track }) => !track.gone).paths[Number(this.chosen)];
+    const path = this.chosen === null ? null : this.views[0].paths[Number(this.chosen)];
     return path ? positionAt(path, this.time, linear) : null;
   }
 

@@ -10,7 +10,7 @@ const filmKind = () => (film()?.startsWith("video/mp4") ? "MP4" : "WebM");
 
 // All boards of the player as they stand, with their labels, on `canvas`.
 function draft(player, canvas) {
-  const { colors, font } = player, views = player.views.filter(({ track }) => !track.gone);
+  const { colors, font, views } = player;
   const side = Math.max(...views.map(({ canvas: { width } }) => width));
   const high = Math.max(...views.map(({ canvas: { height } }) => height));
   const columns = views.length > MOST_IN_A_ROW ? Math.ceil(views.length / 2) : views.length;

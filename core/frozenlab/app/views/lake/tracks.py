@@ -57,8 +57,6 @@ class Track:
     """Agents that have no path here; they are drawn faint on their starts."""
     completion: str | None = None
     """The answer as a model wrote it."""
-    gone: str = ""
-    """Why there is nothing to show, in a sentence."""
 
     @property
     def badge(self) -> str | None:
@@ -72,7 +70,7 @@ class Track:
 
     def caption(self, short: bool = False) -> str:
         """What stands below it; ``short``: of a valid plan the figures only."""
-        return fault_sentence(self.verdict, short) if self.verdict else self.gone
+        return fault_sentence(self.verdict, short) if self.verdict else ""
 
     @property
     def last_words(self) -> str:
@@ -98,7 +96,6 @@ def plain_track(board: Board, track: Track, short: bool = False) -> dict[str, An
         "badge": track.badge,
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
         "caption": track.caption(short),
-        "gone": bool(track.gone),
         "paths": paths,
         "fault": _mark(paths, verdict),
         "absent": track.absent,
