@@ -83,6 +83,12 @@ H H F H H
 g S F s G
 """)
 """It has a plan, but prioritized planning finds none in any order."""
+BLOCKED = read_board("""
+a H s H
+S F A G
+H H H g
+""")
+"""PIBT finds no plan, prioritized planning none in any order; LaCAM does."""
 MEETINGS = read_board("""
 F H H H F
 H F F H F

@@ -65,7 +65,7 @@ CHAPTERS = (
         "conflict*; Stern et al. 2019 call it a swapping conflict.\n\nFollowing another agent is allowed: a cell may be entered in the "
         "very step in which it is left.",
         pictures.swapping,
-        lambda: Steering("They stand in each other's way. Let one of them go around, in as few steps as possible.", boards.NARROW),
+        lambda: Steering("They stand in each other's way. Let one of them give way, in as few steps as possible.", boards.NARROW),
         "Agents cannot swap cells, but one may follow another, and a whole circle may go round.",
         ask="Four agents stand on a square of four cells, and each goes on to the next. Is that allowed?",
         hear="Yes. Each enters a cell that is left in the same step, and no two swap. Stern et al. 2019 call this following and a cycle; "
@@ -236,7 +236,7 @@ CHAPTERS = (
         "robots step by step. More robots reach more goals, until they get in each other's way.",
         planners.warehouse,
         planners.more_robots,
-        "Lifelong MAPF counts throughput, and beyond some number more robots reach no more goals.",
+        "Lifelong MAPF counts throughput, and in narrow aisles more robots soon reach hardly more goals.",
         ask="Twice as many robots: twice as many goals?",
         hear="Nearly, as long as there is room. Later they stand in each other's way, and more robots reach no more.",
         before=planners.shift,
@@ -264,7 +264,7 @@ CHAPTERS = (
         "is measured.",
         pictures.engineer,
         pictures.what_will_change,
-        "The kind that fails most is not always the one to train on: predict, and then measure beside a twin.",
+        "Predict, and then measure beside a twin: after one stage, and on a few hundred boards, small gains do not show.",
         minutes=4,
         ask="Most plans fail on one kind of board. Should the model train on it?",
         hear="If some of its plans succeed there. Where none does, no plan earns a reward, and there is nothing to learn from.",

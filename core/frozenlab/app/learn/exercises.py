@@ -329,11 +329,12 @@ class Bounding(OnBoard):
     def mark(self, answer: float) -> Mark:
         end, best = self.run(answer), self.run(1.0).cost or 0
         assert end.cost is not None and end.ratio is not None, "ECBS ends on boards of the course"
-        found = f"{end.nodes:,} nodes, and a plan of {end.cost} where none costs less than {end.lower_bound}: {share(end.ratio - 1)} above"
-        wrong = [f"{self.most} nodes"] * (end.nodes > self.most) + [share(self.within)] * (end.ratio - 1 > self.within)
-        truth = f"in truth it is {share(end.cost / best - 1)} above, as w = 1 proves {best}"
-        said = f"that is more than {listed(wrong)}" if wrong else truth
-        return Mark(not wrong, f"With w = {answer:g}: {found} the best at most; {said}.", f"w = {answer:g}")
+        many, dear = end.nodes > self.most, end.ratio - 1 > self.within
+        nodes = f"{end.nodes:,} nodes{f', more than {self.most}' if many else ''}"
+        above = f"so it is at most {share(end.ratio - 1)} above the best{f', more than {share(self.within)}' if dear else ''}"
+        truth = "" if many or dear else f" In truth it is {share(end.cost / best - 1)} above, as w = 1 proves {best}."
+        found = f"With w = {answer:g}: {nodes}. The plan costs {end.cost} and none costs less than {end.lower_bound}, {above}.{truth}"
+        return Mark(not many and not dear, found, f"w = {answer:g}")
 
     def answer(self) -> str:
         return next(mark.reason for factor in self.factors if (mark := self.mark(factor)).right)

@@ -171,6 +171,7 @@ def what_will_change() -> Prediction:
     assert kept is not None
     without = paired_change(*(table[table["config_cell"] == most] for table in (tables[0], kept)))
     sense = f"The extra boards on {raised} made {'a' if gains[most].clear else 'no'} difference that shows"
+    few_boards = "The intervals overlap: so few boards cannot show which of them gained more."
     twin = f"Was it the config? Its twin, which kept its own and trained as many steps, came out at {without.points} on {raised}."
     return Prediction(
         f"You are the engineer. The next stage trains with {share(new[most].share)} of its boards on {raised} instead of "
@@ -181,10 +182,10 @@ def what_will_change() -> Prediction:
             f"A size that gets fewer boards gains at least as much as {raised}.",
         ],
         [
-            f"{sense}: {came}, and {also}. The intervals overlap: so few boards cannot show which of them gained more. {twin}",
+            f"{sense}: {came}, and {also}. {few_boards} {twin}",
             f"{sense}: {came}. No size that gets fewer boards came out below {signed(worst)}, though the intervals include small losses. "
             f"{twin}",
-            f"{sense}: {came}, and {also}. {twin}",
+            f"{sense}: {came}, and {also}. {few_boards} {twin}",
         ],
         gains_chart(
             {cell_label(name): gain for name, gain in gains.items()}, {cell_label(name): new[name].share for name in gains}, raised

@@ -95,7 +95,7 @@ def earliest() -> Choice:
         reasons=[
             f"Alone it would need {alone} steps, but then both would be on one cell on the way.",
             f"It lets agent 1 pass: {counted(arrives - alone, 'step')} later than alone. A detour would take longer by two steps.",
-            f"That is possible, but step {arrives} is, too: it has to wait only once.",
+            "That is possible, but not the earliest: follow the cells that are taken, step by step.",
         ],
         clues=[
             "Read the table from the bottom up: each row is a step. Which cell on the way of agent 0 is taken, and at which step?",
@@ -211,7 +211,9 @@ def pibt_step() -> Stepping:
 
 
 def lacam() -> None:
-    side_by_side(boards.NO_ORDER, ("prioritized", "lacam"), "lacam", 1.0)
+    if side_by_side(boards.BLOCKED, ("pibt", "prioritized", "lacam"), "lacam", 0.5):
+        best = solution_of(encode(boards.BLOCKED), True).sum_of_costs
+        st.caption(f"No order of the agents works here, so more time does not help prioritized planning. The cheapest plan costs {best}.")
 
 
 def lacam_says() -> Choice:
@@ -372,15 +374,15 @@ def more_robots() -> Choice:
     rates = throughputs()
     few, many = fmean(rates[20]), fmean(rates[40])
     return Choice(
-        f"20 robots reach {few:.1f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do 40 reach in the same "
-        "aisles?",
+        f"20 robots reach {few:.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps ({min(rates[20]):.2f} to "
+        f"{max(rates[20]):.2f}). How many do 40 reach in the same aisles?",
         ["About twice as many.", "About as many.", "Less than half."],
         right=1,
         reasons=[
-            f"They would if nobody were in the way. Measured: {many:.1f}.",
-            f"Measured: {many:.1f}, the mean over as many shifts. The aisles are one robot wide: where two meet head-on, "
-            "one has to back out, and what more robots could gain is lost again.",
-            f"It does not get that bad. Measured: {many:.1f}.",
+            "They would if nobody were in the way.",
+            f"Measured: {many:.2f}, the mean over as many shifts ({min(rates[40]):.2f} to {max(rates[40]):.2f}). The "
+            "aisles are one robot wide: where two meet head-on, one has to back out, and what more robots could gain is lost again.",
+            "It does not get that bad.",
         ],
         clues=[
             "Drag the slider from 5 robots to 15, to 25 and to 50: how does the number of goals below the board go on?",
