@@ -50,7 +50,8 @@ def reservations(solved: bool = True) -> None:
     first, second = paths_in_time()
     last = max(len(first), len(second)) - 1
     row = board.agents[0].start[0]
-    head = "".join(f"<th scope='col'>({row}, {column})</th>" for column in range(board.width))
+    goal = {board.agents[0].goal[1]: "<br>goal of 0"}
+    head = "".join(f"<th scope='col'>({row}, {column}){goal.get(column, '')}</th>" for column in range(board.width))
     lines = "".join(
         f"<tr><th scope='row'>step {step}</th>{''.join(state_cell((row, column), step, solved) for column in range(board.width))}</tr>"
         for step in range(last, -1, -1)  # time goes up
@@ -58,10 +59,10 @@ def reservations(solved: bool = True) -> None:
     st.html(
         f"<table class='fl-time'><caption class='fl-hidden'>The cells of a row over time</caption><tr><th></th>{head}</tr>{lines}</table>"
     )
-    goes = ", **0** where agent 0 goes" if solved else ""
+    goes = "goes" if solved else "begins"
     st.caption(
-        f"The row of agent 0 over time: **1** where agent 1 has reserved the cell{goes}. Waiting moves an agent one row up: "
-        "time passes, the cell stays."
+        f"The row of agent 0 over time: **1** where agent 1 has reserved the cell, **0** where agent 0 {goes}. "
+        "Waiting moves an agent one row up: time passes, the cell stays."
     )
     track = (
         Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
@@ -72,7 +73,7 @@ def reservations(solved: bool = True) -> None:
 def state_cell(cell: Cell, step: int, solved: bool) -> str:
     first, second = paths_in_time()
     for name, path in (("0", first), ("1", second)):
-        if path[min(step, len(path) - 1)] == cell and (solved or name == "1"):
+        if path[min(step, len(path) - 1)] == cell and (solved or name == "1" or not step):
             return f"<td class='is-{name}'>{name}</td>"
     return "<td></td>"
 
@@ -207,7 +208,8 @@ def pibt_step() -> Stepping:
     board = boards.PUSHED
     first, *others = (f"{i} ({board.distances_to_goal(i)[board.agents[i].start]}" for i in by_urgency(board))
     turns = listed([f"agent {first} steps to go)", *(f"{other})" for other in others)])
-    return Stepping(f"Be PIBT for one step: move each agent as the rule says. The most urgent first: {turns}.", board)
+    rule = "Each takes the free cell that is nearest its goal; whom it pushes chooses next"
+    return Stepping(f"Be PIBT for one step. {rule}. The most urgent first: {turns}.", board)
 
 
 def lacam() -> None:

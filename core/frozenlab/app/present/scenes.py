@@ -195,7 +195,7 @@ def first_stage(story: Story) -> Scene:
         **learning(moment.session, end),
         "kind": "curve",
         "heading": f"It learns on {'equal shares of every kind' if len(shares) == 1 else 'boards that were chosen for it'}",
-        "note": f"{config_in_words(config)} Line: valid plans during training (mean of five steps). "
+        "note": f"{config_in_words(config)} Line: plans sampled in training (mean of five steps). "
         f"Points: {moment.session.results_from}, with 95 % intervals.",
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
     }
@@ -391,7 +391,7 @@ def whole_curve(story: Story) -> Scene:
         "twin": twin.id,
         "other": learning(twin),
         "answer": f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: {gain.points}.",
-        "note": f"Lines: valid plans during training (mean of five steps). {points} One pair of sessions with one seed: the interval of "
+        "note": f"Lines: plans sampled in training (mean of five steps). {points} One pair of sessions with one seed: the interval of "
         f"the difference is over the {gain.n} boards, not over training runs.",
         "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
     }
