@@ -145,13 +145,24 @@ def what_is_wrong() -> Choice:
 
 
 def engineer() -> None:
-    """The failures that the engineer read, and the claims that it wrote."""
+    """What the engineer read of each size, and what it decided."""
     found = decision()
-    st.markdown(f"**What it read after stage {found.stage + 1}** of the session {SESSION}")
-    st.html("".join(markup.evidence_line(line) for line in found.failures))
-    if found.record.proposal is not None and st.toggle("Show what it wrote", key="learn-engineer-shown"):
-        st.html(markup.quote(found.record.proposal.summary, f"the {found.record.engineer} engineer, to the letter"))
-        st.markdown("\n".join(f"- {markup.plain(claim.text)}" for claim in found.record.proposal.claims))
+    old, new = found.record.config_before.cells, found.record.config_after.cells
+    expected = {claim.cell: claim.expected for claim in found.record.claims if claim.expected is not None}
+    read, wrote = ("map size", "valid", "optimal", "main fault"), ("share", "expected valid")
+    n = found.failures[0].numbers["n"]
+    st.markdown(f"**What it read after stage {found.stage + 1}** of the session {SESSION}, on {n:.0f} boards of each size")
+    is_shown = st.toggle("Show what it wrote", key="learn-engineer-shown")
+    rows = []
+    for line in found.failures:
+        cell = line.cell or ""
+        counts = {name: f"{n * rate:.0f}" for name, rate in line.numbers.items()}
+        fault = max((name for name in counts if name in OUTCOMES and not OUTCOMES[name].valid), key=line.numbers.__getitem__)
+        row = [cell_label(cell), counts["valid"], counts["optimal"], f"{OUTCOMES[fault].label} ({counts[fault]})"]
+        decided = [f"{share(old[cell].share)} → {share(new[cell].share)}", f"{n * expected[cell]:.0f}"]
+        rows.append(row + decided if is_shown else row)
+    head = [(name, "") for name in (*read, *(wrote if is_shown else ()))]
+    st.html(markup.table("What the engineer read", head, rows, "fl-cards"))
 
 
 def what_will_change() -> Prediction:
