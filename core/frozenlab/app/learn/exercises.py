@@ -73,7 +73,7 @@ class Exercise(ABC):
         return ()
 
     def afterwards(self, answer: Any, key: str) -> None:
-        """Draws what the learner sees of a right answer beside its mark: nothing, unless there is a board."""
+        """Draws what the learner sees of a right answer, above its board: nothing, unless there is one."""
         return
 
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app.learn import address, records
 from frozenlab.app.learn.address import OWN, TEACHERS, Lesson
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, PARTS, Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, Question, Searching, Steering, show_mark
+from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Exercise, Mark, Question, Searching, Steering, show_mark
 from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
@@ -110,7 +110,8 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
         take(exercise, chapter.name, lesson, learner, beside)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")
-    opened = chapter.name in {*address.done(), *st.session_state.get("learn-marks", {}), *st.session_state.get("learn-opened", ())}
+    tried = () if isinstance(exercise, Bounding) else st.session_state.get("learn-marks", {})  # its picture has the figures of each w
+    opened = chapter.name in {*address.done(), *tried, *st.session_state.get("learn-opened", ())}
     if isinstance(exercise, Question):
         with beside:
             chapter.picture() if opened or chapter.before is None else chapter.before()
@@ -165,6 +166,7 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: De
     """The exercise, and the mark of its answer until the answer is changed."""
     marks: dict[str, tuple[Any, Mark]] = st.session_state.setdefault("learn-marks", {})
     st.container(key="learn-task").markdown(exercise.task)
+    above = beside.container(key="learn-after")
     answer, handed_in = exercise.ask(f"learn-{name}", beside)
     if handed_in:
         mark = exercise.mark(answer)
@@ -183,7 +185,8 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: De
             if marks[name][1].right:
                 to_the_next(name, lesson, "learn-next")
         if marks[name][1].right:
-            exercise.afterwards(answer, f"learn-{name}")
+            with above:
+                exercise.afterwards(answer, f"learn-{name}")
             return
     if st.session_state.get(f"learn-tries-{name}"):
         show_hints(exercise.hints(), name)
