@@ -178,7 +178,8 @@ def test_a_step_learns_from_the_boards_that_are_done_first_and_resumes_with_the_
     assert not whole.begun
     late = [sum(board <= 4 * step for board in boards) / 4 if step else 0 for step, boards in enumerate(whole.noted)]
     assert [step["late"] for step in figures] == late and max(late) > 0
-    assert [abs(figures[step]["sampling_kl"]) > 1e-5 for step in (0, -1)] == [False, True], "old tokens keep the probability of then"
+    first, *later = (abs(step["sampling_kl"]) for step in figures)
+    assert first < 1e-5 < max(later), "old tokens keep the probability of then; which plans are late depends on the processor's rounding"
     assert figures[-1]["grad_norm"] > 0
 
     with pytest.raises(Stopped):

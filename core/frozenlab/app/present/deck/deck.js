@@ -123,7 +123,7 @@ class Deck {
       Home: () => this.steer(0), End: () => this.steer(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
       p: () => this.film(!this.alone),
       d: () => this.paint(!this.dark), b: () => this.black(!this.isBlack), Escape: () => this.leave(), "?": () => sheet.showModal(),
-    }[event.key] ?? (/^\d$/.test(event.key) ? () => this.steer((Number(event.key) + 9) % 10) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
+    }[event.key] ?? (/^[0-9]$/.test(event.key) ? () => this.steer((Number(event.key) + 9) % 10) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
     if (!act || pressed) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the boards listen to the same keys

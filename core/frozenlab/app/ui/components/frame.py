@@ -62,7 +62,7 @@ SHORTCUTS: dict[str, dict[str, str]] = {
         "→ ↓ PgDn Space Enter": "The next scene",
         "← ↑ PgUp Backspace": "The scene before",
         "Home End": "The first or the last scene",
-        "1 to 9, 0": "The scene with this number, 0 for the tenth",
+        "0 to 9": "The scene with this number; 0 is the tenth",
         "R": "This scene again",
         "P": "Play by itself; any other key takes over",
         "F": "Full screen",
