@@ -16,7 +16,6 @@ from pathlib import Path
 import pandas as pd
 
 from frozenlab.app.views.lake.tracks import showcase
-from frozenlab.base import places
 from frozenlab.base.files import write_text
 from frozenlab.experiments.students.menu import ladder
 from frozenlab.experiments.studies.store import Study
@@ -61,7 +60,7 @@ def main() -> None:
     board = showcase(*(table.reset_index(drop=True) for table in lost.values()))
     shown = pd.DataFrame({arm: table.loc[board, SHOWN] for arm, table in lost.items()}).T
     write_text(study.dir / "example.json", shown.to_json(orient="index", indent=1) + "\n")
-    print(f"{places.ASSETS.name}: board {board} of {CELL}")
+    print(f"board {board} of {CELL}")
 
 
 if __name__ == "__main__":

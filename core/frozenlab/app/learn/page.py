@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any, Literal
 
 import streamlit as st
@@ -150,11 +149,12 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
 
 def to_the_next(name: str, lesson: Lesson, key: str, type: Literal["primary", "secondary"] = "primary") -> None:
     """The way to the chapter after this one; after the last one, to the contest. Nothing after a teacher's board, which is no chapter."""
-    for there, after in zip_longest(lesson.chapters, lesson.chapters[1:]):
-        if there.name == name and after is not None:
-            st.button(f"{after.title} →", key=key, type=type, on_click=go_to, args=(after.name,))
-        elif there.name == name:
-            st.page_link(nav.path("contest"), label="Now beat the engineer →")
+    names = [chapter.name for chapter in lesson.chapters]
+    if name == names[-1]:
+        st.page_link(nav.path("contest"), label="Now beat the engineer →")
+    elif name in names:
+        after = lesson.chapters[names.index(name) + 1]
+        st.button(f"{after.title} →", key=key, type=type, on_click=go_to, args=(after.name,))
 
 
 def go_to(name: str) -> None:

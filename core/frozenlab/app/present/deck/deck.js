@@ -312,7 +312,9 @@ class Deck {
     let list;
     for (const line of text.split("\n")) {
       if (boards.length && /[?&]board=/.test(line)) continue;
-      const place = line.startsWith("- ") ? made("li", "", "", list ??= made("ul", "", undefined, words)) : (list = void 0, made("p", "", "", words));
+      const isItem = line.startsWith("- ");
+      list = isItem ? list ?? made("ul", "", undefined, words) : undefined;
+      const place = made(isItem ? "li" : "p", "", "", list ?? words);
       for (const [n, part] of line.replace(/^- /, "").split("**").entries()) made(n % 2 ? "strong" : "span", "", part, place);
     }
     body.classList.toggle("beside", boards.length > 0);
@@ -368,16 +370,22 @@ class Deck {
     }
   }
 
+  // An SVG as large as its place, in pixels, and the size of its letters.
+  graphic(label, body) {
+    const svg = drawn("svg", { role: "img", "aria-label": label }, body);
+    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
+    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    return { svg, wide, high, size: parseFloat(getComputedStyle(svg).fontSize) };
+  }
+
   // marks: where the config changed; other: the steps and checks of a twin; answer: a line below.
   curve({ steps, checks, total, marks = [], other: twin = { steps: [], checks: [] }, answer = "" }, body) {
     const other = twin.checks;
     body.classList.toggle("answered", Boolean(answer));
     const spoken = (found) => found.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
-    const svg = drawn("svg", { role: "img", "aria-label": spoken(checks) + (other.length ? `; its twin ${spoken(other)}` : "") }, body);
-    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
-    const size = parseFloat(getComputedStyle(svg).fontSize), named = other.length && wide > 30 * size; // narrow screens have no room for names
+    const { svg, wide, high, size } = this.graphic(spoken(checks) + (other.length ? `; its twin ${spoken(other)}` : ""), body);
+    const named = other.length && wide > 30 * size; // narrow screens have no room for names
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (named ? 6.8 : checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
-    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const least = Math.floor(10 * Math.min(...[...checks, ...other].map((check) => check.low), ...[...steps, ...twin.steps].map(([, rate]) => rate))) / 10;
     const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (1 - rate)) / (1 - least);
     for (let rate = least; rate < 1.001; rate += 0.1) {
@@ -482,10 +490,9 @@ class Deck {
       made("p", "", about, place);
       this.boards({ boards }, place);
     }
-    const svg = drawn("svg", { role: "img", "aria-label": `${names.join(", then ")}: ${rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ")}` }, body);
-    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
-    const size = parseFloat(getComputedStyle(svg).fontSize), [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
-    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    const said = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
+    const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${said}`, body);
+    const [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
     const [from, to] = [Math.floor(20 * Math.min(...rows.flat()) - 0.2) / 20, Math.ceil(20 * Math.max(...rows.flat()) + 0.2) / 20];
     const x = (rate) => side + ((wide - 2 * side) * (rate - from)) / (to - from);
     for (let rate = from; rate < to + 1e-9; rate += 0.05) {
@@ -505,10 +512,9 @@ class Deck {
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const svg = drawn("svg", { role: "img", "aria-label": rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ") }, body);
-    const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
-    const size = parseFloat(getComputedStyle(svg).fontSize), [left, right, low] = [5 * size, 4 * size, 1.8 * size];
-    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
+    const { svg, wide, high, size } = this.graphic(said, body);
+    const [left, right, low] = [5 * size, 4 * size, 1.8 * size];
     const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
     const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
     const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
@@ -541,7 +547,7 @@ class Deck {
     const colors = this.data.colors[dark ? "dark" : "light"];
     const told = {
       "--st-background-color": colors.ground, "--st-text-color": colors.text, "--st-secondary-background-color": colors.surface, "--st-border-color": colors.line,
-      "--st-primary-color": colors.accent, "--st-green-text-color": colors.good, "--fl-muted": colors.muted, "--fl-blue": colors.blue,
+      "--st-primary-color": colors.accent, "--st-green-text-color": colors.good, "--fl-muted": colors.muted,
       "--ink": colors.text, "--accent": colors.accent, "--ground": colors.ground, "--surface": colors.surface, "--line": colors.line,
     };
     for (const [name, value] of Object.entries(told)) this.deck.style.setProperty(name, value);

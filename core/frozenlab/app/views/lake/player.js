@@ -161,7 +161,8 @@ class Player {
       const paths = track.paths?.map(unpacked) ?? board.agents.map((agent) => [agent.start]);
       const arrivals = paths.map((path, i) => arrival(path, board.agents[i].goal));
       const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
-      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, caption, faults, rings, locks };
+      const told = Math.min(track.fault ? track.fault.time : Math.max(...arrivals), steps); // when what becomes of the plan can be seen
+      return { track, paths, arrivals, told, ghosted, figure, stage, sheet, canvas, caption, faults, rings, locks };
     });
     this.lake = new Lake(board);
     this.solution = ghost?.map(unpacked);
@@ -335,7 +336,7 @@ class Player {
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
       view.figure.classList.toggle("failed", failed);
-      view.figure.classList.toggle("told", this.time >= this.toldAt(view) - 1e-6); // a talk gives no verdict before
+      view.figure.classList.toggle("told", this.time >= view.told - 1e-6); // a talk gives no verdict before
       for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(time - locked) <= 0.5);
       for (const { time: broken, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(time - broken) <= 0.5));
     }
@@ -347,11 +348,6 @@ class Player {
   // The time at which the plan of a view stands still.
   endOf({ track: { fault } }) {
     return (this.data.loop && fault?.time) || this.data.steps;
-  }
-
-  // The time at which what becomes of the plan of a view can be seen.
-  toldAt({ track: { fault }, arrivals }) {
-    return Math.min(fault ? fault.time : Math.max(...arrivals), this.data.steps);
   }
 
   // Whether nobody moves in the step after a time.

@@ -28,8 +28,8 @@ CROSSING = read_board("F s F\nS F G\nF g F")
 CROSSING_PLANS = [("both go at once", ("RR", "DD")), ("agent 1 waits", ("RR", "WDD"))]
 BEST = 3
 """Steps of the optimal plan on CROSSING."""
-ON_STAGE = {"optimal makespan": "no plan is faster", "valid, makespan not optimal": "valid, could be faster"}
-"""What badges say to a room."""
+ON_STAGE = {"optimal": "no plan is faster", "suboptimal": "valid, could be faster"}
+"""Outcome -> what its badge says to a room."""
 MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
 """Whether a board must wait, if that is known -> in a word."""
 
@@ -95,10 +95,8 @@ class LakeView(View):
         board = Board.from_dict(json.loads(shown[0].row["board"]))
         plays = played(board, [recorded(*answer) for answer in shown])
         for track in plays["tracks"]:  # a room sees the cell ringed, and no axes to find it by
-            track["badge"] = ON_STAGE.get(track["badge"], track["badge"])
-            track["caption"] = re.sub(
-                r"(?: (?:at|for)| (on)) \(-?\d+, -?\d+\)", lambda at: " on one cell" if at[1] else "", track["caption"]
-            )
+            track["badge"] = ON_STAGE.get(track["outcome"], track["badge"])
+            track["caption"] = re.sub(r"\bon \(.*?\)", "on one cell", re.sub(r" (at|for) \(.*?\)", "", track["caption"]))
         return plays
 
     def still(self, row: pd.Series) -> dict[str, Any]:
