@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from frozenlab.app.ui.components import in_order
 from frozenlab.app.ui.components.frame import UNREACHABLE
 from frozenlab.app.ui.nav import MENU, PAGES
 from tests.browser.conftest import AT_REST, PHONE, App, Watch, press_until_seen, soon
@@ -137,3 +138,32 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     page.get_by_role("spinbutton", name="Seed").focus()
     page.keyboard.press("?")
     expect(sheet).to_be_hidden()
+
+
+LAST_OF_UPDATES = """async ([module, updates]) => {
+  const { default: show } = await import(URL.createObjectURL(new Blob([module], { type: "text/javascript" })));
+  const root = document.querySelector("p");
+  const closed = [];
+  const cleanups = {};
+  for (const update of updates) {
+    if (update.startsWith("-")) cleanups[update.slice(1)]();
+    else cleanups[update] = show({ parentElement: root, data: { says: update, closed } });
+  }
+  const shown = root.textContent;
+  root.remove();
+  Object.values(cleanups).at(-1)();
+  return [shown, closed.length];
+}"""
+SAYS = """export default function ({ parentElement, data }) {
+  parentElement.textContent = data.says;
+  return () => data.closed.push(data.says);
+}"""
+
+
+CLEANED_UP = ["old new -old", "new old -old", "new old older -old -older", "new old -old older -older"]
+
+
+@pytest.mark.parametrize("updates", ["new", "old new", *CLEANED_UP])
+def test_an_outdated_update_of_a_component_is_not_shown_last(page: Page, updates: str) -> None:
+    page.set_content("<p></p>")
+    assert page.evaluate(LAST_OF_UPDATES, [in_order(SAYS), updates.split()]) == ["new", 1]

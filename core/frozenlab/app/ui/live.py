@@ -26,7 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import config
 
 from frozenlab.app.ui import sessions
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import registered, text_of
 from frozenlab.app.ui.components.timeline import marks
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import percent
@@ -61,9 +61,9 @@ UNSEEN = {"policy", "report", "evidence"}
 """Folders of a job that no page shows while it runs."""
 JS = text_of(__file__, "live.js")
 
-_current = st.components.v2.component("frozenlab_current", html="<span></span>", js=JS)
-_beat = st.components.v2.component(
-    "frozenlab_beat",
+_current = registered("current", html="<span></span>", css="", js=JS)
+_beat = registered(
+    "beat",
     html='<div class="beat"><div class="bar" role="progressbar" aria-valuemin="0" aria-valuemax="100"><i></i></div>'
     '<p class="words"></p><p class="note"></p></div>',
     css=text_of(__file__, "live.css"),

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from frozenlab.app.present.scenes import FILM, REHEARSE, Scene
-from frozenlab.app.ui.components import hash_of, text_of
+from frozenlab.app.ui.components import hash_of, registered, text_of
 from frozenlab.app.ui.components.frame import SHORTCUTS
 from frozenlab.app.ui.nav import qr_picture
 from frozenlab.app.ui.theme import DARK, LIGHT
@@ -30,8 +30,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src
 """The Content-Security-Policy of a talk in one file, but for the hash of its only script."""
 
 _decks = {
-    name: st.components.v2.component(
-        f"frozenlab_deck_{name}",
+    name: registered(
+        f"deck_{name}",
         html=HTML.replace("PLAYER", view.player.html),
         css=view.player.style + STYLE,
         js=view.player.code + CODE + text_of(__file__, "deck_component.js"),

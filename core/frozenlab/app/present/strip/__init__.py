@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
-import streamlit as st
-
 from frozenlab.app.present.deck import CODE, STYLE
 from frozenlab.app.present.scenes import Scene
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import registered, text_of
 from frozenlab.app.ui.theme import DARK, LIGHT
 from frozenlab.app.views.views import VIEWS
 from frozenlab.session.session import Session
 
 _strips = {
-    name: st.components.v2.component(
-        f"frozenlab_strip_{name}",
+    name: registered(
+        f"strip_{name}",
         html=text_of(__file__, "strip.html").replace("PLAYER", view.player.html),
         css=view.player.style + STYLE + text_of(__file__, "strip.css"),
         js=view.player.code + CODE + text_of(__file__, "strip.js"),

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 import streamlit as st
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import registered, text_of
 from frozenlab.app.views.lake import drawing, player, steer
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track
@@ -57,7 +57,7 @@ TEMPLATES: dict[str, Board] = {
 }
 """Name -> board: two agents head on with one way to dodge; neighbours who swap; a door between two rooms; a ring; one way for three."""
 
-_desk = st.components.v2.component("frozenlab_desk", html=HTML, css=STYLE, js=CODE)
+_desk = registered("desk", html=HTML, css=STYLE, js=CODE)
 
 
 def board_desk(

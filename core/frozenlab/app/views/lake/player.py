@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import streamlit as st
-
-from frozenlab.app.ui.components import FOCUS, text_of
+from frozenlab.app.ui.components import FOCUS, registered, text_of
 from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake.tracks import Track, on_board, packed, plain_track
 from frozenlab.lake.board import Board
@@ -18,7 +16,7 @@ SAVING = text_of(__file__, "save.js")
 CODE = FOCUS + drawing.CODE + drawing.ENGINE + text_of(__file__, "zoom.js") + SAVING + text_of(__file__, "player.js")
 HTML = text_of(__file__, "player.html")
 
-_player = st.components.v2.component("frozenlab_player", html=HTML, css=drawing.STYLE, js=CODE + text_of(__file__, "player_component.js"))
+_player = registered("player", html=HTML, css=drawing.STYLE, js=CODE + text_of(__file__, "player_component.js"))
 
 
 def board_player(

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import registered, text_of
 from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
 from frozenlab.app.views.lake import drawing, player
 from frozenlab.app.views.lake.share import encode
@@ -34,8 +34,8 @@ WORTH_WATCHING = range(7, 26)
 """So many nodes show what the search does, and fit on a screen with their costs."""
 CODE = player.CODE + text_of(__file__, "words.js", "search.js")
 
-_search = st.components.v2.component(
-    "frozenlab_search",
+_search = registered(
+    "search",
     html=text_of(__file__, "search.html").replace("PLAYER", player.HTML),
     css=drawing.STYLE + text_of(__file__, "search.css"),
     js=CODE + text_of(__file__, "search_component.js"),

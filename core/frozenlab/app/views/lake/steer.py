@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from frozenlab.app.ui.components import text_of
+from frozenlab.app.ui.components import registered, text_of
 from frozenlab.app.views.lake import drawing, player
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import SENTENCES, packed
@@ -32,8 +32,8 @@ CODE = text_of(__file__, "steer.js")
 LONGEST = 500
 """Steps of a path that are taken from a browser."""
 
-_steer = st.components.v2.component(
-    "frozenlab_steer",
+_steer = registered(
+    "steer",
     html=text_of(__file__, "steer.html").replace("PLAYER", player.HTML).replace("HAND", BUTTONS),
     css=drawing.STYLE + STYLE,
     js=player.CODE + CODE + text_of(__file__, "steer_component.js"),
