@@ -56,17 +56,21 @@ def test_texts_that_go_on_have_the_probabilities_of_the_model_that_wrote_each_to
     engine = engine_for(policy.model, policy.settings)
     assert isinstance(engine, Engine)
     asked = [ids for board in boards()[:3] for ids in [policy.prompt_ids([user(policy.prompt(Instance.unsolved(board)))])] * 4]
-    how = {"group": 4, "limit": 40, "sampling": Sampling(1.0, seed=4)}
-    first = engine.go_on(asked, [Begun([], [])] * 12, enough=1, **how)
-    assert engine.go_on(asked, [Begun([], [])] * 12, enough=1, **how) == first, "the seed decides"
+
+    def begin(seed: int) -> list[Begun]:
+        return engine.go_on(asked, [Begun([], [])] * 12, enough=1, group=4, limit=40, sampling=Sampling(1.0, seed=seed))
+
+    seed = next(seed for seed in range(10) if not all(text.over for text in begin(seed)))  # the texts depend on the processor
+    first = begin(seed)
+    assert begin(seed) == first, "the seed decides"
     by_group = [[text.over for text in first[place : place + 4]] for place in (0, 4, 8)]
-    assert sum(map(all, by_group)) >= 1 and not all(text.over for text in first)
+    assert any(map(all, by_group))
     before = probabilities(policy.model, asked, [Text(text.ids) for text in first])
     assert (torch.cat([torch.tensor(text.logprobs) for text in first]) - before).abs().mean() < 1e-4
     for name, weight in policy.model.named_parameters():
         weight.data += 0.05 * torch.randn_like(weight) if "lora_B" in name else 0
     engine.refresh()
-    whole = engine.go_on(asked, first, enough=3, **how)
+    whole = engine.go_on(asked, first, enough=3, group=4, limit=40, sampling=Sampling(1.0, seed=seed))
     assert all(text.over and len(text.ids) <= 40 for text in whole)
     assert all(text.ids[-1] in policy.ends for text in whole if len(text.ids) < 40)
     after = probabilities(policy.model, asked, [Text(text.ids) for text in whole]).split([len(text.ids) for text in whole])
