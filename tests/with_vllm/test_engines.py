@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from benchmarks.gpu_stage import SHAPES, build_model, options_of, run_stage, spec_of
+from frozenlab.jobs.machine import fast_bfloat16
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
@@ -82,7 +83,13 @@ def test_texts_that_go_on_have_the_probabilities_of_the_model_that_wrote_each_to
 
 
 @needs_real_model
-@pytest.mark.parametrize(("kind", "dtype", "near"), [("lora", "float32", 1e-4), ("full", "bfloat16", 0.1)])
+@pytest.mark.parametrize(
+    ("kind", "dtype", "near"),
+    [
+        ("lora", "float32", 1e-4),
+        pytest.param("full", "bfloat16", 0.1, marks=pytest.mark.skipif(not fast_bfloat16(), reason="too slow without its instructions")),
+    ],
+)
 def test_engine_checkpoint_and_memory_give_texts_the_same_probabilities_with_the_real_model(
     kind: str, dtype: str, near: float, tmp_path: Path
 ) -> None:
