@@ -10,7 +10,18 @@ from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.learn import boards
 from frozenlab.app.learn.chapters import CHAPTERS, Chapter
-from frozenlab.app.learn.exercises import Bounding, Choice, Exercise, Ordering, Prediction, Question, Regrouping, Steering, Stepping
+from frozenlab.app.learn.exercises import (
+    Bounding,
+    Choice,
+    Delaying,
+    Exercise,
+    Ordering,
+    Prediction,
+    Question,
+    Regrouping,
+    Steering,
+    Stepping,
+)
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Plan
 from frozenlab.lake.solvers.priorities import plan_in_order
@@ -52,6 +63,9 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         at_rest(page)
     elif isinstance(exercise, Regrouping):
         for agent in set(exercise.best()) ^ {0, 1} if right else {0, 1}:
+            page.get_by_role("button", name=f"agent {agent}", exact=True).click()
+    elif isinstance(exercise, Delaying):
+        for agent in {*exercise.waits()} ^ {0, 1} if right else {0, 1}:
             page.get_by_role("button", name=f"agent {agent}", exact=True).click()
     elif isinstance(exercise, Question):
         best = exercise.right if isinstance(exercise, Choice) else 0

@@ -268,13 +268,24 @@ def test_what_the_chapters_about_planners_say_is_what_the_planners_find() -> Non
 
 
 def test_late_agents_meet_by_the_clock_only() -> None:
-    paths = planners.best_paths(boards.DELAYED)
-    assert judge_paths(boards.DELAYED, by_the_clock(paths, 0, 0, 1)).fault == "vertex_conflict"
+    paths = planners.best_paths(boards.CROSSING)
+    assert judge_paths(boards.CROSSING, by_the_clock(paths, 0, 0, 1)).fault == "vertex_conflict"
     for late in range(5):
-        assert judge_paths(boards.DELAYED, in_order(paths, 0, 0, late)).fault is None
-    planned, ordered = (max(map(len, one)) - 1 for one in (paths, in_order(paths, 0, 0, 1)))
-    question = planners.who_waits()
-    assert question.options[question.right] == f"All arrive after {ordered} steps instead of {planned}." and ordered > planned
+        assert judge_paths(boards.CROSSING, in_order(paths, 0, 0, late)).fault is None
+
+
+def test_two_agents_come_late_behind_the_one_that_starts_late_and_no_other_answer_is_right() -> None:
+    exercise = planners.who_waits()
+    board, paths, agent = exercise.board, exercise.planned(), exercise.agent
+    held = in_order(paths, agent, 0)
+    assert judge_paths(board, by_the_clock(paths, agent, 0)).fault == "vertex_conflict" and judge_paths(board, held).fault is None
+    arrive = [[max(step for step, cell in enumerate(path) if cell != path[step - 1]) for path in one] for one in (paths, held)]
+    assert [i for i, (planned, came) in enumerate(zip(*arrive, strict=True)) if came > planned] == [0, 3, 4]
+    assert {*paths[2]} & {*paths[agent]} and not {*paths[4]} & {*paths[agent]}, "agent 2 crosses its way, and agent 4 does not"
+    others = [i for i in range(board.num_agents) if i != agent]
+    answers = [list(some) for n in range(1, len(others) + 1) for some in combinations(others, n)]
+    assert [some for some in answers if exercise.mark(some).right] == [[0, 4]]
+    assert "agent 3 has left (2, 2)" in exercise.mark([4]).reason and "Agents 1 and 2 are on time" in exercise.mark([0, 1, 2]).reason
 
 
 def test_more_robots_reach_no_more_goals() -> None:

@@ -146,5 +146,12 @@ WAREHOUSE = (
     "FFFFFFFFFFFFFFFF",
 )
 """Aisles between shelves, one robot wide."""
-DELAYED = view.CROSSING
-"""One agent lets the other pass, which may be late."""
+DELAYED = read_board("""
+C F F H c
+H A S F F
+H F s a B
+b G F H F
+g F H F F
+""")
+"""Where agent 3 starts late and all keep the order of the cheapest plan, agent 0 waits for it, and agent 4 for agent 0; agent 2 crosses its
+way and is on time."""

@@ -226,7 +226,6 @@ CHAPTERS = (
         "A plan that is followed in order, not by the clock, stays safe.",
         ask="Whom does a delay make late?",
         hear="Those who pass a cell after the agent that is late, and those after them, if they would come too early otherwise.",
-        before=planners.on_time,
     ),
     Chapter(
         "warehouse",

@@ -22,7 +22,8 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed, share
-from frozenlab.lake.board import Board, Plan
+from frozenlab.lake.board import Board, Cell, Plan
+from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
 from frozenlab.lake.rules import Paths, judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective
@@ -289,7 +290,10 @@ class Ordering(OnBoard):
         planned = plan_in_order(self.board, answer)
         if len(planned) == self.board.num_agents:
             return Mark(True, "Every agent found a path around those before it.")
-        return Mark(False, f"Agent {answer[len(planned)]} finds no path around {names(answer[: len(planned)])}.", "an agent finds no path")
+        stuck, done = answer[len(planned)], answer[: len(planned)]
+        stands = next((j for j in done if stuck in plan_in_order(self.board, [*(i for i in done if i != j), stuck])), None)
+        why = "" if stands is None else f" It would if agent {stands} did not stay on {self.board.agents[stands].goal}."
+        return Mark(False, f"Agent {stuck} finds no path around {names(done)}.{why}", "an agent finds no path")
 
     def answer(self) -> str:
         agents = range(self.board.num_agents)
@@ -404,6 +408,64 @@ class Regrouping(OnBoard):
 
     def afterwards(self, answer: Sequence[int], key: str) -> None:
         tried = {"before": self.anew(()), "after": self.anew(answer)}
+        tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
+        board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
+        super().afterwards(answer, key)
+
+
+@dataclass(frozen=True)
+class Delaying(OnBoard):
+    """Say who comes late where one agent starts a step late and all keep the plan's order."""
+
+    agent: int
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        others = [i for i in range(self.board.num_agents) if i != self.agent]
+        late = st.pills("Who comes late, too", others, selection_mode="multi", key=f"{key}-late", format_func="agent {}".format)
+        with beside:
+            track = Track("the plan", self.planned())
+            board_player(self.board, [track], key=f"{key}-plan", height=HEIGHT, autoplay=True, axes=True)
+        return sorted(late), st.button("Check my answer", type="primary", key=f"{key}-check", disabled=not late)
+
+    def mark(self, answer: Sequence[int]) -> Mark:
+        waits = self.waits()
+        if wrong := sorted({*answer} - {*waits}):
+            said = f"{names(wrong).capitalize()} {'is' if len(wrong) == 1 else 'are'} on time"
+            return Mark(False, f"{said}: whoever comes late has left each cell by then.", f"{names(wrong)} would be late")
+        if missing := [waits[i] for i in waits if i not in answer]:
+            ahead, cell = missing[0]
+            return Mark(False, f"That is not all. Somebody has to wait until agent {ahead} has left {cell}.", "not all who are late")
+        met = fault_sentence(judge_paths(self.board, by_the_clock(self.planned(), self.agent, 0)))
+        why = listed(f"agent {i} waits until agent {ahead} has left {cell}" for i, (ahead, cell) in waits.items())
+        return Mark(True, f"{why[:1].upper()}{why[1:]}. So nobody meets. By the clock they would. {met}")
+
+    def answer(self) -> str:
+        return self.mark(sorted(self.waits())).reason
+
+    def hints(self) -> Sequence[str]:
+        return (
+            f"Play the plan step by step. Agent {self.agent} leaves each cell one step later: who enters one right after it?",
+            "Who has to wait is late, too. Who comes right behind?",
+            f"{len(self.waits())} of the others come late.",
+        )
+
+    def planned(self) -> Paths:
+        """The cheapest plan, in which nobody is late."""
+        plan = solution_of(encode(self.board), True).cheapest_plan
+        assert plan is not None, "boards of the course can be solved"
+        return walk(self.board, plan)
+
+    def waits(self) -> dict[int, tuple[int, Cell]]:
+        """Who comes late, too -> for whom it waits at first, and on which cell that one stands then."""
+        found, paths = {}, in_order(self.planned(), self.agent, 0)
+        for i, path in enumerate(self.planned()):
+            late = next((step for step, cell in enumerate(path) if cell != paths[i][step]), None)
+            if i != self.agent and late is not None:
+                found[i] = next((j, path[late]) for j, other in enumerate(paths) if other[late] == path[late])
+        return found
+
+    def afterwards(self, answer: Sequence[int], key: str) -> None:
+        tried = {"by the clock": by_the_clock(self.planned(), self.agent, 0), "in order": in_order(self.planned(), self.agent, 0)}
         tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
         board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
         super().afterwards(answer, key)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Regrouping, Stepping, planned
+from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Delaying, Regrouping, Stepping, planned
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
@@ -281,18 +281,13 @@ def two_anew() -> Regrouping:
 
 def delays() -> None:
     """A plan in which one agent is late, by the clock and in order."""
-    board = boards.DELAYED
+    board = boards.CROSSING
     paths = best_paths(board)
     late = st.slider("Agent 0 is late by, steps", 0, 4, 1, key="learn-late")
     tries = (("by the clock", by_the_clock(paths, 0, 0, late)), ("in order", in_order(paths, 0, 0, late)))
     board_player(
         board, [Track(name, held, judge_paths(board, held)) for name, held in tries], key="learn-delays", height=HEIGHT, autoplay=True
     )
-
-
-def on_time() -> None:
-    """The plan as it was meant."""
-    board_player(boards.DELAYED, [Track("nobody is late", best_paths(boards.DELAYED))], key="learn-on-time", height=HEIGHT, autoplay=True)
 
 
 def best_paths(board: Board) -> Paths:
@@ -302,24 +297,9 @@ def best_paths(board: Board) -> Paths:
     return walk(board, plan)
 
 
-def who_waits() -> Choice:
-    board = boards.DELAYED
-    planned = max(map(len, best_paths(board))) - 1
-    ordered = max(map(len, in_order(best_paths(board), 0, 0, 1))) - 1
-    return Choice(
-        "Agent 0 starts one step late, and all keep to the plan's order. What happens?",
-        [f"All arrive after {ordered} steps instead of {planned}.", "They collide.", "The plan has to be made anew."],
-        right=0,
-        reasons=[
-            "The second agent at a cell waits until the first leaves it. A delay is passed on, and nobody meets.",
-            "By the clock they would. In order, an agent enters a cell only when those before it have left it or leave it now.",
-            "It need not: the order of the plan is enough to be safe. Planning anew may save time where the delay is long.",
-        ],
-        clues=[
-            "Play the plan step by step: which cell do both agents pass, and which of them is there first?",
-            "Keep that order, but let agent 0 start one step late. What does the other one do meanwhile?",
-        ],
-    )
+def who_waits() -> Delaying:
+    order = "all keep the plan's order: nobody enters a cell before those who pass it first"
+    return Delaying(f"Agent 3 starts one step late, and {order}. Choose all others that come late, too.", boards.DELAYED, 3)
 
 
 def warehouse() -> None:
