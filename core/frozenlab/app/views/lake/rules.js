@@ -193,7 +193,7 @@ function namesOf(agents) {
 
 // What happened, as one sentence. `sentences`: those of frozenlab.app.views.lake.tracks.SENTENCES, with places to fill in.
 function faultSentence({ fault, step, agents, cell }, sentences) {
-  const filled = { step, who: namesOf(agents), cell: cell && plainCell(cell), are: agents.length === 1 ? "is" : "are" };
+  const filled = { step, who: namesOf(agents), first: namesOf(agents.slice(0, 1)), cell: cell && plainCell(cell), are: agents.length === 1 ? "is" : "are" };
   return sentences[fault].replace(/\{(\w+)\}/g, (_, name) => filled[name]);
 }
 

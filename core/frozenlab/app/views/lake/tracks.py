@@ -26,10 +26,10 @@ SENTENCES = {
     "against_arrow": "Step {step}: {who} leaves one-way ice for {cell}, where its arrow does not point.",
     "illegal_jump": "Step {step}: {who} jumps to {cell}, which is no neighbouring cell.",
     "vertex_conflict": "Step {step}: {who} are both on {cell}.",
-    "edge_conflict": "Step {step}: {who} swap cells at {cell}.",
+    "edge_conflict": "Step {step}: {who} swap cells; {first} enters {cell}.",
     "goal_not_reached": "After the last step ({step}), {who} {are} not on the goal.",
 }
-"""Fault -> what happened, with places for the step, the agents and the cell. The browser fills in the same sentences."""
+"""Fault -> what happened, with places for the step, the agents, the first of them and the cell. The browser fills in the same sentences."""
 
 BADGES = {"optimal": "optimal makespan", "suboptimal": "valid, makespan not optimal"}
 """What a single plan is called: optimal is always optimal in something. Charts of rates use the shorter words of OUTCOMES."""
@@ -114,7 +114,8 @@ def fault_sentence(verdict: Verdict, short: bool = False) -> str:
         return "The answer does not give every agent a path."
     if verdict.outcome == "illegal_jump" and not verdict.step:
         return f"{who.capitalize()} does not begin at its start but at {verdict.cell}."
-    return SENTENCES[verdict.outcome].format(who=who, step=verdict.step, cell=verdict.cell, are="is" if len(verdict.agents) == 1 else "are")
+    first, are = names(verdict.agents[:1]), "is" if len(verdict.agents) == 1 else "are"
+    return SENTENCES[verdict.outcome].format(who=who, first=first, step=verdict.step, cell=verdict.cell, are=are)
 
 
 def names(agents: Sequence[int]) -> str:

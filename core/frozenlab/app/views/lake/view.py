@@ -96,7 +96,8 @@ class LakeView(View):
         plays = played(board, [recorded(*answer) for answer in shown])
         for track in plays["tracks"]:  # a room sees the cell ringed, and no axes to find it by
             track["badge"] = ON_STAGE.get(track["outcome"], track["badge"])
-            track["caption"] = re.sub(r"\bon \(.*?\)", "on one cell", re.sub(r" (at|for) \(.*?\)", "", track["caption"]))
+            caption = re.sub(r" (at|for) \(.*?\)|; agent \d+ enters \(.*?\)", "", track["caption"])
+            track["caption"] = re.sub(r"\bon \(.*?\)", "on one cell", caption)
         return plays
 
     def still(self, row: pd.Series) -> dict[str, Any]:
