@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from frozenlab.app.ui.components import in_order
+from frozenlab.app.ui.components import newest_last
 from frozenlab.app.ui.components.frame import UNREACHABLE
 from frozenlab.app.ui.nav import MENU, PAGES
 from tests.browser.conftest import AT_REST, PHONE, App, Watch, press_until_seen, soon
@@ -143,27 +143,36 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
 LAST_OF_UPDATES = """async ([module, updates]) => {
   const { default: show } = await import(URL.createObjectURL(new Blob([module], { type: "text/javascript" })));
   const root = document.querySelector("p");
-  const closed = [];
+  const open = new Set();
   const cleanups = {};
   for (const update of updates) {
     if (update.startsWith("-")) cleanups[update.slice(1)]();
-    else cleanups[update] = show({ parentElement: root, data: { says: update, closed } });
+    else cleanups[update] = show({ parentElement: root, data: { says: update, open } });
   }
-  const shown = root.textContent;
+  const shown = [root.textContent, root.isOpen];
   root.remove();
-  Object.values(cleanups).at(-1)();
-  return [shown, closed.length];
+  cleanups.new();
+  return [...shown, root.isOpen, open.size];
 }"""
 SAYS = """export default function ({ parentElement, data }) {
+  const listener = {};
+  data.open.add(listener);
+  parentElement.isOpen = true;
   parentElement.textContent = data.says;
-  return () => data.closed.push(data.says);
+  return () => {
+    parentElement.isOpen = false;
+    data.open.delete(listener);
+  };
 }"""
-
-
 CLEANED_UP = ["old new -old", "new old -old", "new old older -old -older", "new old -old older -older"]
 
 
-@pytest.mark.parametrize("updates", ["new", "old new", *CLEANED_UP])
-def test_an_outdated_update_of_a_component_is_not_shown_last(page: Page, updates: str) -> None:
+@pytest.mark.parametrize("updates", ["new", *CLEANED_UP])
+def test_an_outdated_update_of_a_component_is_not_shown_last_and_leaves_nothing_open(page: Page, updates: str) -> None:
     page.set_content("<p></p>")
-    assert page.evaluate(LAST_OF_UPDATES, [in_order(SAYS), updates.split()]) == ["new", 1]
+    assert page.evaluate(LAST_OF_UPDATES, [newest_last(SAYS), updates.split()]) == ["new", True, False, 0]
+
+
+def test_an_update_after_another_is_shown_and_closed_with_its_component(page: Page) -> None:
+    page.set_content("<p></p>")
+    assert page.evaluate(LAST_OF_UPDATES, [newest_last(SAYS), ["old", "new"]])[:3] == ["new", True, False]

@@ -268,7 +268,7 @@ def test_what_the_chapters_about_planners_say_is_what_the_planners_find() -> Non
 
 
 def test_late_agents_meet_by_the_clock_only() -> None:
-    paths = planners.best_paths(boards.CROSSING)
+    paths = walk(boards.CROSSING, exercises.best_plan(boards.CROSSING))
     assert judge_paths(boards.CROSSING, by_the_clock(paths, 0, 0, 1)).fault == "vertex_conflict"
     for late in range(5):
         assert judge_paths(boards.CROSSING, in_order(paths, 0, 0, late)).fault is None
@@ -276,7 +276,7 @@ def test_late_agents_meet_by_the_clock_only() -> None:
 
 def test_two_agents_come_late_behind_the_one_that_starts_late_and_no_other_answer_is_right() -> None:
     exercise = planners.who_waits()
-    board, paths, agent = exercise.board, exercise.planned(), exercise.agent
+    board, paths, agent = exercise.board, exercise.paths(), exercise.agent
     held = in_order(paths, agent, 0)
     assert judge_paths(board, by_the_clock(paths, agent, 0)).fault == "vertex_conflict" and judge_paths(board, held).fault is None
     arrive = [[max(step for step, cell in enumerate(path) if cell != path[step - 1]) for path in one] for one in (paths, held)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations, takewhile
 from typing import Any
@@ -22,6 +22,7 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed, share
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.board import Board, Cell, Plan
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
@@ -92,6 +93,15 @@ class OnBoard(Exercise):
 
 
 @dataclass(frozen=True)
+class OnPlan(OnBoard):
+    """A task about a plan for the board, which a sheet on paper shows, too."""
+
+    @abstractmethod
+    def paths(self) -> Paths:
+        """Of the plan."""
+
+
+@dataclass(frozen=True)
 class Steering(OnBoard):
     """Bring a team to its goals with the smallest makespan or sum of costs."""
 
@@ -127,11 +137,7 @@ class Steering(OnBoard):
         return f"{listed(f'agent {i} {letters}' for i, letters in enumerate(best))}: a {COSTS[self.objective]} of {cost}, the smallest."
 
     def best(self) -> Plan:
-        """The exact solver's plan."""
-        solution = solution_of(encode(self.board), True)
-        plan = solution.plan if self.objective == "makespan" else solution.cheapest_plan
-        assert plan is not None, "boards of the course can be solved"
-        return plan
+        return best_plan(self.board, self.objective)
 
     def hints(self) -> Sequence[str]:
         """How far each agent has it alone, where the shortest paths fail, and how one agent begins: one that takes longer than alone, if
@@ -359,7 +365,7 @@ class Bounding(OnBoard):
 
 
 @dataclass(frozen=True)
-class Regrouping(OnBoard):
+class Regrouping(OnPlan):
     """Choose the two agents that plan anew, so that the plan of PIBT becomes cheapest."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
@@ -396,25 +402,26 @@ class Regrouping(OnBoard):
         return max(combinations(range(self.board.num_agents), 2), key=self.saves)
 
     def saves(self, two: Sequence[int]) -> int:
-        return sum(map(len, self.anew(()))) - sum(map(len, self.anew(two)))
+        return sum(map(len, self.paths())) - sum(map(len, self.anew(two)))
+
+    def paths(self) -> Paths:
+        return walk(self.board, pibt_on(self.board)[0])
 
     def anew(self, two: Sequence[int]) -> Paths:
         """The cheapest paths where these plan one after the other around all others, in the best order."""
-        paths = walk(self.board, pibt_on(self.board)[0])
+        paths = self.paths()
         others = {i: path for i, path in enumerate(paths) if i not in two}
         tried = [plan_in_order(self.board, order, others) for order in permutations(two)]
         found = [tuple(one[i] for i in range(len(paths))) for one in tried if len(one) == len(paths)]
         return min([paths, *found], key=lambda paths: sum(map(len, paths)))
 
     def afterwards(self, answer: Sequence[int], key: str) -> None:
-        tried = {"before": self.anew(()), "after": self.anew(answer)}
-        tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
-        board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
+        show_paths(self.board, {"before": self.paths(), "after": self.anew(answer)}, key=f"{key}-after", height=240)
         super().afterwards(answer, key)
 
 
 @dataclass(frozen=True)
-class Delaying(OnBoard):
+class Delaying(OnPlan):
     """Say who comes late where one agent starts a step late and all keep the plan's order."""
 
     agent: int
@@ -423,7 +430,7 @@ class Delaying(OnBoard):
         others = [i for i in range(self.board.num_agents) if i != self.agent]
         late = st.pills("Who comes late, too", others, selection_mode="multi", key=f"{key}-late", format_func="agent {}".format)
         with beside:
-            track = Track("the plan", self.planned())
+            track = Track("the plan", self.paths())
             board_player(self.board, [track], key=f"{key}-plan", height=HEIGHT, autoplay=True, axes=True)
         return sorted(late), st.button("Check my answer", type="primary", key=f"{key}-check", disabled=not late)
 
@@ -435,9 +442,9 @@ class Delaying(OnBoard):
         if missing := [waits[i] for i in waits if i not in answer]:
             ahead, cell = missing[0]
             return Mark(False, f"That is not all. Somebody has to wait until agent {ahead} has left {cell}.", "not all who are late")
-        met = fault_sentence(judge_paths(self.board, by_the_clock(self.planned(), self.agent, 0)))
+        met = fault_sentence(judge_paths(self.board, by_the_clock(self.paths(), self.agent, 0)))
         why = listed(f"agent {i} waits until agent {ahead} has left {cell}" for i, (ahead, cell) in waits.items())
-        return Mark(True, f"{why[:1].upper()}{why[1:]}. So nobody meets. By the clock they would. {met}")
+        return Mark(True, f"{capitalised(why)}. So nobody meets. By the clock they would. {met}")
 
     def answer(self) -> str:
         return self.mark(sorted(self.waits())).reason
@@ -449,25 +456,21 @@ class Delaying(OnBoard):
             f"{len(self.waits())} of the others come late.",
         )
 
-    def planned(self) -> Paths:
-        """The cheapest plan, in which nobody is late."""
-        plan = solution_of(encode(self.board), True).cheapest_plan
-        assert plan is not None, "boards of the course can be solved"
-        return walk(self.board, plan)
+    def paths(self) -> Paths:
+        """Of the cheapest plan, in which nobody is late."""
+        return walk(self.board, best_plan(self.board, "sum_of_costs"))
 
     def waits(self) -> dict[int, tuple[int, Cell]]:
         """Who comes late, too -> for whom it waits at first, and on which cell that one stands then."""
-        found, paths = {}, in_order(self.planned(), self.agent, 0)
-        for i, path in enumerate(self.planned()):
-            late = next((step for step, cell in enumerate(path) if cell != paths[i][step]), None)
+        found, came = {}, in_order(self.paths(), self.agent, 0)
+        for i, path in enumerate(self.paths()):
+            late = next((step for step, cell in enumerate(path) if cell != came[i][step]), None)
             if i != self.agent and late is not None:
-                found[i] = next((j, path[late]) for j, other in enumerate(paths) if other[late] == path[late])
+                found[i] = next((j, path[late]) for j, other in enumerate(came) if other[late] == path[late])
         return found
 
     def afterwards(self, answer: Sequence[int], key: str) -> None:
-        tried = {"by the clock": by_the_clock(self.planned(), self.agent, 0), "in order": in_order(self.planned(), self.agent, 0)}
-        tracks = [Track(label, paths, judge_paths(self.board, paths)) for label, paths in tried.items()]
-        board_player(self.board, tracks, key=f"{key}-after", height=240, autoplay=True)
+        show_late(self.board, self.paths(), self.agent, 1, key=f"{key}-after", height=240)
         super().afterwards(answer, key)
 
 
@@ -537,6 +540,26 @@ def show_plans(
     best = solution_of(encode(board), True)
     tracks = [kind(label, walk(board, plan), judge(board, plan, best.makespan), best.sum_of_costs) for label, plan in tried]
     board_player(board, tracks, key=key, height=height, autoplay=autoplay, axes=True)
+
+
+def show_paths(board: Board, tried: Mapping[str, Paths], *, key: str, height: int = HEIGHT) -> None:
+    """The paths of plans side by side, judged."""
+    tracks = [Track(label, paths, judge_paths(board, paths)) for label, paths in tried.items()]
+    board_player(board, tracks, key=key, height=height, autoplay=True)
+
+
+def show_late(board: Board, paths: Paths, agent: int, steps: int, *, key: str, height: int = HEIGHT) -> None:
+    """What becomes of a plan where an agent starts some steps late, by the clock and in order."""
+    tried = {"by the clock": by_the_clock(paths, agent, 0, steps), "in order": in_order(paths, agent, 0, steps)}
+    show_paths(board, tried, key=key, height=height)
+
+
+def best_plan(board: Board, objective: Objective = "makespan") -> Plan:
+    """The exact solver's plan."""
+    solution = solution_of(encode(board), True)
+    plan = solution.plan if objective == "makespan" else solution.cheapest_plan
+    assert plan is not None, "boards of the course can be solved"
+    return plan
 
 
 def shortest_alone(board: Board, agent: int) -> str:

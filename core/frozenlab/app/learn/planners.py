@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Delaying, Regrouping, Stepping, planned
+from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Delaying, Regrouping, Stepping, best_plan, planned, show_late
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
@@ -24,10 +24,9 @@ from frozenlab.base import seeds
 from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted, listed, share
 from frozenlab.lake.board import FROZEN, Agent, Board, Cell
-from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
 from frozenlab.lake.planners.lifelong import work
-from frozenlab.lake.rules import Path, Paths, judge_paths, walk
+from frozenlab.lake.rules import Path, Paths, walk
 from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order
 
 FACTORS = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
@@ -281,20 +280,8 @@ def two_anew() -> Regrouping:
 
 def delays() -> None:
     """A plan in which one agent is late, by the clock and in order."""
-    board = boards.CROSSING
-    paths = best_paths(board)
     late = st.slider("Agent 0 is late by, steps", 0, 4, 1, key="learn-late")
-    tries = (("by the clock", by_the_clock(paths, 0, 0, late)), ("in order", in_order(paths, 0, 0, late)))
-    board_player(
-        board, [Track(name, held, judge_paths(board, held)) for name, held in tries], key="learn-delays", height=HEIGHT, autoplay=True
-    )
-
-
-def best_paths(board: Board) -> Paths:
-    """Of the exact solver's plan."""
-    plan = solution_of(encode(board), True).plan
-    assert plan is not None, "boards of the course can be solved"
-    return walk(board, plan)
+    show_late(boards.CROSSING, walk(boards.CROSSING, best_plan(boards.CROSSING)), 0, late, key="learn-delays")
 
 
 def who_waits() -> Delaying:

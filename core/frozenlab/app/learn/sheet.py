@@ -8,18 +8,7 @@ from html import escape
 from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import Chapter
-from frozenlab.app.learn.exercises import (
-    TEAM_TASK,
-    Bounding,
-    Delaying,
-    Exercise,
-    OnBoard,
-    Question,
-    Regrouping,
-    Searching,
-    Steering,
-    Stepping,
-)
+from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Exercise, OnBoard, OnPlan, Question, Searching, Steering, Stepping
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.pictures import board_svg
@@ -102,9 +91,8 @@ def work_of(exercise: Exercise) -> str:
     """The board of an exercise, and room for the answer."""
     if isinstance(exercise, Searching):
         return first_nodes(exercise)
-    if isinstance(exercise, Regrouping | Delaying):
-        paths = exercise.anew(()) if isinstance(exercise, Regrouping) else exercise.planned()
-        return beside(numbered(exercise.board, paths), written(paths) + line("") * 2)
+    if isinstance(exercise, OnPlan):
+        return beside(numbered(exercise.board, exercise.paths()), written(exercise.paths()) + line("") * 2)
     if isinstance(exercise, Bounding):
         runs = {factor: exercise.run(factor) for factor in exercise.factors}
         rows = (f"<tr><td>{w:g}</td><td>{run.nodes}</td><td>{run.cost}</td><td>{run.lower_bound}</td></tr>" for w, run in runs.items())

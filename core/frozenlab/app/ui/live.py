@@ -61,7 +61,7 @@ UNSEEN = {"policy", "report", "evidence"}
 """Folders of a job that no page shows while it runs."""
 JS = text_of(__file__, "live.js")
 
-_current = registered("current", html="<span></span>", css="", js=JS)
+_current = registered("current", js=JS)
 _beat = registered(
     "beat",
     html='<div class="beat"><div class="bar" role="progressbar" aria-valuemin="0" aria-valuemax="100"><i></i></div>'

@@ -32,17 +32,17 @@ def component(python_file: str, name: str, html: str = "<span></span>", *, style
     """
     if (Path(python_file).parent / f"{name}.css").exists():
         styles += text_of(python_file, f"{name}.css")
-    return registered(name, html, styles, code + text_of(python_file, f"{name}.js"))
+    return registered(name, html=html, css=styles, js=code + text_of(python_file, f"{name}.js"))
 
 
-def registered(name: str, html: str, css: str, js: str) -> ComponentRenderer:
-    """A component of Streamlit that shows its updates in their order. The default export of ``js`` is a function without a name."""
-    return st.components.v2.component(f"frozenlab_{name}", html=html, css=css or None, js=in_order(js))
+def registered(name: str, *, js: str, html: str = "<span></span>", css: str = "") -> ComponentRenderer:
+    """A component of Streamlit that shows no outdated update last. The default export of ``js`` is a function without a name."""
+    return st.components.v2.component(f"frozenlab_{name}", html=html, css=css or None, js=newest_last(js))
 
 
-def in_order(js: str) -> str:
-    """The module of a component with an export that shows no outdated update last, as ``in_order.js`` says."""
-    return js.replace("export default function (", "function showUpdate(") + text_of(__file__, "in_order.js")
+def newest_last(js: str) -> str:
+    """The module of a component with an export that keeps its updates in their order, as ``newest_last.js`` says."""
+    return js.replace("export default function (", "function showUpdate(") + text_of(__file__, "newest_last.js")
 
 
 FOCUS = text_of(__file__, "focus.js")
