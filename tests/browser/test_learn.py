@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from statistics import fmean
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,7 +15,10 @@ from frozenlab.app.learn.exercises import (
     Bounding,
     Choice,
     Delaying,
+    Estimate,
     Exercise,
+    Freeing,
+    OneStep,
     Ordering,
     Prediction,
     Question,
@@ -46,6 +50,14 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
         steer_by_keys(page, exercise.best() if right else ("W",))
     elif isinstance(exercise, Stepping):
         steer_by_keys(page, next(plan for plan in product("UDLRW", repeat=4) if exercise.mark(plan).right is right))
+    elif isinstance(exercise, Freeing):
+        steer_by_keys(page, exercise.way_out if right else ("W", "W", "R"))
+    elif isinstance(exercise, Estimate):
+        for name, runs in exercise.measured.items():
+            slider = page.get_by_role("slider", name=name)
+            for _ in range(round(20 * fmean(runs)) - 1 if right else 1):
+                slider.press("ArrowRight")
+        at_rest(page)
     elif isinstance(exercise, Ordering):
         order = next(one for one in ((0, 1, 2), (2, 1, 0)) if (len(plan_in_order(exercise.board, one)) == 3) is right)
         pills = [page.locator(".st-key-learn-priorities-order").get_by_role("button", name=f"agent {agent}") for agent in range(3)]
@@ -111,10 +123,10 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS if isinstance(chapter.exercise(), (Steering, Stepping))])
+@pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS if isinstance(chapter.exercise(), (Steering, OneStep))])
 def test_no_exercise_is_solved_by_a_click_on_each_goal(shared_app: App, page: Page, name: str) -> None:
     exercise = next(chapter for chapter in CHAPTERS if chapter.name == name).exercise()
-    assert isinstance(exercise, (Steering, Stepping))
+    assert isinstance(exercise, (Steering, OneStep))
     page.goto(f"{shared_app.url}/learn?chapter={name}")
     board = page.locator(".steer canvas")
     expect(board).to_be_visible()
@@ -221,8 +233,12 @@ def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page
     page.set_viewport_size(PHONE)
     page.goto(f"{shared_app.url}/learn?chapter=swapping")
     task, check = page.get_by_text("They stand in each other's way"), page.get_by_role("button", name="Check my plan")
-    for part in (task, page.locator(".steered .stage"), page.locator(".hand"), check):
+    for part in (page.locator(".fl-idea"), task, page.locator(".steered .stage"), page.locator(".hand"), check):
         expect(part).to_be_in_viewport(ratio=1)
+    short = page.locator(".fl-idea").bounding_box()
+    page.get_by_text("read on").click()
+    whole = page.locator(".fl-idea").bounding_box()
+    assert short and whole and whole["height"] > 2 * short["height"]
 
 
 @pytest.mark.slow

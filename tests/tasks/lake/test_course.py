@@ -288,12 +288,27 @@ def test_two_agents_come_late_behind_the_one_that_starts_late_and_no_other_answe
     assert "agent 3 has left (2, 2)" in exercise.mark([4]).reason and "Agents 1 and 2 are on time" in exercise.mark([0, 1, 2]).reason
 
 
-def test_more_robots_reach_no_more_goals() -> None:
-    rates = planners.throughputs()
+def test_one_step_leads_out_where_pibt_swings() -> None:
+    exercise = planners.another_step()
+    board = exercise.board
+    assert planners.planned(board, PLANNERS["pibt"], 0.5)[-1].plan is None and planners.planned(board, PLANNERS["lacam"], 0.5)[-1].plan
+    marks = {plan: exercise.mark(plan) for plan in product("UDLRW", repeat=board.num_agents)}
+    assert [plan for plan, mark in marks.items() if mark.right] == [exercise.way_out]
+    assert "a sum of costs of 24, where 22 is possible" in marks[exercise.way_out].reason
+    assert judge(board, exercise.goes_on(exercise.way_out)).fault is None
+    assert {mark.fault for mark in marks.values()} >= {"two agents on one cell", "PIBT finds no plan"}
+
+
+def test_estimates_of_more_robots_are_marked_by_what_was_measured() -> None:
+    rates, exercise = planners.throughputs(), planners.more_robots()
     means = {k: fmean(own) for k, own in rates.items()}
-    assert means[2] < means[5] < means[10] < means[20], "as the chapter says"
-    assert abs(means[40] - means[20]) < 0.2 * means[20] and planners.more_robots().options[planners.more_robots().right] == "About as many."
-    assert f"{means[20]:.2f} goals" in planners.more_robots().task and f"{means[40]:.2f}" in planners.more_robots().reasons[1]
+    assert means[2] < means[5] < means[10] < means[20] and abs(means[40] - means[20]) < 0.2 * means[20], "as the chapter says"
+    assert f"5 robots reach {means[5]:.2f} goals" in exercise.task
+    asked = [means[k] for k in planners.ASKED]
+    assert exercise.mark(asked).right and exercise.mark([0.8 * mean for mean in asked]).right
+    wrong = exercise.mark([asked[0], 0.7 * asked[1], 2 * asked[2]])
+    assert not wrong.right and wrong.reason == "20 robots reach more and 40 robots reach fewer goals than you say."
+    assert all(mean < float(exercise.hints()[2].split()[3]) for mean in means.values())
 
 
 def test_hints_lead_from_the_distances_to_the_first_step() -> None:

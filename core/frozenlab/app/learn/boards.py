@@ -89,6 +89,11 @@ S F A G
 H H H g
 """)
 """PIBT finds no plan, prioritized planning none in any order; LaCAM does."""
+SWINGING = read_board("""
+a S A g G
+H H s H H
+""")
+"""PIBT pushes agents 0 and 2 to and fro. One step of the team leads out: agent 1 leaves the cell in which others could pass."""
 MEETINGS = read_board("""
 F H H H F
 H F F H F

@@ -27,7 +27,7 @@ class Chapter:
     """A question to put to a class."""
     hear: str = ""
     """What an answer to it has to say."""
-    before: Callable[[], None] | None = None
+    before: Callable[[], object] | None = None
     """What stands beside a question until the first try, where the picture would answer it."""
 
 
@@ -183,7 +183,7 @@ CHAPTERS = (
         "second one too. It adds such constraints one by one, and only where they are needed, so that in the end every joint move is "
         "tried. That is as fast as PIBT where things are easy, and finds a plan wherever there is one.",
         planners.lacam,
-        planners.lacam_says,
+        planners.another_step,
         "LaCAM: a search over how the team stands, with constraints added lazily; complete, not optimal.",
         ask="PIBT is not complete, and LaCAM is. What has been added?",
         hear="It knows how the team has stood. Where PIBT comes back to that, it is made to try another step, until all are tried.",

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations, takewhile
+from statistics import fmean
 from typing import Any
 
 import streamlit as st
@@ -23,7 +24,7 @@ from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed, share
 from frozenlab.engineer.sentences import capitalised
-from frozenlab.lake.board import Board, Cell, Plan
+from frozenlab.lake.board import Agent, Board, Cell, Plan
 from frozenlab.lake.execution import by_the_clock, in_order
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
 from frozenlab.lake.rules import Paths, judge, judge_paths, walk
@@ -163,13 +164,18 @@ class Steering(OnBoard):
 
 
 @dataclass(frozen=True)
-class Stepping(OnBoard):
-    """Be PIBT for one step."""
+class OneStep(OnBoard):
+    """Move the whole team one step."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         with beside:
             plan = steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1, axes=True)
         return plan, check_moves(plan, "Check this step", key)
+
+
+@dataclass(frozen=True)
+class Stepping(OneStep):
+    """Be PIBT for one step."""
 
     def mark(self, answer: Plan) -> Mark:
         moves = step_by_urgency(self.board)
@@ -210,6 +216,49 @@ class Stepping(OnBoard):
 
     def first_steps(self) -> list[str]:
         return [WORDS[letters[:1] or "W"] for letters in pibt_on(self.board)[0]]
+
+
+@dataclass(frozen=True)
+class Freeing(OneStep):
+    """Where PIBT comes back to how the team stood, make another step, from which it finds a plan."""
+
+    way_out: Plan
+    """A right answer."""
+    clues: Sequence[str]
+
+    def mark(self, answer: Plan) -> Mark:
+        verdict = judge_paths(self.board, tuple(path[:2] for path in walk(self.board, answer)))
+        if verdict.fault not in (None, "goal_not_reached"):
+            return Mark(False, fault_sentence(verdict), OUTCOMES[verdict.fault].label)
+        plan = self.goes_on(answer)
+        if plan is None:
+            return Mark(False, "From there PIBT finds no plan either, however often it tries.", "PIBT finds no plan")
+        cost, best = judge(self.board, plan).sum_of_costs, solution_of(encode(self.board), True).sum_of_costs
+        return Mark(
+            True,
+            f"From there PIBT brings all to their goals, with a sum of costs of {cost}, where {best} is possible. LaCAM tries other steps "
+            "by itself wherever the team stands as it has stood before.",
+        )
+
+    def goes_on(self, step: Plan) -> Plan | None:
+        """The step, and PIBT's plan from there; None if it finds none."""
+        cells = [path[-1] for path in walk(self.board, step)]
+        after = Board(self.board.rows, tuple(Agent(cell, agent.goal) for cell, agent in zip(cells, self.board.agents, strict=True)))
+        rest = planned(after, PLANNERS["pibt"], 0.2)[-1].plan
+        return None if rest is None else tuple((first[:1] or "W") + more for first, more in zip(step, rest, strict=True))
+
+    def answer(self) -> str:
+        moves = listed(f"agent {i} {WORDS[letter]}" for i, letter in enumerate(self.way_out))
+        return f"{capitalised(moves)}. {self.mark(self.way_out).reason}"
+
+    def hints(self) -> Sequence[str]:
+        return self.clues
+
+    def afterwards(self, answer: Plan, key: str) -> None:
+        """How PIBT goes on from there."""
+        plan = self.goes_on(answer) or ()
+        board_player(self.board, [Track("your step, then PIBT", *followed(self.board, plan, None))], key=f"{key}-on", height=240)
+        super().afterwards(answer, key)
 
 
 def check_moves(plan: Plan, label: str, key: str) -> bool:
@@ -274,6 +323,40 @@ class Prediction(Question):
 
     def answer(self) -> str:
         return f"It was open. {self.came[0]}"
+
+
+@dataclass(frozen=True)
+class Estimate(Exercise):
+    """Say beforehand what will be measured, for several cases."""
+
+    measured: Mapping[str, Sequence[float]]
+    """Case -> one number of each run."""
+    most: float
+    """Of the sliders."""
+    near: float
+    """How far from the mean an estimate may be, as a part of that."""
+    clues: Sequence[str]
+
+    def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        said = [st.slider(case, 0.0, self.most, 0.0, 0.05, key=f"{key}-{case}") for case in self.measured]
+        return said, st.button("Check my estimates", type="primary", key=f"{key}-check", disabled=not all(said))
+
+    def mark(self, answer: Sequence[float]) -> Mark:
+        off = {}
+        for (case, runs), said in zip(self.measured.items(), answer, strict=True):
+            if abs(said - fmean(runs)) > self.near * fmean(runs):
+                off[case] = f"{case} reach {'fewer' if said > fmean(runs) else 'more'}"
+        if off:
+            return Mark(False, f"{capitalised(listed(off.values()))} goals than you say.", f"estimates for {listed(off)}")
+        return Mark(True, self.answer())
+
+    def answer(self) -> str:
+        runs = len(next(iter(self.measured.values())))
+        came = (f"{case} {fmean(own):.2f} ({min(own):.2f} to {max(own):.2f})" for case, own in self.measured.items())
+        return f"Measured, as the mean over {runs} shifts, with the lowest and the highest: {listed(came)}."
+
+    def hints(self) -> Sequence[str]:
+        return self.clues
 
 
 @dataclass(frozen=True)

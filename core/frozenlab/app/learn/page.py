@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app.learn import address, records
 from frozenlab.app.learn.address import OWN, TEACHERS, Lesson
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, PARTS, Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Exercise, Mark, Question, Searching, Steering, show_mark
+from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Estimate, Exercise, Mark, Question, Searching, Steering, show_mark
 from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
@@ -105,20 +105,23 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     exercise = chapter.exercise()
     beside, words = st.columns([2.3 if isinstance(exercise, Searching) else 1.1, 1], gap="large")
     with words:
-        st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
+        more = '<label class="fl-more"><input type="checkbox">read on</label>'  # on a phone, which shows the first lines
+        st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>{more}')
         take(exercise, chapter.name, lesson, learner, beside)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")
-    tried = () if isinstance(exercise, Bounding) else st.session_state.get("learn-marks", {})  # its picture has the figures of each w
+    tells = isinstance(exercise, (Bounding, Estimate))  # the picture has the figures that are asked for
+    tried = () if tells else st.session_state.get("learn-marks", {})
     opened = chapter.name in {*address.done(), *tried, *st.session_state.get("learn-opened", ())}
-    if isinstance(exercise, Question):
+    stands = isinstance(exercise, (Question, Estimate))
+    if stands:
         with beside:
             chapter.picture() if opened or chapter.before is None else chapter.before()
     elif opened:
         with st.container(key="learn-picture"):
             st.header("Look", anchor=False)
             chapter.picture()
-    onwards(chapter, lesson, opened or isinstance(exercise, Question))
+    onwards(chapter, lesson, opened or stands)
 
 
 def look(name: str) -> None:

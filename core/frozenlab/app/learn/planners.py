@@ -11,7 +11,19 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from frozenlab.app.learn import boards
-from frozenlab.app.learn.exercises import HEIGHT, Bounding, Choice, Delaying, Regrouping, Stepping, best_plan, planned, show_late
+from frozenlab.app.learn.exercises import (
+    HEIGHT,
+    Bounding,
+    Choice,
+    Delaying,
+    Estimate,
+    Freeing,
+    Regrouping,
+    Stepping,
+    best_plan,
+    planned,
+    show_late,
+)
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
@@ -25,7 +37,7 @@ from frozenlab.base.errors import LabError
 from frozenlab.base.numbers import counted, listed, share
 from frozenlab.lake.board import FROZEN, Agent, Board, Cell
 from frozenlab.lake.planners import ECBS, PLANNERS, Found, Planner
-from frozenlab.lake.planners.lifelong import work
+from frozenlab.lake.planners.lifelong import Shift, work
 from frozenlab.lake.rules import Path, Paths, walk
 from frozenlab.lake.solvers.priorities import by_urgency, plan_in_order
 
@@ -35,6 +47,8 @@ TEAMS = (2, 5, 10, 15, 20, 25, 30, 40, 50)
 """Numbers of robots in the warehouse."""
 SHIFTS, STEPS, WATCHED = 6, 300, 60
 """Shifts of each team, their steps, and those of the one that is shown."""
+FEW, ASKED, NEAR = 5, (10, 20, 40), 0.25
+"""Robots of the team that is told, of those that are asked for, and how far off an estimate may be."""
 SIDE = 8
 """Of the board whose states are counted."""
 MOST_AGENTS = 12
@@ -217,25 +231,17 @@ def lacam() -> None:
         st.caption(f"No order of the agents works here, so more time does not help prioritized planning. The cheapest plan costs {best}.")
 
 
-def lacam_says() -> Choice:
-    return Choice(
-        "Why does LaCAM find a plan in the end wherever there is one, and PIBT does not?",
-        [
-            "It remembers how the team stood, and tries other steps from there.",
-            "It looks further ahead than one step before the team moves.",
-            "It plans for one agent after the other, around those before.",
-        ],
-        right=0,
-        reasons=[
-            "A search over how the whole team stands, with constraints that are added one by one: at worst every joint move from "
-            "every way to stand is tried, so nothing is missed, and it ends even where there is no plan.",
-            "It does not: each step is made by PIBT, too.",
-            "That is prioritized planning, which is not complete either.",
-        ],
-        clues=[
-            "Let them plan, and watch the plan of LaCAM: one agent goes on and comes back. Who tells it not to do that again and again?",
-            "Read the second paragraph again: what happens when the team stands as it has stood before?",
-        ],
+def another_step() -> Freeing:
+    return Freeing(
+        "PIBT goes to and fro here: agent 0 pushes agent 2 to the right, and agent 2 pushes it back. Be LaCAM: make another step for the "
+        "team, from which PIBT finds a plan.",
+        boards.SWINGING,
+        ("L", "U", "L"),
+        (
+            "Agents 0 and 2 want to go past each other. In which cell could one of them let the other pass?",
+            "Agent 1 stands in that cell. Where can it go, and who has to make room for it?",
+            "Agents 0 and 2 both go left.",
+        ),
     )
 
 
@@ -290,26 +296,27 @@ def who_waits() -> Delaying:
 
 
 def warehouse() -> None:
-    """How many goals a team reaches in a step, by its size, and a team at work."""
-    shift()
+    """How many goals a team reaches in a step, by its size, beside what the reader has said; and a team at work."""
+    reached = int(shift().reached.sum())
+    st.caption(
+        f"In these {WATCHED} steps they reached {counted(reached, 'goal')}, {reached / WATCHED:.1f} in a step: "
+        "the first goals take a while. Squares: where each ends."
+    )
+    said = {k: st.session_state.get(f"learn-warehouse-{robots(k)}", 0.0) for k in ASKED}
     with st.spinner("Working", show_time=True):
         rates = throughputs()
-    theme.chart(once(lambda: throughput_chart(rates), "learn throughput"), "learn-throughput")
+    theme.chart(throughput_chart(rates, said), "learn-throughput")
 
 
-def shift() -> None:
+def shift() -> Shift:
     """A team at work."""
     k = st.select_slider("Robots", TEAMS, 20, key="learn-robots")
     board = in_warehouse(k, 0)
     done = work(board, WATCHED, 0)
     paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in done.cells.T.tolist())
     shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
-    board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
-    reached = int(done.reached.sum())
-    st.caption(
-        f"In these {WATCHED} steps they reached {counted(reached, 'goal')}, {reached / WATCHED:.1f} in a step: "
-        "the first goals take a while. Squares: where each ends."
-    )
+    board_player(shown, [Track(f"{robots(k)}, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
+    return done
 
 
 def in_warehouse(k: int, seed: int) -> Board:
@@ -326,35 +333,37 @@ def throughputs() -> dict[int, list[float]]:
     return once(lambda: {k: [work(in_warehouse(k, seed), STEPS, seed).throughput for seed in range(SHIFTS)] for k in TEAMS}, "learn shifts")
 
 
-def throughput_chart(rates: dict[int, list[float]]) -> Chart:
-    """The mean over the shifts of each team, with a band from the lowest to the highest."""
+def throughput_chart(rates: Mapping[int, list[float]], said: Mapping[int, float]) -> Chart:
+    """The mean over the shifts of each team, with a band from the lowest to the highest; ``said``: what the reader has estimated."""
     figure = go.Figure([band(list(rates), [min(own) for own in rates.values()], [max(own) for own in rates.values()])])
     means = [fmean(own) for own in rates.values()]
-    figure.add_scatter(x=list(rates), y=means, mode="lines+markers", line=dict(color=AFTER_COLOR), name="goals in a step")
+    figure.add_scatter(x=list(rates), y=means, mode="lines+markers", line=dict(color=AFTER_COLOR), name="measured")
+    if any(said.values()):
+        look = dict(symbol="diamond-open", size=12, color=BEFORE_COLOR, line=dict(width=2))
+        figure.add_scatter(x=list(said), y=list(said.values()), mode="markers", marker=look, name="your estimate")
     common_layout(figure, 240, 30)
-    figure.update_layout(showlegend=False)
     figure.update_xaxes(title="robots", gridcolor=GRID_COLOR)
     figure.update_yaxes(title="goals in a step", gridcolor=GRID_COLOR, rangemode="tozero")
-    said = ", ".join(f"{k}: {mean:.2f}" for k, mean in zip(rates, means, strict=True))
-    return Chart(figure, f"Goals that the team reaches in a step, by the number of robots; {SHIFTS} shifts of {STEPS} steps each. {said}.")
+    told = ", ".join(f"{k}: {mean:.2f}" for k, mean in zip(rates, means, strict=True))
+    return Chart(figure, f"Goals that the team reaches in a step, by the number of robots; {SHIFTS} shifts of {STEPS} steps each. {told}.")
 
 
-def more_robots() -> Choice:
+def robots(k: int) -> str:
+    return counted(k, "robot")
+
+
+def more_robots() -> Estimate:
     rates = throughputs()
-    few, many = fmean(rates[20]), fmean(rates[40])
-    return Choice(
-        f"20 robots reach {few:.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps ({min(rates[20]):.2f} to "
-        f"{max(rates[20]):.2f}). How many do 40 reach in the same aisles?",
-        ["About twice as many.", "About as many.", "Less than half."],
-        right=1,
-        reasons=[
-            "They would if nobody were in the way.",
-            f"Measured: {many:.2f}, the mean over as many shifts ({min(rates[40]):.2f} to {max(rates[40]):.2f}). The "
-            "aisles are one robot wide: where two meet head-on, one has to back out, and what more robots could gain is lost again.",
-            "It does not get that bad.",
-        ],
-        clues=[
-            "Drag the slider from 5 robots to 15, to 25 and to 50: how does the number of goals below the board go on?",
-            "Watch an aisle with many robots: what do two of them do when they meet?",
-        ],
+    few = rates[FEW]
+    return Estimate(
+        f"{robots(FEW)} reach {fmean(few):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger teams "
+        f"reach in the same aisles? You may be {share(NEAR)} off.",
+        {robots(k): rates[k] for k in ASKED},
+        2.5,
+        NEAR,
+        (
+            "Watch a large team: its aisles are one robot wide. What do two robots do that meet head-on?",
+            "Let 10 robots work, and then 50: are they on their way, or do they wait and back out?",
+            f"No team reaches {max(map(fmean, rates.values())) + 0.1:.1f} goals in a step.",
+        ),
     )

@@ -8,7 +8,7 @@ from html import escape
 from frozenlab.app.learn import pictures
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Exercise, OnBoard, OnPlan, Question, Searching, Steering, Stepping
+from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Estimate, Exercise, OnBoard, OneStep, OnPlan, Question, Searching, Steering
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.pictures import board_svg
@@ -98,8 +98,10 @@ def work_of(exercise: Exercise) -> str:
         rows = (f"<tr><td>{w:g}</td><td>{run.nodes}</td><td>{run.cost}</td><td>{run.lower_bound}</td></tr>" for w, run in runs.items())
         head = "<tr><th>w</th><th>nodes expanded</th><th>sum of costs</th><th>no plan costs less than</th></tr>"
         return beside(numbered(exercise.board), f"<table>{head}{''.join(rows)}</table>{line('') * 2}")
+    if isinstance(exercise, Estimate):
+        return "".join(line(f"{case}:") for case in exercise.measured)
     board = exercise.board if isinstance(exercise, OnBoard) else None
-    labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, (Steering, Stepping)) else [""] * LINES
+    labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, (Steering, OneStep)) else [""] * LINES
     return beside(numbered(board) if board else "", "".join(map(line, labels)))
 
 
