@@ -48,6 +48,8 @@ WALL = 12
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
+SHOWS_LITTLE = ("truncated", "parse_error", "missing_agent", "goal_not_reached")
+"""Outcomes of which a board shows little: another failed answer is shown if there is one."""
 QUESTION = "Can a model design what it learns from?"
 ASKED_OF_OTHERS = "Does it help to redesign what a model learns from?"
 """Where no model is its own engineer."""
@@ -254,9 +256,12 @@ def what_failed(story: Story) -> Scene | None:
     failed = {cell: int((~valid).sum()) for cell, valid in by_cell.items()}
     rates = {cell: failed[cell] / len(valid) for cell, valid in by_cell.items()}
     worst = [cell for cell, rate in rates.items() if rate == max(rates.values())]
+    wrong = rows[~rows["valid"] & (rows["config_cell"] == worst[-1])]
+    seen = wrong.sort_values("outcome", key=lambda outcomes: outcomes.isin(SHOWS_LITTLE), kind="stable").iloc[0]
     return {
         "kind": "bars",
         "heading": f"{n} of {total} boards still fail",
+        "boards": [story.view.plain([Shown(seen, f"one of them, {cell_label(worst[-1])}")])],
         "rows": [
             {
                 "name": cell_label(cell),
@@ -363,14 +368,18 @@ def solved(story: Story) -> Scene | None:
     if story.turned is None:
         return None
     before, after, _ = story.turned
-    stages = story.session.spec.stages
     return {
         "kind": "boards",
         "heading": "The same board, after training",
-        "boards": [story.view.plain([Shown(before, "before training"), Shown(after, f"after {stages} stages")])],
+        "boards": [story.view.plain([Shown(before, "before training"), Shown(after, after_stages(story))])],
         "note": "Both plans as recorded. An exact solver says what is optimal.",
         "say": "The board of the beginning. Left before training, right after it.",
     }
+
+
+def after_stages(story: Story) -> str:
+    """When the board of the first scene is solved."""
+    return f"after {counted(story.session.spec.stages, 'stage')}"
 
 
 def whole_curve(story: Story) -> Scene:
@@ -454,8 +463,10 @@ def verdict(gain: Interval) -> str:
 
 
 def closing(story: Story) -> Scene:
-    """The answer to the question of the first scene: in a sentence, in what was won over not designing, and a board to play."""
-    numbers, failed, gain, won = two_numbers(story.session), failing(story), story.gain, where_it_can(story.session)
+    """The answer to the question of the first scene: in a sentence, in what was won over not designing, and the board of the first scene,
+    solved if it is in the end, to play."""
+    numbers, gain, won = two_numbers(story.session), story.gain, where_it_can(story.session)
+    board = failing(story) if story.turned is None else Shown(story.turned[1], after_stages(story))
     answer = f"{'' if won is None else 'Yes, for models that had forgotten a skill. '}{answer_of(story)}"
     compared = {"This pair of sessions: with the redesign, against the same without.": gain}
     if won is not None:
@@ -466,7 +477,8 @@ def closing(story: Story) -> Scene:
         "heading": question_of(story.session),
         "answer": answer,
         "figures": figures,
-        "plays": {} if failed is None else story.view.address_of(failed.row),
+        "boards": [story.view.plain([board])] if board is not None and story.view.player.code else [],
+        "plays": {} if board is None else story.view.address_of(board.row),
         "note": f"{ends}{numbers['note']}{'' if figures else f' {board_by_board(*ends_of(story.session)).sentence}'}",
         "say": answer,
     }

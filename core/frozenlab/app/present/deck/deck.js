@@ -254,26 +254,30 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  // figures: what was won in each comparison; without any, the two numbers are large.
-  numbers({ answer, figures = [], before, after, what, qr, address }, body) {
+  // figures: what was won in each comparison; without any, the two numbers are large. boards: the one to play, and its code at its side.
+  numbers({ answer, figures = [], before, after, what, boards = [], qr, address }, body) {
     if (answer) made("p", "answer", answer, body);
-    if (qr) {
-      const code = made("div", "code", undefined, body);
-      made("img", "", undefined, code).src = qr;
-      code.firstChild.alt = `QR code of ${address}`;
-      made("span", "", "Play this board", code);
-    }
-    const list = figures.length ? made("div", "figures", undefined, body) : null;
+    const list = made("div", figures.length ? "figures" : "", undefined, body);
     for (const figure of figures) {
       const place = made("div", "", undefined, list);
       made("b", figure.clear ? "clear" : "", figure.value, place);
-      made("span", "", ` points (${figure.bounds})`, place);
+      made("span", "", `points (${figure.bounds})`, place);
       made("p", "", figure.what, place);
     }
-    if (!before || list) return;
-    made("b", "", before, body);
-    made("b", "", after, body);
-    made("p", "", what, body);
+    if (before && !figures.length) {
+      made("b", "", before, list);
+      made("b", "", after, list);
+      made("p", "", what, list);
+    }
+    if (!boards.length && !qr) return;
+    body.classList.add("beside");
+    const plays = made("div", "plays", undefined, body);
+    this.boards({ boards }, plays);
+    if (!qr) return;
+    const code = made("div", "code", undefined, plays);
+    made("p", "", "Play this board", code);
+    made("img", "", undefined, code).src = qr;
+    code.lastChild.alt = `QR code of ${address}`;
   }
 
   boards({ boards }, body) {
@@ -284,6 +288,7 @@ class Deck {
     if (board.texts) return this.texts(board.texts, place);
     place.replaceChildren(this.find("template.player").content.cloneNode(true));
     const player = new Player(place);
+    player.heat = false; // of the first fault the caption speaks, and a room has no time for the others
     this.players.push(player);
     player.show({ ...board, height: 2000, loop: true, autoplay: !this.speaks });
   }
@@ -296,7 +301,8 @@ class Deck {
     this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
   }
 
-  bars({ rows }, body) {
+  // boards: one that failed, beside the bars.
+  bars({ rows, boards = [] }, body) {
     const list = made("dl", "rates", undefined, body);
     for (const { name, part, label, worst } of rows) {
       made("dt", "", name, list);
@@ -304,6 +310,8 @@ class Deck {
       made("dd", worst ? "worst" : "", label, list);
       this.later(300, () => { bar.style.width = `${100 * part}%`; });
     }
+    body.classList.toggle("beside", boards.length > 0);
+    this.boards({ boards }, body);
   }
 
   // Lines, with **bold** and lists; a link to a board of Play is that board.
