@@ -152,8 +152,13 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     expect(page.locator(".scene li")).to_have_text(["us", "the model"])
     page.keyboard.press("Escape")
     expect(cards.first).to_contain_text("The question")
-    strip.get_by_role("button", name="2 minutes").click()
-    soon(page, lambda: prepared(store.open("mine"), store).minutes == 2)
+    failed, spoken = strip.get_by_label("What to say: What still fails"), []
+    for minutes in (10, 2):
+        strip.get_by_role("button", name=f"{minutes} minutes").click()
+        soon(page, lambda minutes=minutes: prepared(store.open("mine"), store).minutes == minutes)
+        spoken.append(failed.input_value())
+    assert spoken[0].startswith(spoken[1]) and "Ask: would you?" in spoken[0], "a longer talk has a longer draft"
+    assert set(prepared(store.open("mine"), store).notes) == {"opening"}, "a draft is no note of the speaker's"
     page.get_by_role("button", name="Back to the standard talk").click()
     expect(cards).to_have_count(len(NAMES))
     expect(cards.nth(2).get_by_role("checkbox")).to_be_checked()

@@ -66,7 +66,12 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     assert scenes["failed"]["heading"].startswith(f"{wrong} of ")
     shares = {row["part"] for row in scenes["failed"]["rows"] if row["worst"]}
     assert shares == {max(row["part"] for row in scenes["failed"]["rows"])}, "all that tie"
-    assert all(scene["say"] and scene["seconds"] for scene in scenes.values())
+    [fails], [ends] = scenes["failed"]["boards"][0]["tracks"], scenes["closing"]["boards"][0]["tracks"]
+    assert fails["fault"] and [row["name"] for row in scenes["failed"]["rows"] if row["worst"]][-1] in fails["label"], "it fails in view"
+    assert ends["paths"] == after["paths"], "what is offered to play"
+    assert all(scene["say"] and scene["seconds"] and len(scene["more"]) == 2 for scene in scenes.values())
+    words = sum(len(f"{scene['say']} {scene['more'][0]}".split()) for name, scene in scenes.items() if name in USUAL)
+    assert 95 <= words / 5 <= 130, "what is said in a talk of five minutes, a minute"
 
 
 def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its_own() -> None:

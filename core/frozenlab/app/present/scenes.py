@@ -20,7 +20,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import played
 from frozenlab.app.views.lake.share import decode
 from frozenlab.app.views.lake.tracks import Track, followed
-from frozenlab.app.views.view import Shown, View
+from frozenlab.app.views.view import Shown, View, turned_tasks
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order, quotas
 from frozenlab.base.errors import LabError
@@ -39,7 +39,8 @@ from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.lake.family import LAKE
 
 Scene = dict[str, Any]
-"""What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
+"""What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, what the kind needs, and the draft of what to
+``say``; ``more``: the part that a talk of 4 minutes and more adds to it, and that of 8 and more."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
@@ -133,13 +134,19 @@ def judged_stages(session: Session) -> list[int]:
 def opening(story: Story) -> Scene:
     """The question, and a board that the model fails on."""
     session = story.session
-    engineer = who_is(session.spec.engineer.kind)
+    engineer, was = who_is(session.spec.engineer.kind), overall(ends_of(session)[0])
     scene = {
         "heading": question_of(session),
         "note": f"{story.view.idea} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
         "chooses what it trains on next.",
         "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Then it is "
         "trained. But on which boards?",
+        "more": [
+            f"Before this training it solves {was.percent} of {was.n} {session.results_from}. What should it practise: more of what it "
+            f"fails on, or more of what it nearly solves? Somebody has to choose, and here {engineer} does, after each stage.",
+            "Ask the room: which of the two would you choose? Hands up for each. Keep your answer in mind, as we shall see what was "
+            "chosen, and whether it helped.",
+        ],
     }
     failed = failing(story)
     return scene | ({"kind": "numbers"} if failed is None else {"kind": "boards", "boards": [story.view.plain([failed])]})
@@ -183,6 +190,12 @@ def tries(story: Story) -> Scene | None:
         f"next to nothing if it fails, most if no plan is faster. {method.title} makes the plans above their average likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
+        "more": [
+            f"{sum(good)} of these {n} hold. Point at one that fades: the words say which rule it broke first. A plan becomes likelier if "
+            f"its score is above the average of these {n}, and less likely if it is below.",
+            f"Ask: what would it learn if all {n} had the same score? Nothing, as none would be above the average. So it matters which "
+            "boards it gets: those that it sometimes solves.",
+        ],
     }
 
 
@@ -193,13 +206,21 @@ def first_stage(story: Story) -> Scene:
     config = moment.record.config_before if moment.record is not None else moment.session.spec.initial_config
     shares = {cell.share for cell in config.cells.values()}
     end = (moment.stage + 1) * moment.session.spec.training.steps
+    curve, n = learning(moment.session, end), overall(ends_of(moment.session)[0]).n
+    first, last = (curve["checks"][place]["label"] for place in (0, -1))
     return {
-        **learning(moment.session, end),
+        **curve,
         "kind": "curve",
         "heading": f"It learns on {'equal shares of every kind' if len(shares) == 1 else 'boards that were chosen for it'}",
         "note": f"{config_in_words(config)} Line: plans sampled in training (mean of five steps). "
         f"Points: {moment.session.results_from}, with 95 % intervals.",
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
+        "more": [
+            f"Point at the dots: {first} before training, {last} {moment.label}. Each is measured on the same {n} boards, and the bar "
+            "through it is its 95 % interval. The thin line counts the plans that it writes while it trains, so it jumps about more.",
+            f"Point at the empty part: {curve['total'] - end} of the {curve['total']} training steps are still to come. Ask the room "
+            "where the curve will end, and let somebody write the guess down.",
+        ],
     }
 
 
@@ -232,7 +253,13 @@ def trained_on(story: Story) -> Scene:
         "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for row in drawn_in(moment.session, moment.stage)],
         "small": True,
         "note": f"{config_in_words(config)} The plans are the model's own.",
-        "say": "These are boards of its first stage.",
+        "say": f"These are boards of stage {(moment.stage or 0) + 1}.",
+        "more": [
+            "Above each stands its kind. The plans are what the model itself wrote while it trained, and the ones that fail stop where "
+            "they break the first rule. Let them run once before you go on.",
+            "Ask who sees first which agent has to wait, and which plan will not work out. That is all that the model has to find, and it "
+            "finds it in words.",
+        ],
     }
 
 
@@ -256,8 +283,9 @@ def what_failed(story: Story) -> Scene | None:
     failed = {cell: int((~valid).sum()) for cell, valid in by_cell.items()}
     rates = {cell: failed[cell] / len(valid) for cell, valid in by_cell.items()}
     worst = [cell for cell, rate in rates.items() if rate == max(rates.values())]
+    outcomes = story.view.family.outcomes
     wrong = rows[~rows["valid"] & (rows["config_cell"] == worst[-1])]
-    seen = wrong.sort_values("outcome", key=lambda outcomes: outcomes.isin(SHOWS_LITTLE), kind="stable").iloc[0]
+    seen = wrong.sort_values("outcome", key=lambda names: names.isin(SHOWS_LITTLE), kind="stable").iloc[0]
     return {
         "kind": "bars",
         "heading": f"{n} of {total} boards still fail",
@@ -273,6 +301,12 @@ def what_failed(story: Story) -> Scene | None:
         ],
         "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. The engineer reads these results.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
+        "more": [
+            f"Beside the bars is one of them, {cell_label(worst[-1])}: {outcomes[seen['outcome']].label}. A plan fails with its first "
+            f"fault, however good the rest is. So the other {total - n} hold from the first step to the last.",
+            f"Careful: of {cell_label(worst[-1])} we have {len(by_cell[worst[-1]])} boards, and the 95 % interval of what it solves there "
+            f"is {overall(rows[rows['config_cell'] == worst[-1]]).percents}. The engineer has to decide on such numbers. Ask: would you?",
+        ],
     }
 
 
@@ -306,6 +340,12 @@ def what_it_read(story: Story) -> Scene | None:
         ],
         "note": f"One of the {len(every)} lines that it reads, rounded and in plain words{lit}.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
+        "more": [
+            f"Read the line aloud: such words and figures are what it knows of {cell_label(line.cell) if line.cell else 'its training'}. "
+            f"Its answer cites {counted(len(cited), 'line')} of the {len(every)}, so that we can look up what a claim rests on.",
+            "Ask the room: which figure here would you act on? A fault that is rare may need no practice, and one that is frequent may "
+            "be too hard to learn yet. The line does not say which.",
+        ],
     }
 
 
@@ -321,6 +361,7 @@ def what_it_wrote(story: Story) -> Scene:
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
     claims = sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
+    predicts = sum(claim.expected is not None for claim in claims_of(record))
     is_written = moment.session.spec.language is not None and any(attempt.raw for attempt in record.attempts)
     spoken = is_written or record.engineer in ("human", "api")
     return {
@@ -342,6 +383,16 @@ def what_it_wrote(story: Story) -> Scene:
         "mixes": [f"Boards of stage {moment.stage + number}, as mixed" for number in (1, 2)],
         "note": f"The answer of {who_is(record.engineer)}, {'word for word' if spoken else 'in plain words'}. It {what_changed(record)}.",
         "say": "A knob moves when its sentence ends, and new boards fall out of them: this is what it trains on now.",
+        "more": [
+            *(
+                f"Point at the knob that moves furthest: {cell_label(row.cell)}, "
+                f"{knobs[row.knob].label if row.knob in knobs else row.knob}, from {share(row.before or 0)} to {share(row.after or 0)}. "
+                "The mark in each bar says where it stood. The boards below are real ones, as many of each kind as the new mix asks for."
+                for row in sorted(rows, key=lambda row: -abs(row.change))[:1]
+            ),
+            f"Ask who would have turned the knobs like this. {predicts} of its {counted(len(claims_of(record)), 'claim')} "
+            f"{'names' if predicts == 1 else 'name'} a figure that it expects, so the next stage can prove it wrong.",
+        ],
     }  # fmt: skip
 
 
@@ -368,12 +419,20 @@ def solved(story: Story) -> Scene | None:
     if story.turned is None:
         return None
     before, after, _ = story.turned
+    first, last = ends_of(story.session)
+    outcomes = story.view.family.outcomes
     return {
         "kind": "boards",
         "heading": "The same board, after training",
         "boards": [story.view.plain([Shown(before, "before training"), Shown(after, after_stages(story))])],
         "note": "Both plans as recorded. An exact solver says what is optimal.",
         "say": "The board of the beginning. Left before training, right after it.",
+        "more": [
+            f"Then: {outcomes[before['outcome']].label}. Now: {outcomes[after['outcome']].label}. One board proves nothing, and this one "
+            "is here because it shows the change well. What the training did to all of them is in the curve.",
+            f"And the others? Of {len(first)} boards {len(turned_tasks(first, last))} failed before and are solved in the end; "
+            f"{len(turned_tasks(last, first))} went the other way.",
+        ],
     }
 
 
@@ -394,6 +453,12 @@ def whole_curve(story: Story) -> Scene:
             "answer": f"{was.percent} of the boards before, {now.percent} after {counted(session.spec.stages, 'stage')}.",
             "note": f"Dashed: the engineer changed the config. {points}",
             "say": "Each dashed line is a change of what it trains on. Would it have got as far without? This session alone cannot say.",
+            "more": [
+                f"Point at both ends: {was.percent} and {now.percent}, on the same {now.n} boards. Between them lie the training and every "
+                "change of the config, and the curve shows only what both did together.",
+                "Ask how one could tell them apart. A twin with the same seed and as many steps, which keeps its first config, would: "
+                "then the distance of the two curves is what the changes brought.",
+            ],
         }
     return scene | {
         "heading": "Was it the redesign?",
@@ -403,6 +468,12 @@ def whole_curve(story: Story) -> Scene:
         "note": f"Lines: plans sampled in training (mean of five steps). {points} One pair of sessions with one seed: the interval of "
         f"the difference is over the {gain.n} boards, not over training runs.",
         "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
+        "more": [
+            f"Look at the distance of the two at the end and not at their height: {gain.points} on the same {gain.n} boards. The dashed "
+            "lines are where the config changed: only from the first of them on can the two differ by it.",
+            "Ask what would make this more certain. More pairs with other seeds: the interval says how far chance goes on these boards, "
+            "and nothing of how another training run would end.",
+        ],
     }
 
 
@@ -427,6 +498,12 @@ def other_models(story: Story) -> Scene | None:
         f"choice. 95 % interval, n = {won.n} models; predicted: {' '.join(predicted.groups())}.",
         "say": "Here it is asked of models that have something to win back. A row is a model: grey where it gets with equal shares, red "
         "where it gets with the boards that it chose.",
+        "more": [
+            f"{int((valid['taught'] > valid['equal']).sum())} of the {won.n} end higher with their own choice, and the mean is "
+            f"{won.points}. The two boards are one of these models twice: the same task, after each of the two trainings.",
+            "The prediction below was written down before the study ran. Ask the room what else they want to see before they believe it: "
+            "these are small models, and of larger ones it says nothing.",
+        ],
     }
 
 
@@ -481,6 +558,17 @@ def closing(story: Story) -> Scene:
         "plays": {} if board is None else story.view.address_of(board.row),
         "note": f"{ends}{numbers['note']}{'' if figures else f' {board_by_board(*ends_of(story.session)).sentence}'}",
         "say": answer,
+        "more": [
+            " ".join(
+                f"{of.signed} points: {what} The interval {'keeps clear of' if of.clear else 'includes'} zero."
+                for what, of in compared.items()
+                if of
+            )
+            or f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
+            "redesign, and nobody can say from it which of them did how much.",
+            "What this does not say: whether a larger model would do so, or one with other tasks. All that you have seen is on record, "
+            "board by board, and can be opened in the lab. What would you try next?",
+        ],
     }
 
 
@@ -535,6 +623,7 @@ def what_came(story: Story) -> Scene | None:
     outcomes = [outcome for outcome in predictions_of(moment.outcomes) if outcome.measured is not None]
     if not outcomes:
         return None
+    within = sum(one.measured.low <= (one.predicted or 0) <= one.measured.high for one in outcomes if one.measured is not None)
     return {
         "kind": "outcomes",
         "heading": "It said what to expect. What came?",
@@ -553,6 +642,12 @@ def what_came(story: Story) -> Scene | None:
         "answer": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
         "note": "Change of the valid rate in points on the same boards after one more stage, with 95 % intervals. Hollow: its prediction.",
         "say": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
+        "more": [
+            "The hollow circle is what it said, the dot is what came, and the bar is the 95 % interval of that. Only where the bar keeps "
+            "clear of zero do we know that anything changed at all.",
+            f"{within} of {counted(len(outcomes), 'prediction')} {'lies' if within == 1 else 'lie'} within the interval of what came. "
+            "That is less than being right: a wide interval is easy to hit. Ask how one could test it harder.",
+        ],
     }
 
 

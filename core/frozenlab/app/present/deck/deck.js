@@ -7,6 +7,7 @@ const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " ", "Enter"], BEFORE = ["A
 const WORD = 70; // milliseconds between words that are written
 const TRIED = 4500; // milliseconds until the good ones of many plans light up
 const FALLS = 250; // milliseconds between boards that fall
+const LONGER = [4, 8]; // minutes from which on a draft has one more part
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
 function made(tag, className, text, parent) {
@@ -21,6 +22,11 @@ function drawn(tag, attributes, parent, text) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   if (text !== undefined) element.textContent = text;
   return element;
+}
+
+// What the lab suggests to say of a scene in a talk of so many minutes.
+function drafted({ say, more = [] }, minutes) {
+  return [say, ...more.filter((_, i) => minutes >= LONGER[i])].join(" ");
 }
 
 class Deck {
@@ -216,7 +222,7 @@ class Deck {
     this.find(".count").textContent = `${this.at + 1} / ${scenes.length}`;
     this.find(".line i").style.width = `${(100 * (this.at + 1)) / scenes.length}%`;
     this.find(".now").textContent = scene.heading;
-    this.find(".spoken").textContent = notes[scene.name] ?? scene.say;
+    this.find(".spoken").textContent = notes[scene.name] ?? drafted(scene, this.data.minutes);
     const next = scenes[this.at + 1];
     this.find(".next").textContent = next ? `Next: ${next.heading}` : "This is the last scene.";
     if (this.speaks) this.preview(next);

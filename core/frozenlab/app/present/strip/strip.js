@@ -58,7 +58,7 @@ class Strip {
     const card = { scene, element, find, picture: new Picture(element, this.data.colors) };
     find(".title").textContent = scene.title;
     find(".shown").checked = shown;
-    find(".say").value = note ?? scene.say;
+    find(".say").value = note ?? drafted(scene, this.minutes);
     find(".say").setAttribute("aria-label", `What to say: ${scene.title}`);
     if (scene.kind === "words") this.own(card);
     for (const field of element.querySelectorAll("input, textarea, button")) field.disabled = this.data.fixed;
@@ -132,13 +132,20 @@ class Strip {
     };
   }
 
+  // Whether what is to say is the speaker's own and no draft.
+  isOwn({ scene, find }) {
+    return find(".say").value !== drafted(scene, this.minutes);
+  }
+
   // Ready-made lengths, a scene of one's own, and how long the talk takes.
   cuts() {
     const bar = this.root.querySelector(".cuts");
     bar.replaceChildren();
     for (const [minutes, names] of Object.entries(this.data.cuts)) {
       made("button", "", `${minutes} minutes`, bar).onclick = () => {
+        const drafts = this.cards.filter((card) => !this.isOwn(card));
         this.minutes = Number(minutes);
+        for (const { scene, find } of drafts) find(".say").value = drafted(scene, this.minutes);
         const place = (card) => (names.includes(card.scene.name) ? names.indexOf(card.scene.name) : names.length);
         for (const card of this.cards) card.find(".shown").checked = names.includes(card.scene.name);
         this.cards.sort((a, b) => place(a) - place(b));
@@ -180,7 +187,7 @@ class Strip {
     this.send({
       minutes: this.minutes,
       scenes: shown.map(({ scene }) => scene.name),
-      notes: Object.fromEntries(this.cards.filter(({ scene, find }) => find(".say").value !== scene.say).map(({ scene, find }) => [scene.name, find(".say").value])),
+      notes: Object.fromEntries(this.cards.filter((card) => this.isOwn(card)).map(({ scene, find }) => [scene.name, find(".say").value])),
       own: Object.fromEntries(own.map(({ scene: { name, heading, text } }) => [name, { heading, text }])),
     });
   }
