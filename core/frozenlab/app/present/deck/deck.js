@@ -436,6 +436,7 @@ class Deck {
           for (const [i, words] of end.entries()) drawn("text", { x: wide - right + size, y: ending(look === "own") + (1.1 * i + (named ? -0.2 : 0.35)) * size }, group, words);
           continue;
         }
+        if (look === "twin" && !named) continue; // no room for both
         const anchor = look === "twin" ? "end" : below ? "start" : "middle";
         drawn("text", { x: place, y: below ? y(least95) + size : y(most95) - size / 3, "text-anchor": anchor }, group, label);
       }
