@@ -9,7 +9,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-slow test-long test-all test-faults audit test-vllm lint install browser requirements record clean
+.PHONY: app test test-slow test-long test-all test-faults audit test-vllm lint kernels install browser requirements record clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
@@ -18,8 +18,8 @@ app: .venv/installed
 # Two processes of one thread each, as more would wait for each other; a file's tests share what its fixtures train.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 40
 
-test: .venv/installed browser lint
-	$(BIN)/python -m frozenlab.lake.kernels.warm_up
+test: .venv/installed browser
+	$(MAKE) -j2 lint kernels
 	$(PYTEST) -m "not slow and not long"
 
 # SmolLM2 for the tests that need a real model: 93 MB, fetched once. Where it cannot be had, they are skipped.
@@ -29,19 +29,16 @@ $(REAL)/model.safetensors: | .venv/installed
 	-FROZENLAB_SESSIONS=$(CURDIR)/.cache/real $(BIN)/frozenlab fetch-model smollm2
 
 # The property tests run once more, with ten times as many examples.
-test-slow: .venv/installed browser $(REAL)/model.safetensors
-	$(BIN)/python -m frozenlab.lake.kernels.warm_up
+test-slow: kernels browser $(REAL)/model.safetensors
 	FROZENLAB_SMOLLM2=$(CURDIR)/$(REAL) $(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
 
 # What takes minutes to show one thing: before a release, and after a change of workers, studies, language models or contests.
-test-long: .venv/installed browser
-	$(BIN)/python -m frozenlab.lake.kernels.warm_up
+test-long: kernels browser
 	$(PYTEST) -m long
 
 test-all: test test-slow test-long audit test-vllm
 
-test-faults: .venv/installed
-	$(BIN)/python -m frozenlab.lake.kernels.warm_up
+test-faults: kernels
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.folders
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.queue_storm
@@ -51,6 +48,10 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Compiled once, before tests in several processes need them.
+kernels: .venv/installed
+	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 
 audit: .venv-audit/installed
 	.venv-audit/bin/python requirements/audit.py

@@ -11,7 +11,16 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.browser.conftest import AT_REST, App
+from tests.builders import build_session, short_spec
 from tests.running import wait_for
+
+
+@pytest.fixture
+def app(new_app: Callable[[], App]) -> App:
+    """Its studies can run what a small session ran."""
+    app = new_app()
+    build_session(app.sessions, short_spec("policy", stages=1, steps=1, title="A small session"), "small")
+    return app
 
 
 def enter(page: Page, field: Locator, value: str) -> None:
@@ -21,13 +30,12 @@ def enter(page: Page, field: Locator, value: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_seeds(new_app: Callable[[], App], page: Page) -> None:
-    app = new_app()
+def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_seeds(app: App, page: Page) -> None:
     page.goto(app.url)
     page.get_by_role("button", name="Start an ablation").click()
     form = page.get_by_role("dialog")
     form.get_by_role("combobox", name="What each session runs").click()
-    page.get_by_role("option", name=re.compile("preset smoke")).click()
+    page.get_by_role("option", name=re.compile("A small session")).click()
     sections = form.get_by_role("combobox", name="Sections that are on or off")
     for _ in range(2):  # of three sections the first is left, so that there are two arms
         sections.press("Backspace")
@@ -56,9 +64,8 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
     expect(page.get_by_role("heading", name="Is the model learning?")).to_be_visible()
 
     def done() -> list[str]:
-        return [
-            session.id for session in SessionStore(app.sessions).sessions() if not session.read_only and session.state().status == "done"
-        ]
+        own = (session for session in SessionStore(app.sessions).sessions() if not session.read_only and session.id != "small")
+        return [session.id for session in own if session.state().status == "done"]
 
     wait_for(lambda: len(done()) == 3, "three sessions")
     page.goto(f"{app.url}/runs?compare={','.join(done())}")
@@ -67,12 +74,11 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
 
 
 @pytest.mark.slow
-def test_two_training_settings_are_swept_and_a_spec_file_begins_a_session(new_app: Callable[[], App], page: Page) -> None:
-    app = new_app()
+def test_two_training_settings_are_swept_and_a_spec_file_begins_a_session(app: App, page: Page) -> None:
     page.goto(f"{app.url}/studies")
     page.get_by_role("button", name="New study").click()
     form = page.get_by_role("dialog")
-    for box, option in (("What is compared", "^sweep"), ("What each session runs", "preset smoke"), ("Training settings", "^steps$")):
+    for box, option in (("What is compared", "^sweep"), ("What each session runs", "A small session"), ("Training settings", "^steps$")):
         form.get_by_role("combobox", name=box).click()
         page.get_by_role("option", name=re.compile(option)).click()
         page.locator(AT_REST).wait_for()

@@ -59,6 +59,7 @@ def expect_board(page: Page, board: Board | str) -> None:
     page.wait_for_url(f"**board={encode(read_board(board) if isinstance(board, str) else board)}*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, question", [("play", "How does the model plan"), ("design", "What should the model train on")])
 def test_a_deep_link_into_a_cold_server_opens_the_page_in_the_app(new_app: Callable[[], App], page: Page, name: str, question: str) -> None:
     page.goto(f"{new_app().url}/{name}?presenter=true")

@@ -30,7 +30,11 @@ SMALLEST = """() => {
 
 @pytest.mark.parametrize(
     ("screen", "theme"),
-    [((1920, 1080), "light"), ((1920, 1080), "dark"), ((1280, 720), "light"), ((390, 844), "light"), ((390, 844), "dark")],
+    [
+        ((1280, 720), "light"),
+        ((390, 844), "dark"),
+        *(pytest.param(*at, marks=pytest.mark.slow) for at in (((1920, 1080), "light"), ((1920, 1080), "dark"), ((390, 844), "light"))),
+    ],
 )
 def test_the_file_plays_every_scene_with_networking_off(
     visit: Callable[..., Page], watch: Watch, tmp_path: Path, screen: tuple[int, int], theme: str

@@ -31,6 +31,7 @@ def saved(page: Page, key: str, folder: Path, kind: str = "SVG") -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_view_is_taken_along_as_a_picture_and_as_a_link(shared_app: App, page: Page, visit: Callable[..., Page], tmp_path: Path) -> None:
     page.goto(f"{shared_app.url}/studies?study=recorded-engineers")
     expect(page.get_by_text("None of 4 comparisons is clear of chance (n = 5 seeds)")).to_be_visible()

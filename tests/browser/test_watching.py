@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 
+import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from frozenlab.app.ui.live import PATH
@@ -29,6 +30,7 @@ def feed_left(page: Page, sockets: list[WebSocket]) -> bool:
     return all(socket.is_closed() for socket in sockets if f"/{PATH}/" in socket.url)
 
 
+@pytest.mark.slow
 def test_a_live_page_shows_each_change_of_its_session(app: App, page: Page) -> None:
     session = build_session(app.sessions, status="running", finished_stages=1)
     put(session, step=4)

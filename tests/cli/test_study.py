@@ -17,6 +17,7 @@ from tests.planted import planted
 from tests.studies.builders import small_study
 
 
+@pytest.mark.slow
 def test_a_study_runs_to_its_end_and_its_id_shows_it_again(capsys: pytest.CaptureFixture[str], root: Path) -> None:
     (root / "spec.json").write_text(small_study("rules", "fixed", seeds=(5,)).model_dump_json())
     printed = answer(capsys, "study", str(root / "spec.json"), "--id", "mine", "--jobs", "2")
@@ -31,6 +32,7 @@ def test_a_study_runs_to_its_end_and_its_id_shows_it_again(capsys: pytest.Captur
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_an_engineer_whose_answers_cannot_be_used_is_named_with_the_reason(capsys: pytest.CaptureFixture[str], root: Path) -> None:
     (root / "mine.py").write_text("def propose(context, config, seed): return {}[0]\n")
     arms = [{"name": "rules", "engineer": "rules"}, {"name": "mine", "engineer": ScriptEngineer.of(root / "mine.py")}]

@@ -98,6 +98,7 @@ def test_experiments_wait_in_the_queue_are_stopped_and_deleted(kind: type[Experi
     assert kind.all(store) == []
 
 
+@pytest.mark.slow
 def test_the_ninth_runs_in_the_queue_and_resumes_after_a_kill(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = [sys.executable, "-m", Holes.__module__]
     monkeypatch.setattr(dispatcher, "worker_command", lambda kind, folder: [*worker, kind, str(folder)])

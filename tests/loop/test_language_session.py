@@ -110,7 +110,7 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(
         torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_real_model
 def test_the_real_model_killed_in_its_second_stage_ends_with_the_same_bits(tmp_path: Path) -> None:
     spec = tiny_spec(REAL, "lora", "rules", dtype="auto", question="compact", max_tokens=24, context=2048, rows=16)

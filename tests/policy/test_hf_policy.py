@@ -220,6 +220,7 @@ def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model:
         assert greedy(base) == greedy(policy)
 
 
+@pytest.mark.slow
 def test_the_base_of_a_session_that_goes_on_from_adapters_has_those_adapters(tiny_model: Path, policy: HFPolicy, tmp_path: Path) -> None:
     how = tiny_settings(lora=LORA["lora"])
     adapted(tiny_model).save(tmp_path)

@@ -80,6 +80,7 @@ def sessions(tmp_path: Path) -> Iterator[Path]:
     end_queue(folder)
 
 
+@pytest.mark.slow
 def test_a_server_that_only_looks_starts_nothing_by_a_message(sessions: Path) -> None:
     with server(sessions) as address, come_in(address) as page:
         pressed = quick(run(page))
