@@ -308,6 +308,7 @@ def test_estimates_of_more_robots_are_marked_by_what_was_measured() -> None:
     assert exercise.mark(asked).right and exercise.mark([0.8 * mean for mean in asked]).right
     wrong = exercise.mark([asked[0], 0.7 * asked[1], 2 * asked[2]])
     assert not wrong.right and wrong.reason == "20 robots reach more and 40 robots reach fewer goals than you say."
+    assert exercise.mark([9.0] * 3).reason == "10 robots, 20 robots and 40 robots reach fewer goals than you say."
     assert all(mean < float(exercise.hints()[2].split()[3]) for mean in means.values())
 
 

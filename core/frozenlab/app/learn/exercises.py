@@ -342,12 +342,13 @@ class Estimate(Exercise):
         return said, st.button("Check my estimates", type="primary", key=f"{key}-check", disabled=not all(said))
 
     def mark(self, answer: Sequence[float]) -> Mark:
-        off = {}
-        for (case, runs), said in zip(self.measured.items(), answer, strict=True):
-            if abs(said - fmean(runs)) > self.near * fmean(runs):
-                off[case] = f"{case} reach {'fewer' if said > fmean(runs) else 'more'}"
+        means = {case: fmean(runs) for case, runs in self.measured.items()}
+        said = dict(zip(means, answer, strict=True))
+        off = [case for case in means if abs(said[case] - means[case]) > self.near * means[case]]
+        sides = {"more": [case for case in off if said[case] < means[case]], "fewer": [case for case in off if said[case] > means[case]]}
         if off:
-            return Mark(False, f"{capitalised(listed(off.values()))} goals than you say.", f"estimates for {listed(off)}")
+            reach = listed(f"{listed(cases)} reach {side}" for side, cases in sides.items() if cases)
+            return Mark(False, f"{capitalised(reach)} goals than you say.", f"estimates for {listed(off)}")
         return Mark(True, self.answer())
 
     def answer(self) -> str:
