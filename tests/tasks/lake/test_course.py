@@ -444,7 +444,7 @@ def test_the_sheet_has_every_chapter_and_its_board() -> None:
     text = sheet.page(Lesson("mapf", (boards.CROWD, boards.CROSSING)))
     assert all(chapter.title in text for chapter in CHAPTERS) and "<script" not in text and "*" not in text.split("</style>")[1]
     on_boards = sum(isinstance(chapter.exercise(), OnBoard) for chapter in CHAPTERS)
-    assert text.count("<svg") == on_boards + 1 + 2, "that of the recorded answer, and the teacher's"
+    assert text.count("<svg") == on_boards + 2 + 2, "those of the reserved cells and of the recorded answer, and the teacher's"
     assert "Class: mapf" in text and "Your teacher&#x27;s board 2" in text and "Class" not in sheet.page(Lesson())
 
 

@@ -49,8 +49,6 @@ class Mark:
     """What was wrong, in some words, for the teacher's table."""
     heading: str = ""
     """What stands before the reason, where right and wrong are not the question."""
-    chart: Chart | None = None
-    """What stands below it."""
 
 
 @dataclass(frozen=True)
@@ -319,10 +317,13 @@ class Prediction(Question):
     """The same in figures."""
 
     def mark(self, answer: int) -> Mark:
-        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.", chart=self.chart)
+        return Mark(True, f"You predicted: {self.options[answer]} {self.came[answer]}", heading="What happened.")
 
     def answer(self) -> str:
         return f"It was open. {self.came[0]}"
+
+    def afterwards(self, answer: Any, key: str) -> None:
+        theme.chart(self.chart, key=f"{key}-chart")
 
 
 @dataclass(frozen=True)
@@ -675,5 +676,3 @@ def pibt_on(board: Board) -> tuple[Plan, int]:
 
 def show_mark(mark: Mark) -> None:
     (st.success if mark.right else st.error)(f"**{mark.heading or ('Right.' if mark.right else 'Not yet.')}** {markup.plain(mark.reason)}")
-    if mark.chart:
-        theme.chart(mark.chart, key="learn-mark-chart")

@@ -157,8 +157,10 @@ def engineer() -> None:
     for line in found.failures:
         cell = line.cell or ""
         counts = {name: f"{n * rate:.0f}" for name, rate in line.numbers.items()}
-        fault = max((name for name in counts if name in OUTCOMES and not OUTCOMES[name].valid), key=line.numbers.__getitem__)
-        row = [cell_label(cell), counts["valid"], counts["optimal"], f"{OUTCOMES[fault].label} ({counts[fault]})"]
+        faults = {name: line.numbers[name] for name in counts if name in OUTCOMES and not OUTCOMES[name].valid}
+        main, *others = (name for name, rate in faults.items() if rate == max(faults.values()))
+        fault = f"{OUTCOMES[main].label} ({counts[main]})" if not others else f"none ({counts[main]} each)"
+        row = [cell_label(cell), counts["valid"], counts["optimal"], fault]
         decided = [f"{share(old[cell].share)} → {share(new[cell].share)}", f"{n * expected[cell]:.0f}"]
         rows.append(row + decided if is_shown else row)
     head = [(name, "") for name in (*read, *(wrote if is_shown else ()))]

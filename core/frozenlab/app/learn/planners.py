@@ -61,17 +61,7 @@ def reservations(solved: bool = True) -> None:
     """Where each cell of a row is taken, step by step; once ``solved``, the path that goes around that."""
     board = boards.RESERVED
     first, second = paths_in_time()
-    last = max(len(first), len(second)) - 1
-    row = board.agents[0].start[0]
-    goal = {board.agents[0].goal[1]: "<br>goal of 0"}
-    head = "".join(f"<th scope='col'>({row}, {column}){goal.get(column, '')}</th>" for column in range(board.width))
-    lines = "".join(
-        f"<tr><th scope='row'>step {step}</th>{''.join(state_cell((row, column), step, solved) for column in range(board.width))}</tr>"
-        for step in range(last, -1, -1)  # time goes up
-    )
-    st.html(
-        f"<table class='fl-time'><caption class='fl-hidden'>The cells of a row over time</caption><tr><th></th>{head}</tr>{lines}</table>"
-    )
+    st.html(time_table(solved))
     goes = "goes" if solved else "begins"
     st.caption(
         f"The row of agent 0 over time: **1** where agent 1 has reserved the cell, **0** where agent 0 {goes}. "
@@ -81,6 +71,21 @@ def reservations(solved: bool = True) -> None:
         Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
     )
     board_player(board, [track], key="learn-spacetime", height=240, autoplay=True, axes=True)
+
+
+def time_table(solved: bool) -> str:
+    """The cells of the row of agent 0 over time, as HTML."""
+    board = boards.RESERVED
+    row = board.agents[0].start[0]
+    goal = {board.agents[0].goal[1]: "<br>goal of 0"}
+    head = "".join(f"<th scope='col'>({row}, {column}){goal.get(column, '')}</th>" for column in range(board.width))
+    lines = "".join(
+        f"<tr><th scope='row'>step {step}</th>{''.join(state_cell((row, column), step, solved) for column in range(board.width))}</tr>"
+        for step in range(max(map(len, paths_in_time())) - 1, -1, -1)  # time goes up
+    )
+    return (
+        f"<table class='fl-time'><caption class='fl-hidden'>The cells of a row over time</caption><tr><th></th>{head}</tr>{lines}</table>"
+    )
 
 
 def state_cell(cell: Cell, step: int, solved: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from frozenlab.app.learn import pictures
+from frozenlab.app.learn import boards, pictures, planners
 from frozenlab.app.learn.address import Lesson
 from frozenlab.app.learn.chapters import Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Estimate, Exercise, OnBoard, OneStep, OnPlan, Question, Searching, Steering
@@ -63,7 +63,7 @@ def told(chapter: Chapter) -> str:
 
 def chapter_part(number: int, chapter: Chapter) -> str:
     exercise = chapter.exercise()
-    work = {"model": what_it_wrote, "engineer": what_it_read}.get(chapter.name, lambda: work_of(exercise))()
+    work = {"spacetime": what_is_taken, "model": what_it_wrote, "engineer": what_it_read}.get(chapter.name, lambda: work_of(exercise))()
     options = "".join(f"<li>☐ {escape(option)}</li>" for option in exercise.options) if isinstance(exercise, Question) else ""
     return section(f"{number}. {chapter.title}", chapter.idea, task_of(exercise), work + (f"<ul>{options}</ul>" if options else ""))
 
@@ -121,6 +121,12 @@ def first_nodes(exercise: Searching) -> str:
 
 def written(paths: Paths) -> str:
     return "".join(f"<p>Agent {i}: {' '.join(map(str, path))}</p>" for i, path in enumerate(paths))
+
+
+def what_is_taken() -> str:
+    """The board on which agent 1 has planned, and the table of its row to be filled in."""
+    start, path = boards.RESERVED.agents[0].start, planners.paths_in_time()[1]
+    return beside(numbered(boards.RESERVED, ((start,), path)), planners.time_table(solved=False))
 
 
 def what_it_wrote() -> str:
