@@ -105,7 +105,7 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     boards = pd.read_parquet(Study.place(places.ASSETS) / "ladder-grpo" / "boards.parquet")
     rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
     assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
-    assert "+3.4 points (+1.5 to +5.3)" in scene["answer"] and scene["note"].endswith("predicted: +2.5 (+1 to +4).")
+    assert "+3.4 points (+1.5 to +5.3)" in scene["answer"] and "predicted: +2.5 (+1 to +4). An oracle" in scene["note"]
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]
     shown = by_grpo()[1].reset_index(names="arm")
     known = boards[boards["student"] == "ladder-12"].merge(shown, on=["arm", "board_id"], suffixes=("", "_shown"))
@@ -130,7 +130,9 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [(gain.signed, gain.bounds), ("+3.4", "+1.5 to +5.3")]
     assert whole["other"]["checks"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
-    assert not gain.clear and closing["answer"].startswith("Yes, for models that had forgotten a skill. From this one pair of sessions we")
+    assert not gain.clear and closing["answer"].startswith(
+        "Yes, for models that were taught something wrong. From this one pair of sessions we"
+    )
     other = scenes_of(SessionStore().open("example-smollm2"))[-1]
     assert "Yes" not in other["answer"] and not other["figures"]
     alone, closing = chosen(scenes_of(session), ["whole", "closing"])

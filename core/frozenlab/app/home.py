@@ -130,13 +130,14 @@ def what_training_did(session: Session) -> None:
         )
         seconds = session.state().took
         took = f" in {sessions.duration(seconds)}" if seconds is not None else ""
-        proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
+        proposals = [proposal for stage in stages[:-1] if (proposal := session.proposal(stage)) is not None]
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
         engineer = "it" if session.spec.engineer.kind == "policy" else who_is(session.spec.engineer.kind)
         st.markdown(
             f"In multi-agent path finding (MAPF) several agents cross a board at once and never meet. The model was "
             f"{BY_NAME[session.spec.training.method].learned}{took}, "
-            f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**.{beside_twin(session)}"
+            f"and between stages **{engineer} rewrote the environment it trains on**, {rewrites} of {len(proposals)} times."
+            f"{beside_twin(session)}"
         )
         with st.container(horizontal=True):
             nav.button("Read its story", "story", query={"session": session.id}, key="story", icon=":material/menu_book:")

@@ -30,6 +30,7 @@ from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Claim, ProposalRecord
+from frozenlab.experiments.studies.design import ORACLE
 from frozenlab.experiments.studies.ladder import COLUMNS, by_grpo, shipped
 from frozenlab.lake.board import BoardError
 from frozenlab.models.training.methods import BY_NAME
@@ -478,7 +479,7 @@ def whole_curve(story: Story) -> Scene:
 
 
 def other_models(story: Story) -> Scene | None:
-    """The question, put to many models: each beside itself with equal shares, and both on a board of what it had lost."""
+    """The question, put to many models: each beside itself with equal shares, and both on a board of what it was taught wrong."""
     won = where_it_can(story.session)
     if won is None:
         return None
@@ -488,16 +489,17 @@ def other_models(story: Story) -> Scene | None:
     arms = {"equal": "equal shares", "taught": "its own choice"}
     return {
         "kind": "pairs",
-        "heading": f"And for {won.n} models that had forgotten a skill?",
+        "heading": f"{won.n} models, taught something wrong on purpose",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
-        "about": "One of them, on a board of a kind that it had lost",
+        "about": "One of them, on a kind that it was taught wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
         "answer": f"What it chose won {won.points} over equal shares.",
         "note": "Each had practised wrong answers to two kinds of tasks. Then came one stage of GRPO on equal shares, and anew on its own "
-        f"choice. 95 % interval, n = {won.n} models; predicted: {' '.join(predicted.groups())}.",
-        "say": "Here it is asked of models that have something to win back. A row is a model: grey where it gets with equal shares, red "
-        "where it gets with the boards that it chose.",
+        f"choice, as a tutor had trained it to choose. 95 % interval, n = {won.n} models; predicted: {' '.join(predicted.groups())}. "
+        f"An oracle that knows what is wrong wins {won_by(ORACLE).points}.",
+        "say": "Here it is asked of models that have something to win back: each was taught wrong answers to two kinds of tasks. A row is "
+        "a model: grey where it gets with equal shares, red where it gets with the boards that it chose.",
         "more": [
             f"{int((valid['taught'] > valid['equal']).sum())} of the {won.n} end higher with their own choice, and the mean is "
             f"{won.points}. The two boards are one of these models twice: the same task, after each of the two trainings.",
@@ -544,10 +546,10 @@ def closing(story: Story) -> Scene:
     solved if it is in the end, to play."""
     numbers, gain, won = two_numbers(story.session), story.gain, where_it_can(story.session)
     board = failing(story) if story.turned is None else Shown(story.turned[1], after_stages(story))
-    answer = f"{'' if won is None else 'Yes, for models that had forgotten a skill. '}{answer_of(story)}"
+    answer = f"{'' if won is None else 'Yes, for models that were taught something wrong. '}{answer_of(story)}"
     compared = {"This pair of sessions: with the redesign, against the same without.": gain}
     if won is not None:
-        compared[f"{won.n} models that had forgotten a skill: boards that it chose, against equal shares."] = won
+        compared[f"{won.n} models that were taught something wrong: boards that it chose, against equal shares."] = won
     figures = [{"value": of.signed, "bounds": of.bounds, "clear": of.clear, "what": what} for what, of in compared.items() if of]
     ends = f"{numbers['before']} → {numbers['after']} {numbers['what']}. " if figures else ""
     return numbers | {
@@ -598,10 +600,15 @@ def answer_of(story: Story) -> str:
 
 
 def where_it_can(session: Session) -> Interval | None:
-    """What the lab model's engineer won by GRPO on models that had lost something, in the study that ships; None for others."""
+    """What the lab model's engineer won by GRPO on models that were taught something wrong, in the study that ships; None for others."""
     if session.spec.language is not None or session.spec.engineer.kind != "policy":
         return None
-    won = shipped("valid")[COLUMNS["ladder-grpo"]]["taught"]
+    return won_by("taught")
+
+
+def won_by(arm: str) -> Interval:
+    """What an arm of that study won over equal shares."""
+    won = shipped("valid")[COLUMNS["ladder-grpo"]][arm]
     return Interval(won.mean, won.low, won.high, won.n, "student")
 
 
@@ -662,7 +669,7 @@ PARTS = (
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
     Part("solved", "The same board, solved", solved, 11),
     Part("whole", "The whole curve, beside a twin", whole_curve, 13),
-    Part("models", "Many models that had forgotten a skill", other_models, 13),
+    Part("models", "Many models that were taught something wrong", other_models, 13),
     Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""

@@ -515,6 +515,7 @@ class Deck {
       drawn("text", { class: "tick", x: x(rate), y: high - size / 3, "text-anchor": "middle" }, svg, `${Math.round(100 * rate)} %`);
     }
     drawn("text", { class: "before", x: 0, y: size }, svg, `● ${names[0]}`);
+    drawn("text", { class: "tick", x: wide, y: size, "text-anchor": "end" }, svg, "tasks solved");
     drawn("text", { class: "after", x: 0, y: 2.15 * size }, svg, `● ${names[1]}`);
     for (const [i, [before, after]] of rows.entries()) {
       const y = top + ((rows.length - i - 0.5) * (high - low - top)) / rows.length;
