@@ -14,9 +14,11 @@ CROSS = Board.from_text("F S F\ns F g\nF G H")
 """The ways of two agents cross; the optimal makespan is 3."""
 
 
-def parts(n: int) -> list[Any]:
-    """The numbers below ``n``, for ``parametrize``: ``make test`` takes the first alone."""
-    return [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, n))]
+def parts(n: int, slow: int | None = None) -> list[Any]:
+    """The numbers below ``n``, for ``parametrize``: ``make test`` takes the first alone, ``make test-slow`` those below ``slow``, or all
+    others, and ``make test-long`` the rest."""
+    marks = (pytest.mark.slow if slow is None or part < slow else pytest.mark.long for part in range(1, n))
+    return [0, *(pytest.param(part, marks=mark) for part, mark in enumerate(marks, start=1))]
 
 
 def random_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:

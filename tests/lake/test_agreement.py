@@ -38,8 +38,8 @@ def loss_of(board: Board, costs: int) -> int:
     return costs - sum(board.distances_to_goal(i)[agent.start] for i, agent in enumerate(board.agents))
 
 
-@pytest.mark.parametrize("part", parts(4))
-def test_agrees_with_brute_force_on_4000_boards(part: int) -> None:
+@pytest.mark.parametrize("part", parts(8, slow=4))
+def test_agrees_with_brute_force_on_8000_boards(part: int) -> None:
     """Of each 1,000: sizes 3 to 6 alike (250 each or so), teams of 1 to 4 at 1 : 3 : 3 : 4, hole ratios up to 0.6 alike.
 
     On two thirds of the boards every agent can reach its goal if it is alone, so that most of them are about how agents meet.
@@ -65,8 +65,8 @@ def test_agrees_with_brute_force_on_rectangles(board: Board) -> None:
     assert_true(board, brute_force(board))
 
 
-@pytest.mark.parametrize("part", parts(14))
-def test_agrees_with_cp_sat_on_280_boards_up_to_10x10_with_5_agents(part: int) -> None:
+@pytest.mark.parametrize("part", parts(15, slow=14))
+def test_agrees_with_cp_sat_on_300_boards_up_to_10x10_with_5_agents(part: int) -> None:
     """Sizes 6 to 10 with 10 twice as often as the others, teams of 3 to 5 with 5 twice as often, hole ratios up to a half alike.
 
     Of three boards one is any, on one the agents lose steps to each other, and on one they have to wait. Left out are boards on which they

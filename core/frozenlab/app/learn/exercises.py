@@ -225,7 +225,7 @@ class Freeing(OneStep):
     clues: Sequence[str]
 
     def mark(self, answer: Plan) -> Mark:
-        verdict = judge_paths(self.board, tuple(path[:2] for path in walk(self.board, answer)))
+        verdict = judge(self.board, answer)
         if verdict.fault not in (None, "goal_not_reached"):
             return Mark(False, fault_sentence(verdict), OUTCOMES[verdict.fault].label)
         plan = self.goes_on(answer)

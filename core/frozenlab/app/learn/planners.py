@@ -307,7 +307,7 @@ def warehouse() -> None:
         f"In these {WATCHED} steps they reached {counted(reached, 'goal')}, {reached / WATCHED:.1f} in a step: "
         "the first goals take a while. Squares: where each ends."
     )
-    said = {k: st.session_state.get(f"learn-warehouse-{robots(k)}", 0.0) for k in ASKED}
+    said = {k: st.session_state.get(f"learn-warehouse-{k} robots", 0.0) for k in ASKED}
     with st.spinner("Working", show_time=True):
         rates = throughputs()
     theme.chart(throughput_chart(rates, said), "learn-throughput")
@@ -320,7 +320,7 @@ def shift() -> Shift:
     done = work(board, WATCHED, 0)
     paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in done.cells.T.tolist())
     shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
-    board_player(shown, [Track(f"{robots(k)}, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
+    board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
     return done
 
 
@@ -353,17 +353,13 @@ def throughput_chart(rates: Mapping[int, list[float]], said: Mapping[int, float]
     return Chart(figure, f"Goals that the team reaches in a step, by the number of robots; {SHIFTS} shifts of {STEPS} steps each. {told}.")
 
 
-def robots(k: int) -> str:
-    return counted(k, "robot")
-
-
 def more_robots() -> Estimate:
     rates = throughputs()
     few = rates[FEW]
     return Estimate(
-        f"{robots(FEW)} reach {fmean(few):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger teams "
+        f"{FEW} robots reach {fmean(few):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger teams "
         f"reach in the same aisles? You may be {share(NEAR)} off.",
-        {robots(k): rates[k] for k in ASKED},
+        {f"{k} robots": rates[k] for k in ASKED},
         2.5,
         NEAR,
         (

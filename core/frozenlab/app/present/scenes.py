@@ -284,13 +284,14 @@ def what_failed(story: Story) -> Scene | None:
     failed = {cell: int((~valid).sum()) for cell, valid in by_cell.items()}
     rates = {cell: failed[cell] / len(valid) for cell, valid in by_cell.items()}
     worst = [cell for cell, rate in rates.items() if rate == max(rates.values())]
-    outcomes = story.view.family.outcomes
-    wrong = rows[~rows["valid"] & (rows["config_cell"] == worst[-1])]
+    kind, outcomes = cell_label(worst[-1]), story.view.family.outcomes
+    of_kind = rows[rows["config_cell"] == worst[-1]]
+    wrong = of_kind[~of_kind["valid"]]
     seen = wrong.sort_values("outcome", key=lambda names: names.isin(SHOWS_LITTLE), kind="stable").iloc[0]
     return {
         "kind": "bars",
         "heading": f"{n} of {total} boards still fail",
-        "boards": [story.view.plain([Shown(seen, f"one of them, {cell_label(worst[-1])}")])],
+        "boards": [story.view.plain([Shown(seen, f"one of them, {kind}")])],
         "rows": [
             {
                 "name": cell_label(cell),
@@ -303,10 +304,10 @@ def what_failed(story: Story) -> Scene | None:
         "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. The engineer reads these results.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
-            f"Beside the bars is one of them, {cell_label(worst[-1])}: {outcomes[seen['outcome']].label}. A plan fails with its first "
-            f"fault, however good the rest is. So the other {total - n} hold from the first step to the last.",
-            f"Careful: of {cell_label(worst[-1])} we have {len(by_cell[worst[-1]])} boards, and the 95 % interval of what it solves there "
-            f"is {overall(rows[rows['config_cell'] == worst[-1]]).percents}. The engineer has to decide on such numbers. Ask: would you?",
+            f"Beside the bars is one of them, {kind}: {outcomes[seen['outcome']].label}. A plan fails with its first fault, however good "
+            f"the rest is. So the other {total - n} hold from the first step to the last.",
+            f"Careful: of {kind} we have {len(of_kind)} boards, and the 95 % interval of what it solves there is "
+            f"{overall(of_kind).percents}. The engineer has to decide on such numbers. Ask: would you?",
         ],
     }
 
@@ -355,8 +356,9 @@ def what_it_wrote(story: Story) -> Scene:
     moment, view = story.moment, story.view
     record = moment.record
     assert record is not None and moment.stage is not None
-    knobs = family_of(record.config_after.family).knobs
+    labels = {name: knob.label for name, knob in family_of(record.config_after.family).knobs.items()}
     rows = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
+    rows.sort(key=lambda row: -abs(row.change))
     moved, after = moves(record), record.config_after.cells
     configs = (record.config_before, record.config_after)
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
@@ -372,12 +374,10 @@ def what_it_wrote(story: Story) -> Scene:
         "claims": [typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "") if spoken else in_short(claim)) for claim in claims],
         "knobs": [
             {
-                "cell": cell_label(row.cell), "knob": knobs[row.knob].label if row.knob in knobs else row.knob,
+                "cell": cell_label(row.cell), "knob": labels.get(row.knob, row.knob),
                 "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
             }
-            for row in sorted(
-                sorted(rows, key=lambda row: -abs(row.change))[:KNOBS_SHOWN], key=lambda row: (row.knob, place.index(row.cell))
-            )
+            for row in sorted(rows[:KNOBS_SHOWN], key=lambda row: (row.knob, place.index(row.cell)))
         ],
         "was": was,
         "boards": now,
@@ -386,10 +386,10 @@ def what_it_wrote(story: Story) -> Scene:
         "say": "A knob moves when its sentence ends, and new boards fall out of them: this is what it trains on now.",
         "more": [
             *(
-                f"Point at the knob that moves furthest: {cell_label(row.cell)}, "
-                f"{knobs[row.knob].label if row.knob in knobs else row.knob}, from {share(row.before or 0)} to {share(row.after or 0)}. "
-                "The mark in each bar says where it stood. The boards below are real ones, as many of each kind as the new mix asks for."
-                for row in sorted(rows, key=lambda row: -abs(row.change))[:1]
+                f"Point at the knob that moves furthest: {cell_label(row.cell)}, {labels.get(row.knob, row.knob)}, from "
+                f"{share(row.before or 0)} to {share(row.after or 0)}. The mark in each bar says where it stood. The boards below are real "
+                "ones, as many of each kind as the new mix asks for."
+                for row in rows[:1]
             ),
             f"Ask who would have turned the knobs like this. {predicts} of its {counted(len(claims_of(record)), 'claim')} "
             f"{'names' if predicts == 1 else 'name'} a figure that it expects, so the next stage can prove it wrong.",
