@@ -67,6 +67,18 @@ def choose(at: AppTest, *sizes: int, agents: int = 2) -> None:
     at.run()
 
 
+def turn(at: AppTest, cell: str, **knobs: int) -> AppTest:
+    """Moves bars of a cell to these per cent."""
+    for knob, value in knobs.items():
+        at.session_state[f"design_{cell}_{knob}"] = value
+    return at
+
+
+def bars(at: AppTest, knob: str) -> list[int]:
+    """What the bars of a knob say, from cell to cell, in per cent."""
+    return [one["value"] for row in components(at, "knobs") for one in row["knobs"] if one["knob"] == knob]
+
+
 def test_it_opens_on_the_config_of_the_quick_session_with_boards_drawn_from_it(page: AppTest) -> None:
     page.run()
     assert not page.error
@@ -79,8 +91,8 @@ def test_it_opens_on_the_config_of_the_quick_session_with_boards_drawn_from_it(p
 
 def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
     choose(page, 4, 5)
-    page.slider(key="design_2@5_wait_ratio").set_value(100)
-    page.slider(key="design_2@4_hole_ratio").set_value(0).run()
+    turn(page, "2@5", wait_ratio=100)
+    turn(page, "2@4", hole_ratio=0).run()
     drawn = table(page).set_index("map")
     assert drawn.loc["5×5", "wait ratio"] == "100 % → 100 %"
     assert drawn.loc["4×4", "hole ratio"] == "0 % → 0 %"
@@ -88,19 +100,19 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
 
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
     choose(page, 4, 5, 6)
-    assert page.slider(key="design_2@4_share").value == 33 and not button(page, TRAIN).disabled, "thirds stay thirds"
-    page.slider(key="design_2@6_share").set_value(100).run()
+    assert bars(page, "share") == [33, 33, 33] and not button(page, TRAIN).disabled, "thirds stay thirds"
+    turn(page, "2@6", share=100).run()
     assert button(page, TRAIN).disabled and any("sum to 166.7 %" in text.value for text in page.markdown)
     button(page, "Normalise").click().run()
     assert not button(page, TRAIN).disabled
-    assert [page.slider(key=f"design_2@{size}_share").value for size in (4, 5, 6)] == [20, 20, 60]
+    assert bars(page, "share") == [20, 20, 60]
     drawn = table(page).set_index("map")
     assert drawn.loc["6×6", "boards"] == round(48 * 0.6)
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_reason(page: AppTest) -> None:
     choose(page, 3, agents=4)
-    page.slider(key="design_4@3_hole_ratio").set_value(60).run()
+    turn(page, "4@3", hole_ratio=60).run()
     assert "8" in page.error[0].value and button(page, TRAIN).disabled
     assert not page.dataframe
     page.session_state["design_sizes"] = []
@@ -156,12 +168,12 @@ def test_the_address_holds_the_config_and_a_reload_keeps_it(page: AppTest) -> No
     page.run()
     assert "config" not in page.query_params, "the usual one needs no address"
     choose(page, 4, 6)
-    page.slider(key="design_2@4_wait_ratio").set_value(70).run()
+    turn(page, "2@4", wait_ratio=70).run()
     code = page.query_params["config"]
     again = bare_page("design")
     again.query_params["config"] = code
     again.run()
-    assert again.query_params["config"] == code and again.slider(key="design_2@4_wait_ratio").value == 70
+    assert again.query_params["config"] == code and bars(again, "wait_ratio")[0] == 70
     assert sent(again) == sent(page) != EnvironmentConfig.uniform((4, 6))
 
 
@@ -246,7 +258,7 @@ def test_a_config_comes_back_from_toml(page: AppTest) -> None:
 
 def test_the_boards_have_the_layouts_that_were_chosen(page: AppTest) -> None:
     choose(page, 9)
-    page.slider(key="design_2@9_hole_ratio").set_value(40)
+    turn(page, "2@9", hole_ratio=40)
     group(page, "design_2@9_layouts").set_value(["corridor"]).run()
     assert not page.error
     (gallery,) = [data for data in components(page, "items") if len(data["items"]) > 6]

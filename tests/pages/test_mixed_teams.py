@@ -16,7 +16,7 @@ from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import bare_page, button, open_page, words
-from tests.pages.test_design import choose, group, sent, table
+from tests.pages.test_design import bars, choose, group, sent, table, turn
 
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 
@@ -40,14 +40,14 @@ def design(monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def test_design_gives_each_team_a_row_for_every_size(design: AppTest) -> None:
-    design.slider(key="design_2@5_wait_ratio").set_value(40).run()
+    turn(design, "2@5", wait_ratio=40).run()
     group(design, "design_teams").set_value([2, 3, 4]).run()
     assert not design.error, "the shares are scaled to 100 %"
     assert list(table(design)["map"]) == ["2 on 4×4", "2 on 5×5", "3 on 4×4", "3 on 5×5", "4 on 4×4", "4 on 5×5"]
-    assert design.slider(key="design_4@5_wait_ratio").value == 40, "a new team begins like the one that was there"
+    assert bars(design, "wait_ratio")[-1] == 40, "a new team begins like the one that was there"
     config = sent(design)
     assert config.teams == (2, 3, 4) and {round(cell.share, 3) for cell in config.cells.values()} == {0.167}
-    design.slider(key="design_3@4_share").set_value(50).run()
+    turn(design, "3@4", share=50).run()
     button(design, "Normalise").click().run()
     assert sent(design).cells["3@4"].share == max(cell.share for cell in sent(design).cells.values())
     group(design, "design_teams").set_value([3]).run()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from frozenlab.experiments.studies.ladder import column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped
+import re
+
+from frozenlab.experiments.studies.ladder import COLUMNS, column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped
 from frozenlab.experiments.studies.presets import ladder_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
@@ -42,6 +44,11 @@ def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     assert table["engineer"].tolist()[:2] == ["yours: lowest", "yours: rules"]
     assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")
     assert set(shipped("valid")["with decoys"]) <= set(table["engineer"])
-    assert "yours: lowest +" in ladder_picture(own, "valid")
+    picture = ladder_picture(own, "valid")
+    rows = [name for name in re.findall(r">([^<>]+)</text>", picture) if name in set(table["engineer"])]
+    assert 'aria-label="yours: lowest: without decoys +' in picture and rows[0] == "yours: lowest" and rows[-1] == "yours: rules", (
+        "best on top"
+    )
+    assert picture.count('r="6"') == sum(table[words].ne("").sum() for words in COLUMNS.values()), "a large dot for each effect"
     labs = recorded_report(next(study for study in Study.shipped() if study.id == "ladder-10"))
     assert "yours" not in ladder_picture(labs, "valid") and not own_rungs(labs, "optimal")

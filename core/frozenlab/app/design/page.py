@@ -11,6 +11,7 @@ from frozenlab.app.design import drafts
 from frozenlab.app.design.controls import cells, config_of, exact, kinds, layouts, most, put, rearrange, remember, slider, state
 from frozenlab.app.design.sample import comparison, drawn_boards, layout_gallery
 from frozenlab.app.ui import nav, refusals, theme
+from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.markup import plain
 from frozenlab.base import numbers
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
@@ -37,6 +38,8 @@ BY_CHANCE = (
     "How often a random board with these settings must wait. The generator samples until it reaches the wait ratio you set. Measured for "
     "scattered boards as the paper has them; a dash: not measured.",
 )
+
+_knobs = component(__file__, "knobs", '<div class="knobs"></div>', code=NODES)
 
 
 def page() -> None:
@@ -116,7 +119,7 @@ def knobs() -> tuple[EnvironmentConfig | None, EnvironmentConfig | None]:
     if not kinds():
         st.info(f"Choose at least one {'number of agents' if state.design_sizes else 'map size'}.")
         return None, None
-    with st.container(key="design-knobs"):
+    with st.container(key="design-knobs", gap="xsmall"):
         wrong = table()
     config = config_of(cells()) if balance(cells()) else None
     for reason in wrong.values():
@@ -210,9 +213,10 @@ def file_text(write: Callable[[EnvironmentConfig], str], config: EnvironmentConf
 
 def table() -> dict[BoardKind, str]:
     """A row of knobs a cell; returns cell -> why it cannot be drawn, where it cannot."""
-    widths = [0.7, 1.65, 1.7, 1.75, 1.6, 1.5]
+    widths, (size, *knobs) = [0.7, 5, 1.5, 1.6], [("Size", None), *NAMES.values()]
     with st.container(key="design-heads"):
-        for column, (name, words) in zip(st.columns(widths), [("Size", None), *NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
+        heads = st.columns(widths)
+        for column, (name, words) in zip((heads[0], *heads[1].columns(3), *heads[2:]), (size, *knobs, LAYOUT, BY_CHANCE), strict=True):
             column.markdown(name, help=words)
     wrong = {}
     config = config_of(drafts.normalised(cells()))
@@ -223,20 +227,15 @@ def table() -> dict[BoardKind, str]:
             st.markdown(f":small[**{teams_title((team,))}**]")
         columns, name = st.columns(widths, vertical_alignment="center"), config.name_of(kind)
         columns[0].markdown(f"**{kind.size}×{kind.size}**")
-        for column, knob in zip(columns[1:4], KNOBS, strict=True):
-            key = slider(kind, knob)
-            state.setdefault(key, round(100 * exact(kind)[knob]))
-            column.slider(
-                f"{NAMES[knob][0]} of {config.describe(kind).words}", 0, most(kind, knob), key=key, format="%d %%",
-                label_visibility="collapsed", persist_state="session",
-            )  # fmt: skip
-        with columns[4]:
+        with columns[1]:
+            bars(kind, config.describe(kind).words)
+        with columns[2]:
             if kind.layout:
                 st.markdown(kind.layout)
             else:
                 layout_menu(kind, config.describe(kind).words)
         reason = undrawable(config, name)
-        with columns[5].container(key=f"design-chance-{kind.agents}-{kind.layout or ''}{kind.size}"):
+        with columns[3].container(key=f"design-chance-{kind.agents}-{kind.layout or ''}{kind.size}"):
             if reason:
                 wrong[kind] = reason
                 st.markdown(":red[**never**]", help=reason)
@@ -244,6 +243,24 @@ def table() -> dict[BoardKind, str]:
                 st.markdown(chance(config, name))
     remember()
     return wrong
+
+
+def bars(kind: BoardKind, words: str) -> None:
+    """The knobs of a cell, as bars to drag; the session state holds what they say."""
+    key = slider(kind, "bars")
+
+    def turn() -> None:
+        for knob, value in state[key].turned.items():
+            state[slider(kind, knob)] = min(max(int(value), 0), most(kind, knob))
+
+    for knob in KNOBS:
+        state.setdefault(slider(kind, knob), round(100 * exact(kind)[knob]))
+    knobs = [
+        {"knob": knob, "name": NAMES[knob][0], "says": f"{NAMES[knob][0]} of {words}", "value": state[slider(kind, knob)]}
+        | {"most": most(kind, knob)}
+        for knob in KNOBS
+    ]
+    _knobs(key=key, data={"knobs": knobs}, on_turned_change=turn, height="content")
 
 
 def chance(config: EnvironmentConfig, name: str) -> str:

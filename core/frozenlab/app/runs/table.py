@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from frozenlab.app.bundles import export_button, import_button, imported_note, what_came
 from frozenlab.app.runs.side_by_side import SEEDS_MEAN
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
+from frozenlab.app.ui.figures import AFTER_COLOR, BAND_BLUE, BAND_GREY, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.app.ui.sessions import origin_lines
 from frozenlab.base.errors import LabError, one_line
 from frozenlab.base.files import no_formula
@@ -191,26 +191,34 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
 
 
 def before_and_after(shown: Sequence[Run]) -> Chart:
-    """The valid rates of the DRAWN runs that gained most, before training (hollow) and after the last stage, with 95 % intervals."""
+    """The valid rates of the DRAWN runs that gained most, a row a run: before training grey, after the last stage blue, each on its 95 %
+    interval."""
     known = [(run, interval(run.base), interval(run.last)) for run in shown if run.base and run.last]
     gained = {run: (before, after) for run, before, after in sorted(known, key=lambda one: one[1].value - one[2].value)[:DRAWN]}
-    figure, said = go.Figure(), []
-    looks = (("before training", "circle-open", BEFORE_COLOR), ("after the last stage", "circle", AFTER_COLOR))
-    for moment, (words, symbol, color) in enumerate(looks):
+    rows, said = list(range(len(gained))), []
+    ways = [(rate, place) for place, both in enumerate(gained.values()) for rate in (both[0].value, both[1].value, None)]
+    figure = go.Figure(
+        go.Scatter(
+            x=[rate for rate, _ in ways], y=[place for _, place in ways], mode="lines", line=dict(color=AFTER_COLOR, width=2.5),
+            hoverinfo="skip", showlegend=False,
+        )
+    )  # fmt: skip
+    looks = (("before training", BEFORE_COLOR, BAND_GREY), ("after the last stage", AFTER_COLOR, BAND_BLUE))
+    for moment, (words, color, around) in enumerate(looks):
         rates = [both[moment] for both in gained.values()]
         figure.add_scatter(
-            x=[rate.value for rate in rates], y=[place + 0.2 * moment for place in range(len(rates))], mode="markers", name=words,
-            error_x=whiskers(rates, color, width=0), marker=dict(symbol=symbol, size=10, color=color, line=dict(width=2, color=color)),
+            x=[rate.value for rate in rates], y=rows, mode="markers", name=words, error_x=whiskers(rates, around, thickness=11, width=0),
+            marker=dict(size=11, color=color),
             customdata=[[rate.percent, rate.percents, rate.n, run.boards] for run, rate in zip(gained, rates, strict=True)],
             hovertemplate="<b>%{customdata[0]}</b> valid (%{customdata[1]})<br>n = %{customdata[2]} %{customdata[3]} boards<extra></extra>",
         )  # fmt: skip
     for place, (run, (before, after)) in enumerate(gained.items()):
         said.append(f"{run.title}: {points(after.value - before.value, before.n)}, n = {after.n}")
         figure.add_annotation(x=0, y=place, xref="paper", text=escape(said[-1]), showarrow=False, xanchor="left", yshift=17, font_size=14)
-    common_layout(figure, height=52 * len(gained) + 90, top=40)
+    common_layout(figure, height=48 * len(gained) + 90, top=40)
     figure.update_layout(legend_y=1.01)
     figure.update_xaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
-    figure.update_yaxes(range=[len(gained) - 0.5, -0.7], showticklabels=False, showgrid=False, zeroline=False)
+    figure.update_yaxes(range=[len(gained) - 0.5, -0.7], tickvals=rows, showticklabels=False, gridcolor=GRID_COLOR, zeroline=False)
     return Chart(figure, f"Change of the valid rate by training. {'; '.join(said)}.")
 
 

@@ -35,8 +35,8 @@ from frozenlab.session.ledger import scores_table, source
 
 LADDER_HELP = (
     "Points of the rate that each engineer won over equal shares in one short stage, over 15 students that lost two cells each: small dots "
-    "are students, large ones means with 95 % intervals. Decoys are cells of which few tasks are solved by nature: an engineer that only "
-    "looks for low rates falls for them. The stage trains by imitation, in the last column by GRPO."
+    "are students, large ones means with 95 % intervals, blue above 0 and orange below. Decoys are cells of which few tasks are solved by "
+    "nature: an engineer that only looks for low rates falls for them. The stage trains by imitation, in the last column by GRPO."
 )
 DEPTHS_HELP = (
     "Each primary comparison of the study over four groups of students, by the rate that they had left in what they lost, before the first "

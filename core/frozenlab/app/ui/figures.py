@@ -30,7 +30,7 @@ CHECK_COLOR = "#1E9E77"
 """Middle tones, so that one figure reads on both themes."""
 GRID_COLOR = "rgba(128, 148, 170, 0.22)"
 BAND_COLOR = "rgba(86, 180, 233, 0.10)"
-BAND_BLUE = "rgba(36, 132, 198, 0.20)"
+BAND_BLUE, BAND_GREY = "rgba(36, 132, 198, 0.20)", "rgba(123, 142, 165, 0.28)"
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Patterns that distinguish faults of similar colours."""

@@ -11,7 +11,7 @@ from frozenlab.experiments.students.menu import DECOYS, ladder
 from frozenlab.experiments.studies.design import EQUAL, ORACLE
 from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.pictures import lines_picture
+from frozenlab.experiments.studies.pictures import rows_picture
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import Effect
 from frozenlab.experiments.studies.store import Study
@@ -90,5 +90,6 @@ def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
 
 
 def ladder_picture(report: StudyReport, measure: Measure) -> str:
-    """The same as a picture, in which the engineers of this study stand out."""
-    return lines_picture([*COLUMNS.values()], lines_of(report, measure), own_rungs(report, measure))
+    """The same as a picture, the best on top, in which the engineers of this study stand out."""
+    rows = sorted(lines_of(report, measure).items(), key=lambda line: -next(won.mean for won in reversed(line[1]) if won))
+    return rows_picture([*COLUMNS.values()], dict(rows), own_rungs(report, measure))

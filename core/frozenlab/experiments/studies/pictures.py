@@ -226,12 +226,55 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
         ink = f' style="fill: color-mix(in srgb, rgb{color(name)} 60%, currentColor)" font-weight="600"'
         parts += [path([(x + 8, y), (632, free)], color(name), 1), text(638, free + 5, words, 14, style=ink)]
         free += 20
-    said = (
+    return svg(860, max(tall + 44, free), effects_in_words(columns, {name: lines[name] for name in names}), parts)
+
+
+def rows_picture(columns: Sequence[str], rows: Mapping[str, Sequence[Effect | None]], marked: Collection[str] = ()) -> str:
+    """Changes in points, a row a name and a panel a condition, all of one scale: small dots are students, large ones their means with
+    95 % intervals, blue where those are above 0 and orange where they are below.
+
+    Args:
+        rows: name -> its effect in each condition, the name on top first; None where it has none.
+        marked: the names that readers look for.
+    """
+    drawn = [effect for effects in rows.values() for effect in effects if effect]
+    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
+    low, high, left = min(0.0, *reach), max(0.0, *reach), 150 if marked else 120
+    across, bottom = (860 - left) / len(columns), 40 + 42 * len(rows)
+
+    def at(column: int, value: float) -> float:
+        return left + across * column + 12 + (across - 24) * (value - low) / (high - low)
+
+    parts = []
+    for column, words in enumerate(columns):
+        parts.append(text(left + across * (column + 0.5), 18, words, 15, "middle", ' font-weight="600"'))
+        for tick in range(ceil(20 * low), floor(20 * high) + 1):
+            x = at(column, tick / 20)
+            parts += [line(x, 34, x, bottom, GREY, 0.4 if tick else 1.6), text(x, bottom + 16, signed(tick / 20), 12, "middle")]
+    for row, (name, effects) in enumerate(rows.items()):
+        y = 61.0 + 42 * row
+        parts.append(text(0, y + 5, name, 15, style=' font-weight="600"' if name in marked or not marked else ""))
+        for column, effect in enumerate(effects):
+            if effect is None:
+                continue
+            color = BLUE if effect.low > 0 else ORANGE if effect.high < 0 else GREY
+            parts += [dot(at(column, own.mean), y, color, 2.5, ' fill-opacity="0.4"') for own in effect.students]
+            if not isnan(effect.low):
+                parts.append(line(at(column, effect.low), y, at(column, effect.high), y, color, 3))
+            parts += [
+                dot(at(column, effect.mean), y, color, 6),
+                text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 12, "middle"),
+            ]
+    return svg(860, bottom + 22, effects_in_words(columns, rows), parts)
+
+
+def effects_in_words(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | None]]) -> str:
+    """What such a picture shows, as text."""
+    return "; ".join(
         f"{name}: " + ", ".join(f"{column} {points(effect.mean, MANY)} ({between(effect.low, effect.high)})"
-                                for column, effect in zip(columns, lines[name], strict=True) if effect)
-        for name in names
+                                for column, effect in zip(columns, effects, strict=True) if effect)
+        for name, effects in lines.items()
     )  # fmt: skip
-    return svg(860, max(tall + 44, free), "; ".join(said), parts)
 
 
 def main_picture(table: MainTable, measure: Measure) -> str:
