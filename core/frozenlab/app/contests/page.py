@@ -28,6 +28,8 @@ from frozenlab.experiments.contests.store import TRAINED_AT_ONCE, Contest
 from frozenlab.experiments.contests.task import ContestError, can_gain, task_against, teachable
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
+from frozenlab.experiments.studies.ladder import COLUMNS, shipped
+from frozenlab.experiments.studies.pictures import rows_picture
 from frozenlab.session.session import Session
 
 ERROR = experiment.error_of("contest")
@@ -46,6 +48,8 @@ COURSE = (
     "**With a class.** Everybody who reaches this server can enter the same contest, and a projector shows the race.",
 )
 """What happens in a contest."""
+RIVALS = {"oracle": "the oracle", "taught": "the engineer", "lowest": "the lowest rate"}
+"""Arms of the study that ships, and what a reader of this page calls them."""
 SHOWN = 6
 """Contests to go back to."""
 LOOK = 5.0
@@ -92,10 +96,17 @@ def choose_student() -> None:
         if chosen in ready:
             st.caption("It is ready, and is measured first. Its name and its picture do not say what it was taught wrong.")
         else:
-            st.caption(f"First the lab teaches it the wrong answers, in the background.{lasts(made, 'Making a student took')}")
-    st.header("How it goes", anchor=False)
-    for place, words in zip(st.columns(len(COURSE), gap="large"), COURSE, strict=True):
-        place.markdown(words)
+            st.caption(
+                "First the lab teaches it the wrong answers, in the background."
+                + (lasts(made, "Making a student took") or " That takes about two minutes on two cores.")
+            )
+    course, rivals = st.columns([1, 1.15], gap="large")
+    with course:
+        st.header("How it goes", anchor=False)
+        for words in COURSE:
+            st.markdown(words)
+    with rivals:
+        to_beat()
     found = Contest.all(sessions.store())[:SHOWN]
     if found:
         st.header("Contests on this machine", anchor=False)
@@ -104,6 +115,18 @@ def choose_student() -> None:
         people = sum(entry.kind == "person" for entry in contest.entries)
         words = f"{contest.title} · {people} {'entry' if people == 1 else 'entries'} · {sessions.ago(contest.state().started or 0)}"
         places.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=(ASKED, contest.id), type="tertiary")
+
+
+def to_beat() -> None:
+    """What was won by choices like these, in the study that ships."""
+    won = shipped("valid")[COLUMNS["ladder-grpo"]]
+    st.header("What there is to beat", anchor=False)
+    rows = {words: [won[arm]] for arm, words in RIVALS.items()}
+    markup.picture(rows_picture(["Points of valid plans, over equal shares"], rows, width=540), "contest-to-beat", wide=False)
+    st.caption(
+        f"Recorded, on {won['taught'].n} students that were taught two kinds wrong: small dots are students, large ones means with 95 % "
+        "intervals. The oracle knows what was taught wrong; the last puts all practice on the kind with the lowest rate."
+    )
 
 
 def recipes_by_id() -> dict[str, Recipe]:

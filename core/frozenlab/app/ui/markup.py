@@ -113,9 +113,9 @@ def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
     _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")
 
 
-def picture(svg: str, key: str) -> None:
-    """A picture that has the letters and the colour of the page's words."""
-    _cited(key=key, data={"html": f'<div class="fl-picture" tabindex="0">{svg}</div>'}, height="content")
+def picture(svg: str, key: str, wide: bool = True) -> None:
+    """A picture that has the letters and the colour of the page's words; a wide one is pushed through on a phone."""
+    _cited(key=key, data={"html": f'<div class="fl-picture{" is-wide" * wide}" tabindex="0">{svg}</div>'}, height="content")
 
 
 def plain(text: str) -> str:

@@ -229,18 +229,21 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
     return svg(860, max(tall + 44, free), effects_in_words(columns, {name: lines[name] for name in names}), parts)
 
 
-def rows_picture(columns: Sequence[str], rows: Mapping[str, Sequence[Effect | None]], marked: Collection[str] = ()) -> str:
+def rows_picture(
+    columns: Sequence[str], rows: Mapping[str, Sequence[Effect | None]], marked: Collection[str] = (), width: int = 860
+) -> str:
     """Changes in points, a row a name and a panel a condition, all of one scale: small dots are students, large ones their means with
     95 % intervals, blue where those are above 0 and orange where they are below.
 
     Args:
         rows: name -> its effect in each condition, the name on top first; None where it has none.
         marked: the names that readers look for.
+        width: of the picture, in pixels.
     """
     drawn = [effect for effects in rows.values() for effect in effects if effect]
     reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
     low, high, left = min(0.0, *reach), max(0.0, *reach), 150 if marked else 120
-    across, bottom = (860 - left) / len(columns), 40 + 42 * len(rows)
+    across, bottom = (width - left) / len(columns), 40 + 42 * len(rows)
 
     def at(column: int, value: float) -> float:
         return left + across * column + 12 + (across - 24) * (value - low) / (high - low)
@@ -265,7 +268,7 @@ def rows_picture(columns: Sequence[str], rows: Mapping[str, Sequence[Effect | No
                 dot(at(column, effect.mean), y, color, 6),
                 text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 12, "middle"),
             ]
-    return svg(860, bottom + 22, effects_in_words(columns, rows), parts)
+    return svg(width, bottom + 22, effects_in_words(columns, rows), parts)
 
 
 def effects_in_words(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | None]]) -> str:
