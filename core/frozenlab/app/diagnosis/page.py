@@ -85,8 +85,8 @@ def show(report: DiagnosisReport) -> None:
         st.header("How often each finds it", anchor=False)
         theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
     with right:
-        st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in more))
-        with st.expander("All rates"):
+        st.markdown("\n\n".join(map(markup.plain, more)))
+        with st.expander("All rates", expanded=True):
             st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table")
             st.caption(
                 "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
