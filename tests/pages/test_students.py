@@ -40,6 +40,10 @@ def test_without_students_none_is_offered_and_the_recorded_diagnosis_is_shown() 
     assert "Who finds a planted weakness?" in words(app) and "Recorded." in words(app)
     app.button(key="diagnosis-new").click().run()
     assert "There is no student yet" in words(app) and not [button for button in app.button if button.key == "diagnosis-start"]
+    (planted(SessionStore(), "never-saw-4", ("4",)).dir / "certificate.json").unlink()
+    app = open_page("diagnosis")
+    app.button(key="diagnosis-new").click().run()
+    assert "No student here came out as planned" in words(app)
 
 
 @pytest.mark.parametrize("back", [False, True])

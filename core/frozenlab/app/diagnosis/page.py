@@ -20,7 +20,7 @@ from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
 from frozenlab.experiments.diagnosis.task import task_for
-from frozenlab.experiments.students.store import candidates
+from frozenlab.experiments.students.store import Student, candidates
 
 LEAD = (
     "Each student was made weak at known cells. An engineer sees its evidence and writes the next config; it has found the weakness if the "
@@ -40,7 +40,8 @@ def page() -> None:
 def start_form() -> None:
     planted = candidates(sessions.store())
     if not planted:
-        st.info("There is no student yet. They are made on the command line:")
+        unfit = "No student here came out as planned; `frozenlab students list` says why." if Student.all(sessions.store()) else ""
+        st.info(f"{unfit or 'There is no student yet.'} Students are made on the command line:")
         st.code("frozenlab students make", language="bash")
         return
     task = task_for(planted)
