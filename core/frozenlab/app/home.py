@@ -170,7 +170,7 @@ def session_list(found: list[Session], total: int) -> None:
         st.rerun()
 
 
-A_ROW = 3
+A_ROW = 4
 """Cards side by side."""
 BOARD_SIDE = 96  # pixels
 LINE = (150, 44)

@@ -81,22 +81,19 @@ def show(report: DiagnosisReport) -> None:
     """What it says, and the figure."""
     answer, figures, *more = report.sentences
     st.html(f'<p class="fl-answer">{escape(answer).replace(" %", "&nbsp;%")}</p><p class="fl-note">{escape(figures)}</p>')
-    left, right = st.columns([1.5, 1], gap="large")
-    with left:
-        st.header("How often each finds it", anchor=False)
-        theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
-    with right:
-        st.markdown("\n\n".join(map(markup.plain, more)))
-        with st.expander("All rates", expanded=True):
-            st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table")
-            st.caption(
-                "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
-                "the added share that goes to weak cells."
-            )
-        with st.expander(f"The {len(report.students)} students"):
-            st.markdown("\n".join(f"- {markup.plain(name)}" for name in report.students))
-            st.caption("Their weaknesses were made. The command line lists all that it can make, and shows the certificates of those made:")
-            st.code("frozenlab students list", language="bash")
+    st.header("How often each finds it", anchor=False)
+    theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
+    st.markdown("\n\n".join(map(markup.plain, more)))
+    with st.expander("All rates"):
+        st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table", height="content")
+        st.caption(
+            "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
+            "the added share that goes to weak cells."
+        )
+    with st.expander(f"The {len(report.students)} students"):
+        st.markdown("\n".join(f"- {markup.plain(name)}" for name in report.students))
+        st.caption("Their weaknesses were made. The command line lists all that it can make, and shows the certificates of those made:")
+        st.code("frozenlab students list", language="bash")
 
 
 def rates_table(report: DiagnosisReport) -> pd.DataFrame:

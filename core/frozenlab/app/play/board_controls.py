@@ -37,9 +37,10 @@ def choose_board(store: SessionStore, places: Places) -> Board:
     with places.board:
         name = st.empty()
         source = st.segmented_control(
-            "Where the board comes from", SOURCES, default=SOURCES[0], required=True,
+            "Where the board comes from", SOURCES, default=SOURCES[0], required=True, on_change=lambda: state.update(play_first=True),
             label_visibility="collapsed", width="stretch", key="play_source", persist_state="session",
         )  # fmt: skip
+        hint = st.empty()
         if source == "Random":
             random_controls(places.actions)
         elif source == "Session":
@@ -54,6 +55,8 @@ def choose_board(store: SessionStore, places: Places) -> Board:
             load(state.play_board)
     by_hand = state.get("play_by_hand") == state.play_board
     name.header("Board, drawn by hand" if by_hand else "Board", anchor=False, help=BY_PEN if draws else None)
+    if source == "Random" and state.play_board != state.get("play_at_random", choices.FIRST_BOARD):
+        hint.caption("What you turn here draws another board in its place.")
     return state.play_board
 
 
@@ -91,6 +94,7 @@ def draw_at_random(needs_wait: bool | None) -> None:
             allowances.spend(allowances.DRAWN, allowances.ONE_BY_ONE)
             holes, layout = state.play_holes / 100, state.play_layout
             load(choices.random_board(state.play_size, state.play_agents, holes, needs_wait, state.play_seed, layout).board)
+            state.play_at_random = state.play_board
     except GenerationError as error:
         st.warning(plain(f"No such board: {error}"))
     except allowances.LimitError as error:
@@ -98,7 +102,7 @@ def draw_at_random(needs_wait: bool | None) -> None:
 
 
 def session_controls(store: SessionStore) -> None:
-    """A board that a session has validated, with the recorded answer."""
+    """A board that a session has validated, with the recorded answer; at first one that was not solved."""
     sessions = {f"{session.title} ({session.id})": session for session in store.sessions(OFFERED)}
     if not sessions:
         st.info("No session has run yet.")
@@ -109,17 +113,18 @@ def session_controls(store: SessionStore) -> None:
     if not tables:
         st.info("This session has not validated yet.")
         return
-    label = st.selectbox("Validation", tables, key="play_validation")
-    table = tables[label]
-    teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
-    outcomes = [name for name in OUTCOMES if (table["outcome"] == name).any()]
-    columns = st.columns(2)
-    team = columns[0].selectbox("Agents", ["all", *teams], key="play_filter_agents")
-    size = columns[1].selectbox("Map size", ["all", *sizes], key="play_filter_size")
-    outcome = st.selectbox(
-        "Outcome", ["all", *outcomes], key="play_filter_outcome",
-        format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
-    )  # fmt: skip
+    of_session = st.container()
+    with st.popover("Which boards", width="stretch"):
+        label = st.selectbox("Validation", tables, key="play_validation")
+        table = tables[label]
+        teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
+        outcomes = [name for name in OUTCOMES if (table["outcome"] == name).any()]
+        team = st.selectbox("Agents", ["all", *teams], key="play_filter_agents")
+        size = st.selectbox("Map size", ["all", *sizes], key="play_filter_size")
+        outcome = st.selectbox(
+            "Outcome", ["all", *outcomes], key="play_filter_outcome",
+            format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
+        )  # fmt: skip
     for column, wanted in (("agents", team), ("size", size), ("outcome", outcome)):
         if wanted != "all":
             table = table[table[column] == wanted]
@@ -129,7 +134,10 @@ def session_controls(store: SessionStore) -> None:
         if state.play_row is not None:
             show(recorded(rows[state.play_row], f"{session.title}, {label}"))
 
-    st.selectbox(
+    if state.pop("play_first", False) and rows:
+        state.play_row = next((name for name, row in rows.items() if not row["valid"]), next(iter(rows)))
+        pick()
+    of_session.selectbox(
         f"Board (of {len(rows)})", rows, index=None, placeholder="Choose a board", key="play_row", on_change=pick,
         format_func=lambda name: f"{name} · {OUTCOMES[rows[name]['outcome']].label}",
     )  # fmt: skip

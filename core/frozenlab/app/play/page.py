@@ -60,6 +60,7 @@ def page() -> None:
         places.stage.warning(warning)
 
     planned = choose_planner(board, optimum, store, places)
+    waiting = places.plan.empty()  # not above the board, which it would push down
     write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
     best = solver_track(board, solution)
@@ -71,7 +72,7 @@ def page() -> None:
         show_open_costs(solution)
         broken_rule(tracks)
         if state.play_planner == SEARCH:
-            searching.show_found(board)
+            searching.show_found(board, solution.sum_of_costs if solution else None)
         row = st.container(horizontal=True, vertical_alignment="center")
         save_menu(board, tracks, row)
         raw_answer(planned.completion)
@@ -80,11 +81,11 @@ def page() -> None:
     shortcuts({"n": "play_another", "m": "play_plan"}, key="play_keys")
 
     if solution is None:
-        solve_now(board, places.waiting)
+        solve_now(board, waiting)
     if planned.request is not None:
         ask(planned.request, board, optimum)
     if planned.search is not None:
-        searching.search_now(planned.search, places.waiting)
+        searching.search_now(planned.search, waiting)
     planner.load(planned.checkpoint)
 
 
@@ -121,6 +122,7 @@ def let_them_meet() -> None:
         drawn = choices.random_board(5, 3, 0.2, True, seed).board
         if worth_watching(drawn, "sum_of_costs"):
             state.play_seed, state.play_search_next, state.play_search_reveal = seed, seed + 1, True
+            state.play_at_random = drawn
             return load(drawn)
 
 

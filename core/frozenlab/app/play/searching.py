@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 
@@ -127,8 +127,8 @@ def words(found: Found) -> str:
     return f"sum of costs {found.cost:,}, {found.quality}"
 
 
-def show_found(board: Board) -> None:
-    """The planners on this board: what each found, and how its plan became cheaper."""
+def show_found(board: Board, smallest: int | None) -> None:
+    """The planners on this board: what each found, and how its plan became cheaper. ``smallest``: sum of costs, if it is known."""
     if state.get("play_search_failed"):
         st.error(markup.plain(f"The search ended: {state.play_search_failed}"))
     if not (histories := found_on(board)):
@@ -141,7 +141,7 @@ def show_found(board: Board) -> None:
         ("makespan", "the step at which the last agent is home for good"), ("best plan after", ""),
     ]  # fmt: skip
     rows = [
-        [escape(PLANNERS[name].title), PROMISES[PLANNERS[name].promise], *(escape(part) for part in figures(history))]
+        [escape(PLANNERS[name].title), PROMISES[PLANNERS[name].promise], *(escape(part) for part in figures(history, smallest))]
         for name, history in histories.items()
     ]
     numbers = ("first plan after", "sum of costs", "makespan", "best plan after")
@@ -155,12 +155,14 @@ def plans_of(history: list[Found]) -> list[Found]:
     return [now for before, now in pairwise(history) if now.cost is not None and now.cost != before.cost]
 
 
-def figures(history: list[Found]) -> tuple[str, str, str, str, str]:
+def figures(history: list[Found], smallest: int | None = None) -> tuple[str, str, str, str, str]:
     """First plan after, sum of costs, how good that is, makespan, and after how long it was found."""
     plans, best = plans_of(history), history[-1]
     if not plans:
         return "–", "–", "no plan; this is proven" if best.unsolvable else f"no plan in {best.seconds:.1f} s", "–", "–"
     first, last = plans[0], plans[-1]
+    if smallest:  # the exact solver knows more than the planner's own bound says
+        best = replace(best, lower_bound=smallest)
     return f"{first.seconds:.2f} s", f"{best.cost:,}", best.quality, f"{best.makespan:,}", f"{last.seconds:.2f} s"
 
 

@@ -93,7 +93,6 @@ class Places:
     facts: DeltaGenerator
     actions: DeltaGenerator
     """Buttons that ask for another board or another plan."""
-    waiting: DeltaGenerator
     stage: DeltaGenerator
     below: DeltaGenerator
     """Under the player."""
@@ -107,6 +106,6 @@ def lay_out() -> Places:
         controls, hero = theme.bench(1, 3)
     top = hero.container(horizontal=True, vertical_alignment="center", key="play_top")
     facts, actions = top.container(), top.container(horizontal=True, width="content")
-    waiting, stage = hero.empty(), hero.container()
+    stage = hero.container()
     board, plan = controls.columns(2, gap="large") if presenting else (controls, controls)
-    return Places(facts, actions, waiting, stage, hero, board, plan)
+    return Places(facts, actions, stage, hero, board, plan)

@@ -178,7 +178,7 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
 
     st.header("How the arms compare", anchor=False)
     st.dataframe(
-        shown, hide_index=True, width="stretch", key="replay-table",
+        shown, hide_index=True, width="stretch", height="content", key="replay-table",
         column_config={
             "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
             "faithful": st.column_config.TextColumn(

@@ -22,7 +22,7 @@ from frozenlab.tasks.families import cell_label, family_of
 
 LEAD = "An arm of a study is an engineer and what it may read. Here its decisions stand beside those of the other arms, to the letter."
 BESIDE = 4
-"""Arms that are shown at first."""
+"""Arms that are shown at first, and in a row."""
 Wrote = dict[str, ProposalRecord]
 """Arm -> what its engineer wrote after one stage."""
 
@@ -41,7 +41,7 @@ def none_yet() -> None:
         "A study of your own appears here. Until then: what engineers wrote in a recorded replay, each from the same evidence, the first "
         f"of its {replay.spec.samples} answers."
     )
-    shown = [arm.name for arm in replay.spec.arms][:BESIDE]
+    shown = [arm.name for arm in replay.spec.arms]
     show_stage(
         {arm: found[arm] for arm in shown}, {arm: ("replay", {"replay": f"{experiment.RECORDED}{replay.id}", "arm": arm}) for arm in shown}
     )
@@ -102,7 +102,8 @@ def show_stage(wrote: Wrote, ways: Mapping[str, tuple[str, dict[str, str]]]) -> 
     """Arm beside arm: the way to all that it wrote (a page, and the rest of its address), its sentence, and what it changed; what the
     first arm did not do is marked."""
     first = next(iter(wrote))
-    for column, (arm, record) in zip(st.columns(len(wrote)), wrote.items(), strict=True):
+    places = [place for _ in range(-(-len(wrote) // BESIDE)) for place in st.columns(min(len(wrote), BESIDE))]
+    for column, (arm, record) in zip(places, wrote.items(), strict=False):
         with column.container(border=True, height="stretch"):
             page, address = ways[arm]
             st.page_link(nav.path(page), label=f"**{name_of(arm)}** · in full", query_params=address, icon=":material/menu_book:")
@@ -114,6 +115,8 @@ def show_stage(wrote: Wrote, ways: Mapping[str, tuple[str, dict[str, str]]]) -> 
                 st.caption(f"The same config as that of {name_of(first)}.")
             else:
                 st.html(changes_list(changed(record), changed(wrote[first])))
+    if len(wrote) > 1:
+        st.caption(f"◆ What {name_of(first)} did not do.")
 
 
 def changed(record: ProposalRecord) -> list[str]:

@@ -22,6 +22,8 @@ ACROSS = 4
 """Largest number of panels per row."""
 COLORS = ((36, 132, 198), (224, 102, 43), (74, 151, 95), (150, 98, 178), (138, 157, 179), (201, 162, 39), (190, 70, 110))
 """Middle tones that are readable in both themes, one for each arm in turn."""
+HALO = ' style="paint-order: stroke; stroke: var(--fl-ground, #fcfdff); stroke-width: 4px"'
+"""Of a number that lies on a line."""
 WIDTH, HEIGHT, TOP, LEFT = 270, 210, 46, 40
 """Of a panel: its size, and the room for its title and its axis."""
 
@@ -266,7 +268,7 @@ def rows_picture(
                 parts.append(line(at(column, effect.low), y, at(column, effect.high), y, color, 3))
             parts += [
                 dot(at(column, effect.mean), y, color, 6),
-                text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 12, "middle"),
+                text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 12, "middle", HALO),
             ]
     return svg(width, bottom + 22, effects_in_words(columns, rows), parts)
 

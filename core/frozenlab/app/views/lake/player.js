@@ -388,7 +388,7 @@ class Player {
 
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
   drawStill(view, step, alpha) {
-    const { solution, data: { board } } = this;
+    const { solution, colors, data: { board } } = this;
     const stands = [step, alpha, this.isTrailed, this.ghost, this.delays, this.isHot, this.chosen, this.under].join();
     if (view.stands === stands) return;
     view.stands = stands;
@@ -399,7 +399,17 @@ class Player {
     ctx.drawImage(view.floor.canvas, 0, 0);
     ctx.scale(view.ratio, view.ratio);
     if (this.isHot) drawHeat(ctx, frame, view.heat.cells, this.colors);
-    const home = [...board.agents.keys()].filter((i) => step >= view.arrivals[i] && isOn(view.on, board.agents[i].goal));
+    const picked = this.pickedOf(view);
+    const seen = [...board.agents.keys()].filter((i) => !picked || picked.has(i));
+    if (picked && frame.cell >= SHAPES_FROM) { // the goals and starts of the others go under thin ice
+      ctx.fillStyle = colors.ice;
+      ctx.globalAlpha = 1 - FAINT;
+      for (const { start, goal } of board.agents.filter((_, i) => !picked.has(i))) {
+        for (const cell of [start, goal]) if (isOn(view.on, cell)) box(ctx, frame, cell, 0.05, 0.12), ctx.fill();
+      }
+      ctx.globalAlpha = 1;
+    }
+    const home = seen.filter((i) => step >= view.arrivals[i] && isOn(view.on, board.agents[i].goal));
     const delays = this.delays ? this.delaysOf(view) : [];
     if (frame.cell < SHAPES_FROM) {
       const late = home.filter((i) => delays[i] > 0).map((i) => ({ cell: board.agents[i].goal, count: delays[i] }));
@@ -414,14 +424,14 @@ class Player {
       solution.forEach((_, i) => drawTrail(ctx, frame, trailIn(solution, i).line, i, this.colors, 0.6, { dashed: true }));
     }
     ctx.globalAlpha = alpha;
-    const picked = this.pickedOf(view);
     const tail = paths.length > MOST_TRAILED ? Math.max(0, step - TAIL) : 0;
     const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(trailIn(paths, i), from, to), i, this.colors, TRAIL);
     if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step : Infinity);
     else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });
-    board.agents.forEach(({ goal }, i) => {
+    for (const i of seen) {
+      const { goal } = board.agents[i];
       if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, frame, goal, i, this.colors, this.font);
-    });
+    }
   }
 
   // The browser lays the page out anew for what is written here, so only what has changed is written.
