@@ -326,8 +326,8 @@ def what_it_read(story: Story) -> Scene | None:
     cited = {name for claim in claims_of(moment.record) for name in claim.evidence}
     every = list(moment.context.lines)
     known = [line for line in every if line.id in cited] or every
-    moved = moves(moment.record)
-    line = min(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed says most
+    rank = {claim.cell: place for place, claim in enumerate(foremost(moment))}
+    line = min(known, key=lambda line: (line.section != "failures", rank.get(line.cell or "", len(rank))))  # what failed says most
     engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
     resting = [claim for claim in claims_of(moment.record) if line.id in claim.evidence and claim.cell == line.cell]
     lit = "; a claim of its answer rests on it" if resting else ""
@@ -370,13 +370,13 @@ def what_it_wrote(story: Story) -> Scene:
     labels = {name: knob.label for name, knob in family_of(record.config_after.family).knobs.items()}
     rows = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
     rows.sort(key=lambda row: -abs(row.change))
-    moved, after = moves(record), record.config_after.cells
+    after = record.config_after.cells
     configs = (record.config_before, record.config_after)
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
-    told = sorted(moment.outcomes, key=lambda outcome: (-abs(outcome.predicted or 0.0), -moved.get(outcome.claim.cell, 0.0)))
-    claims = [outcome.claim for outcome in told[:CLAIMS_SHOWN]]
+    claims = foremost(moment)[:CLAIMS_SHOWN]
     in_all = judgement(moment.outcomes)
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
+    knobs = sorted(rows, key=lambda row: row.cell not in spoken_of)[:KNOBS_SHOWN]  # a claim has its knob beside it
     predicts = sum(claim.expected is not None for claim in claims_of(record))
     spoken = is_spoken(moment)
     return {
@@ -390,7 +390,7 @@ def what_it_wrote(story: Story) -> Scene:
                 "cell": cell_label(row.cell), "knob": labels.get(row.knob, row.knob),
                 "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
             }
-            for row in sorted(rows[:KNOBS_SHOWN], key=lambda row: (row.knob, place.index(row.cell)))
+            for row in sorted(knobs, key=lambda row: (row.knob, place.index(row.cell)))
         ],
         "was": was,
         "boards": now,
@@ -467,7 +467,7 @@ def solved(story: Story) -> Scene | None:
         | {
             "asks": f"Its forecast for stage {moment.stage + 2}",  # type: ignore[operator]
             "said": [f"○ {expected} expected", f"● {points(came.value, came.n)} came"],
-            "about": f"{came.n} boards, 95 % interval{'' if came.clear else ': it includes zero'}",
+            "about": f"95 % interval {came.bounds}{'' if came.clear else ', which includes zero'}; {came.n} boards",
         },
         "say": f"{scene['say']} And its forecast, {expected} over all boards? The circle is what it said, the dot is what came.",
     }
@@ -532,7 +532,7 @@ def other_models(story: Story) -> Scene | None:
         "kind": "pairs",
         "heading": f"{won.n} models, taught something wrong on purpose",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
-        "about": "One of them, on a kind that it was taught wrong",
+        "about": "One of them, where it was taught something wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
         "answer": f"{won.points} over equal shares",
@@ -726,12 +726,13 @@ def claims_of(record: ProposalRecord | None) -> list[Any]:
     return [] if record is None else list(record.claims)
 
 
-def moves(record: ProposalRecord | None) -> dict[str, float]:
-    """Cell -> how far the proposal moved its knobs, added up."""
+def foremost(moment: Moment) -> list[Claim]:
+    """The claims, those that predict most first; of two that predict as much, that of the cell whose knobs move further."""
     moved: dict[str, float] = {}
-    for row in [] if record is None else knob_rows(record):
+    for row in [] if moment.record is None else knob_rows(moment.record):
         moved[row.cell] = moved.get(row.cell, 0.0) + abs(row.change)
-    return moved
+    tellings = sorted(moment.outcomes, key=lambda one: (-round(abs(one.predicted or 0.0), 3), -moved.get(one.claim.cell, 0.0)))
+    return [outcome.claim for outcome in tellings]
 
 
 def config_in_words(config: Config) -> str:

@@ -14,7 +14,8 @@ const NOTES = "#notes"; // the address of the speaker's window ends with it
 function made(tag, className, text, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%"); // no line begins with the sign
+  // No line begins with the sign, or within an interval.
+  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%").replace(/\([+−.\d]+ to [+−.\d]+\)/g, (bounds) => bounds.replaceAll(" ", "\u00a0"));
   return parent ? parent.appendChild(element) : element;
 }
 
@@ -333,10 +334,12 @@ class Deck {
   bars({ rows, boards = [] }, body) {
     const list = made("dl", "rates", undefined, body);
     for (const { name, part, label, worst, after = 300 } of rows) {
-      made("dt", "", name, list);
-      const bar = made("i", worst ? "worst" : "", undefined, made("dd", "track", undefined, list));
-      made("dd", worst ? "worst" : "", label, list);
-      this.later(after, () => { bar.style.width = `${100 * part}%`; });
+      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", worst ? "worst" : "", label, list)];
+      const bar = made("i", worst ? "worst" : "", undefined, row[1]);
+      this.later(after, () => {
+        bar.style.width = `${100 * part}%`;
+        for (const place of row) place.classList.add("read");
+      });
     }
     body.classList.toggle("beside", boards.length > 0);
     this.boards({ boards }, body);
