@@ -300,7 +300,7 @@ class Deck {
     const place = made("div", "forecast outcomes", undefined, body);
     made("p", "asks", forecast.asks, place);
     for (const [n, line] of forecast.said.entries()) made("p", n ? "came" : "", line, place);
-    this.outcomes({ rows: [{ ...forecast, label: "" }] }, place);
+    this.outcomes({ rows: [forecast] }, place);
     made("p", "about", forecast.about, place);
   }
 
@@ -322,7 +322,7 @@ class Deck {
     for (const [i, { label, part, likelier }] of scores.entries()) {
       const score = made("div", `score${likelier ? " likelier" : ""}`, undefined, places[i]);
       made("b", "", label, score);
-      made("span", "", likelier ? "↑" : "↓", score).setAttribute("aria-label", likelier ? "becomes likelier" : "becomes less likely");
+      made("span", "", likelier ? "↑" : "↓", score);
       const gauge = made("i", "", undefined, score);
       gauge.style.setProperty("--part", Math.max(0, part) / best);
       gauge.style.setProperty("--average", Math.max(0, average) / best);
@@ -384,17 +384,18 @@ class Deck {
   quote({ id, text, rows, claim }, body) {
     const said = made("p", "evidence", undefined, body);
     const badge = made("b", "cite", id, said);
-    const read = rows.map((row, i) => ({ i, from: row.phrase ? text.indexOf(row.phrase) : -1 })).filter(({ from }) => from >= 0).sort((a, b) => a.from - b.from);
+    const read = rows.filter((row) => row.phrase).sort((a, b) => text.indexOf(a.phrase) - text.indexOf(b.phrase));
+    const turn = new Map(read.map((row, i) => [row, READ * (i + 1)]));
     let end = 0;
-    for (const [turn, { i, from }] of read.entries()) {
+    for (const row of read) {
+      const from = text.indexOf(row.phrase);
       made("span", "", text.slice(end, from), said);
-      const phrase = made("span", `phrase${rows[i].worst ? " worst" : ""}`, rows[i].phrase, said);
-      this.later(READ * (turn + 1), () => phrase.classList.add("lit"));
-      rows[i] = { ...rows[i], after: READ * (turn + 1) };
-      end = from + rows[i].phrase.length;
+      const phrase = made("span", row.worst ? "phrase worst" : "phrase", row.phrase, said);
+      this.later(turn.get(row), () => phrase.classList.add("lit"));
+      end = from + row.phrase.length;
     }
     made("span", "", text.slice(end), said);
-    if (rows.length) this.bars({ rows }, body);
+    if (rows.length) this.bars({ rows: rows.map((row) => ({ ...row, after: turn.get(row) })) }, body);
     if (!claim) return;
     const claimed = made("p", "claimed", undefined, body);
     const cited = made("b", "cite", id, claimed);
@@ -482,7 +483,7 @@ class Deck {
   // zero is where the twin ends.
   twins({ checks, other: { checks: other }, names, gain, total, marks, answer }, body) {
     made("p", "answer", answer, body);
-    const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}`, body);
+    const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
     const named = wide > 30 * size; // narrow screens have no room for names
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 17 : 8) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
@@ -597,9 +598,10 @@ class Deck {
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
+    const named = rows.some(({ name }) => name);
+    const said = rows.map(({ name, predicted, label }) => `${name || "all"}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
     const { svg, wide, high, size } = this.graphic(said, body);
-    const [left, right, low] = [rows.some(({ name }) => name) ? 5 * size : size, rows.some(({ label }) => label) ? 4 * size : size, 1.8 * size];
+    const [left, right, low] = [(named ? 5 : 1) * size, (named ? 4 : 1) * size, 1.8 * size];
     const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
     const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
     const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
@@ -615,7 +617,7 @@ class Deck {
       drawn("line", { class: "range", x1: x(least), x2: x(most), y1: y, y2: y }, svg);
       drawn("circle", { class: "check", cx: x(came), cy: y, r: size / 3 }, svg);
       drawn("circle", { class: "said", cx: x(predicted), cy: y, r: size / 2.2 }, svg);
-      drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
+      if (named) drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
     }
     if (answer) made("p", "answer", answer, body);
   }
