@@ -424,8 +424,9 @@ def wall_of(session: Session, stage: int, config: Config, view: View) -> list[di
 def is_spoken(moment: Moment) -> bool:
     """Whether the proposal has words of its engineer's own."""
     record = moment.record
-    is_written = moment.session.spec.language is not None and record is not None and any(attempt.raw for attempt in record.attempts)
-    return is_written or (record is not None and record.engineer in ("human", "api"))
+    if record is None or record.engineer in ("human", "api"):
+        return record is not None
+    return moment.session.spec.language is not None and any(attempt.raw for attempt in record.attempts)
 
 
 def claim_words(claim: Claim, moment: Moment) -> str:
@@ -444,8 +445,6 @@ def solved(story: Story) -> Scene | None:
     before, after, _ = story.turned
     first, last = ends_of(story.session)
     outcomes, moment = story.view.family.outcomes, story.moment
-    accuracy = judgement(moment.outcomes)
-    came = None if accuracy is None else came_in_all(moment.outcomes)
     scene = {
         "kind": "boards",
         "heading": "The same board, after training",
@@ -459,8 +458,9 @@ def solved(story: Story) -> Scene | None:
             f"{len(turned_tasks(last, first))} went the other way.",
         ],
     }
-    if accuracy is None or came is None:
+    if (accuracy := judgement(moment.outcomes)) is None:
         return scene
+    came = came_in_all(moment.outcomes)
     expected = points(accuracy.predicted, came.n)
     return scene | {
         "forecast": foretold("", accuracy.predicted, came)
@@ -469,7 +469,7 @@ def solved(story: Story) -> Scene | None:
             "said": [f"○ {expected} expected", f"● {points(came.value, came.n)} came"],
             "about": f"95 % interval {came.bounds}{'' if came.clear else ', which includes zero'}; {came.n} boards",
         },
-        "say": f"{scene['say']} And its forecast, {expected} over all boards? The circle is what it said, the dot is what came.",
+        "say": f"{scene['say']} And its forecast of {expected}? The circle is what it said, the dot is what came.",
     }
 
 
@@ -501,7 +501,7 @@ def whole_curve(story: Story) -> Scene:
         "kind": "twins",
         "heading": "Was it the redesign?",
         "twin": twin.id,
-        "other": learning(twin),
+        "other": {"checks": learning(twin)["checks"]},
         "names": ["redesigned", "config kept"],
         "gain": {"value": gain.value, "low": gain.low, "high": gain.high, "label": gain.signed, "clear": gain.clear}
         | {"ends": [signed(bound, gain.answers) for bound in (gain.low, gain.high)]},
@@ -670,15 +670,16 @@ def what_came(story: Story) -> Scene | None:
     outcomes = predictions_of(moment.outcomes)
     if not outcomes:
         return None
+    said = was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ())
     rows = [foretold(cell_label(one.claim.cell), one.predicted, one.measured) for one in outcomes]
     within = sum(row["low"] <= row["predicted"] <= row["high"] for row in rows)
     return {
         "kind": "outcomes",
         "heading": "It said what to expect. What came?",
         "rows": rows,
-        "answer": was_it_right(moment.outcomes, cells_of(moment)),
+        "answer": said,
         "note": "Change of the valid rate in points on the same boards after one more stage, with 95 % intervals. Hollow: its prediction.",
-        "say": was_it_right(moment.outcomes, cells_of(moment)),
+        "say": said,
         "more": [
             "The hollow circle is what it said, the dot is what came, and the bar is the 95 % interval of that. Only where the bar keeps "
             "clear of zero do we know that anything changed at all.",
@@ -692,11 +693,6 @@ def foretold(name: str, predicted: float | None, came: Interval | None) -> dict[
     """A prediction and what came, as a row."""
     assert predicted is not None and came is not None, "it has been tested"
     return {"name": name, "predicted": predicted, "came": came.value, "low": came.low, "high": came.high, "label": came.signed}
-
-
-def cells_of(moment: Moment) -> Sequence[str]:
-    """Those of the config that the proposal changed."""
-    return list(moment.record.config_before.cells) if moment.record is not None else []
 
 
 PARTS = (
