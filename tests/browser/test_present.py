@@ -130,13 +130,16 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
 
         soon(page, kept, f"keeping {scenes} and {others}")
 
+    assert cards.first.bounding_box()["y"] <= 330
     check_axe(page, "the film strip")
+    expect(strip.get_by_role("button", name="minutes", pressed=True)).to_have_text(["5 minutes"])
     names = list(USUAL)
     strip.get_by_label("What to say: The question, and a board that it fails on").fill("Wait for silence.")
     expect_kept(names, notes={"opening": "Wait for silence."})
     cards.nth(2).get_by_role("checkbox").uncheck()
     names.remove("curve")
     expect_kept(names, notes={"opening": "Wait for silence."})
+    expect(strip.get_by_role("button", name="minutes", pressed=True)).to_have_count(0)
     cards.nth(1).get_by_title("Earlier").click()
     names[:2] = names[1::-1]
     expect_kept(names)
@@ -160,6 +163,7 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     for minutes in (10, 2):
         strip.get_by_role("button", name=f"{minutes} minutes").click()
         soon(page, lambda minutes=minutes: prepared(store.open("mine"), store).minutes == minutes)
+        expect(strip.get_by_role("button", name="minutes", pressed=True)).to_have_text([f"{minutes} minutes"])
         spoken.append(failed.input_value())
     assert spoken[0].startswith(spoken[1]) and "Ask: would you?" in spoken[0], "a longer talk has a longer draft"
     assert set(prepared(store.open("mine"), store).notes) == {"opening"}, "a draft is no note of the speaker's"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -86,11 +87,19 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     assert {line.id for line in context.lines if line.text.startswith("Size 7: 82%")} <= cited
     assert [row["label"] for row in scenes["read"]["rows"]] == ["33 of 40", "4 of 40"] + 3 * ["1 of 40"], "all of its boards"
     assert scenes["wrote"]["summary"] == record.proposal.summary
-    assert scenes["wrote"]["claims"] == ["7×7: 82 % valid now, 85 % expected.", "4×4: 92 % valid now, 92 % expected."]
+    assert all(row["phrase"] in scenes["read"]["text"] for row in scenes["read"]["rows"]), "each bar comes from a phrase of it"
+    assert scenes["read"]["rows"][1]["phrase"] == "cut off before its end 10 %" and scenes["read"]["id"] == "F7"
+    assert scenes["wrote"]["claims"] == ["7×7: 82 % valid now, 85 % expected.", "3×3: 82 % valid now, 85 % expected."], "not 92 → 92 %"
+    assert scenes["read"]["claim"] == scenes["wrote"]["claims"][0], "what rests on the line"
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
     sizes = [[len(board["board"]["rows"]) for board in scenes["wrote"][name]] for name in ("was", "boards")]
     assert [len(found) for found in sizes] == [11, 12] and [found.count(7) for found in sizes] == [2, 5], "more 7×7, as it wrote"
     assert all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
+    forecast, came = scenes["solved"]["forecast"], paired_change(session.results(0), session.results(1))
+    assert scenes["wrote"]["forecast"] == "In all it expects +0.8 points of valid plans."
+    assert forecast["predicted"] == pytest.approx(sum(row["predicted"] for row in scenes["came"]["rows"]) / 6)
+    assert forecast["said"] == ["○ +0.8 points expected", "● +1.2 points came"], "what it said of all boards is settled"
+    assert (forecast["came"], forecast["low"], forecast["high"]) == pytest.approx((came.value, came.low, came.high), abs=2e-4)
 
 
 def test_a_person_speaks_in_own_words() -> None:
@@ -119,7 +128,15 @@ def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> 
     assert len(scene["boards"]) == len(scene["good"]) == 8 and 0 < sum(scene["good"]) < 8
     assert len({json.dumps(board["board"]) for board in scene["boards"]}) == 1
     assert [board["tracks"][0]["outcome"] != "fault" for board in scene["boards"]] == scene["good"]
+    sampled = SessionStore().open("example-quick").completions(0)
+    [group] = [rows for _, rows in sampled.groupby(["training_step", "board_id"]) if rows["reward"].tolist() == _parts(scene)]
+    assert scene["average"] == pytest.approx(group["reward"].mean()) and f"of {scene['average']:.2f} (mark)" in scene["note"]
+    assert [score["likelier"] for score in scene["scores"]] == [score > scene["average"] for score in _parts(scene)] == scene["good"]
     assert not chosen(scenes_of(SessionStore().open("example-long-imitation")), ["tries"]), "imitation rewards nothing"
+
+
+def _parts(scene: dict[str, Any]) -> list[float]:
+    return [score["part"] for score in scene["scores"]]
 
 
 def test_the_twin_that_kept_its_config_answers_the_question() -> None:
@@ -131,6 +148,7 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [(gain.signed, gain.bounds), ("+3.4", "+1.5 to +5.3")]
+    assert whole["gain"]["label"] == gain.signed and whole["gain"]["ends"] == gain.bounds.split(" to ")
     assert whole["other"]["checks"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
     assert not gain.clear and closing["answer"].startswith(
         "Yes, for models that were taught something wrong. From this one pair of sessions we"

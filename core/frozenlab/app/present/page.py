@@ -89,12 +89,13 @@ def page() -> None:
     if how:
         deck(shown, data, key=f"deck-{shown.address}")
         return
-    actions(shown, data)
+    actions(shown, data, preparation)
     form(shown, scenes, preparation)
 
 
-def actions(session: Session, data: dict[str, Any]) -> None:
+def actions(session: Session, data: dict[str, Any], preparation: Preparation) -> None:
     """What can be done with the talk."""
+    allowed = refusals.changes()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, args=(SHOWN,), help="Key: P")
         st.button(
@@ -106,11 +107,12 @@ def actions(session: Session, data: dict[str, Any]) -> None:
             f"{session.id}.html", "text/html",
             on_click="ignore", icon=":material/download:", help="Plays the whole talk without a server and without a network.",
         )  # fmt: skip
+        with st.popover("Title, change, board", icon=":material/tune:"):
+            about(session, preparation, fixed=allowed["disabled"])
+        if preparation != Preparation():
+            icon = ":material/restart_alt:"
+            st.button("Back to the standard talk", icon=icon, key="present-standard", on_click=standard, args=(session,), **allowed)
         st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": session.address})
-    st.caption(
-        "→ or space goes on, ← goes back, **P** plays by itself, **F** fills the screen, **N** opens your notes in a second window, "
-        "**D** turns light and dark, **B** blackens the screen, a digit leads to that scene, **?** shows all keys, **Escape** leaves."
-    )
     shortcuts({"p": "present-go"}, key="present-keys")
 
 
@@ -155,18 +157,11 @@ def told(session: Session, found: list[Session]) -> tuple[Session | None, list[S
 
 
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
-    """What the talk is about, which scenes it has, in which order, and what to say."""
-    st.header("Your talk", anchor=False)
+    """Which scenes the talk has, in which order, and what to say."""
     allowed = refusals.changes()
     if allowed["disabled"]:
         st.caption(allowed["help"])
     refusals.show_reason(ERROR)
-    st.caption("What you change is kept for this session, for everybody who shows it.")
-    if preparation != Preparation():
-        icon = ":material/restart_alt:"
-        st.button("Back to the standard talk", icon=icon, key="present-standard", on_click=standard, args=(session,), **allowed)
-    about(session, preparation, fixed=allowed["disabled"])
-    twin(session, next((scene["twin"] for scene in scenes if "twin" in scene), None))
     key = f"present-strip-{session.address}-{st.session_state.get(AGAIN, 0)}"
 
     def take() -> None:
@@ -186,28 +181,33 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
         key=key,
         on_change=take,
     )
+    twin(session, next((scene["twin"] for scene in scenes if "twin" in scene), None))
+    st.caption(
+        "What you change is kept for this session, for everybody who shows it. In a talk → or space goes on, ← goes back, **P** plays by "
+        "itself, **F** fills the screen, **N** opens your notes in a second window, **D** turns light and dark, **B** blackens the screen, "
+        "a digit leads to that scene, **?** shows all keys, **Escape** leaves."
+    )
 
 
 def about(session: Session, preparation: Preparation, *, fixed: bool) -> None:
     """The title, the change that the talk is about, and the board that it begins and ends with."""
-    titled, changed, board = st.columns([1.6, 1, 1.2], vertical_alignment="bottom")
     title, of_stage, of_board = (f"present-{what}-{session.address}" for what in ("title", "stage", "board"))
     st.session_state.setdefault(title, preparation.title)
-    titled.text_input(
+    st.text_input(
         "Title", key=title, max_chars=200, placeholder=QUESTION, disabled=fixed,
         on_change=lambda: keep(session, {"title": st.session_state[title]}),
     )  # fmt: skip
     stages = judged_stages(session)
     if len(stages) > 1:
         st.session_state.setdefault(of_stage, preparation.stage if preparation.stage in stages else stages[0])
-        changed.selectbox(
+        st.selectbox(
             "The change", stages, key=of_stage, format_func=lambda stage: f"proposed after {stage_name(stage).lower()}", disabled=fixed,
             on_change=lambda: keep(session, {"stage": st.session_state[of_stage]}),
         )  # fmt: skip
     boards = once(lambda: boards_of(session), "talk boards", session.revision())
     if len(boards) > 1:
         st.session_state.setdefault(of_board, preparation.board if preparation.board in boards else "")
-        board.selectbox(
+        st.selectbox(
             "The board", ["", *boards], key=of_board, format_func=lambda one: boards.get(one, "the one that shows most"), disabled=fixed,
             help="It fails before training and is solved in the end.",
             on_change=lambda: keep(session, {"board": st.session_state[of_board]}),

@@ -12,9 +12,10 @@ import pandas as pd
 from pydantic import Field, ValidationError
 
 from frozenlab.app.play.optimum import is_quick, solution_of
-from frozenlab.app.session.claims import predictions_of, was_it_right
+from frozenlab.app.session.claims import boards_of, came_in_all, judgement, predictions_of, was_it_right
 from frozenlab.app.session.proposals import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
+from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import played
@@ -25,7 +26,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order, quotas
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import Interval, board_by_board, counted, listed, paired_change, share, typeset
+from frozenlab.base.numbers import Interval, board_by_board, counted, listed, number, paired_change, points, share, signed, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
@@ -179,7 +180,8 @@ def tries(story: Story) -> Scene | None:
         return None
     place = in_order(sampled["config_cell"].unique())  # of two that are as mixed, the board of a later cell has more to see
     mixed = [rows for rows in groups[:GROUPS_LOOKED_AT] if abs(rows["valid"].mean() - 0.5) <= 0.25] or groups
-    group = max(mixed, key=lambda rows: place.index(rows["config_cell"].iloc[0])).head(TRIES_SHOWN)
+    group = max(mixed, key=lambda rows: place.index(rows["config_cell"].iloc[0]))
+    average, group = float(group["reward"].mean()), group.head(TRIES_SHOWN)
     good = [bool(valid) for valid in group["valid"]]
     n = len(good)
     return {
@@ -187,8 +189,11 @@ def tries(story: Story) -> Scene | None:
         "heading": "It tries, and what works becomes likelier",
         "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
         "good": good,
-        "note": f"In training step {group['training_step'].iloc[0]} it wrote {counted(n, 'plan')} for one board, and each got a score: "
-        f"next to nothing if it fails, most if no plan is faster. {method.title} makes the plans above their average likelier.",
+        "scores": [{"label": number(score), "part": score, "likelier": score > average} for score in group["reward"]],
+        "average": average,
+        "note": f"Training step {group['training_step'].iloc[0]}: {counted(n, 'plan')} for one board, and the score of each, next to "
+        f"nothing if it fails, most if no plan is faster. {method.title} makes those above the average of {number(average)} (mark) "
+        "likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
         "more": [
@@ -239,7 +244,8 @@ def learning(session: Session, end: int | None = None) -> dict[str, Any]:
         results = session.results(stage)
         if results is not None and (end is None or offset <= end):
             rate = overall(results)
-            checks.append({"at": offset, "rate": rate.value, "low": rate.low, "high": rate.high, "label": rate.percent})
+            name = "before" if stage is None else stage_name(stage).lower()
+            checks.append({"at": offset, "name": name, "rate": rate.value, "low": rate.low, "high": rate.high, "label": rate.percent})
     return {"steps": [step for step in steps if end is None or step[0] <= end], "checks": checks, "total": offset}
 
 
@@ -313,34 +319,39 @@ def what_failed(story: Story) -> Scene | None:
 
 
 def what_it_read(story: Story) -> Scene | None:
-    """The line of evidence that says most, large, and what became of the boards that it speaks of, as bars."""
+    """The line of evidence that says most, what became of the boards that it speaks of, as bars, and the claim that rests on it."""
     moment = story.moment
     if moment.context is None or not moment.context.lines:
         return None
     cited = {name for claim in claims_of(moment.record) for name in claim.evidence}
     every = list(moment.context.lines)
     known = [line for line in every if line.id in cited] or every
-    moved = moves(moment.record)
-    line = min(known, key=lambda line: (line.section != "failures", -moved.get(line.cell or "", 0.0)))  # what failed says most
+    rank = {claim.cell: place for place, claim in enumerate(foremost(moment))}
+    line = min(known, key=lambda line: (line.section != "failures", rank.get(line.cell or "", len(rank))))  # what failed says most
     engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
-    lit = "; its answer cites this one" if line.id in cited else ""
+    resting = [claim for claim in claims_of(moment.record) if line.id in claim.evidence and claim.cell == line.cell]
+    lit = "; a claim of its answer rests on it" if resting else ""
     family = family_of(moment.session.spec.initial_config.family)
     faults = [fault for fault in line.numbers if fault in family.faults]
     n = line.numbers.get("n", 0.0)  # a worked case has none
     named = {"valid": "valid plan"} | {fault: family.outcomes[fault].label for fault in faults}
     names = "|".join(fault.replace("_", " ") for fault in faults) or "$^"
     text = re.sub(rf"\b({names})(?= \d)", lambda fault: named[fault[0].replace(" ", "_")], line.text)
+    text = typeset(text.replace("held-out", "validation"))
+    said_by = {"valid": r"\d+ %[^,;]* valid"} | {fault: rf"{re.escape(named[fault])} \d+ %" for fault in faults}
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
-        "lead": f"{cell_label(line.cell)}: what became of {n:.0f} boards" if line.cell and n else "",
-        "text": typeset(text.replace("held-out", "validation")),
+        "text": text,
         "rows": [
             {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "worst": name in faults[:1]}
+            | {"phrase": phrase[0] if (phrase := re.search(said_by[name], text)) else ""}
             for name, label in named.items()
             if n and name in line.numbers
         ],
-        "note": f"One of the {len(every)} lines that it reads, rounded and in plain words{lit}.",
+        "id": line.id,
+        "claim": claim_words(resting[0], moment) if resting else "",
+        "note": f"{line.id} is one of the {len(every)} lines that it reads, in plain words{lit}.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
         "more": [
             f"Read the line aloud: such words and figures are what it knows of {cell_label(line.cell) if line.cell else 'its training'}. "
@@ -359,25 +370,27 @@ def what_it_wrote(story: Story) -> Scene:
     labels = {name: knob.label for name, knob in family_of(record.config_after.family).knobs.items()}
     rows = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
     rows.sort(key=lambda row: -abs(row.change))
-    moved, after = moves(record), record.config_after.cells
+    after = record.config_after.cells
     configs = (record.config_before, record.config_after)
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
-    claims = sorted(claims_of(record), key=lambda claim: -moved.get(claim.cell, 0.0))[:CLAIMS_SHOWN]
+    claims = foremost(moment)[:CLAIMS_SHOWN]
+    in_all = judgement(moment.outcomes)
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
+    knobs = sorted(rows, key=lambda row: row.cell not in spoken_of)[:KNOBS_SHOWN]  # a claim has its knob beside it
     predicts = sum(claim.expected is not None for claim in claims_of(record))
-    is_written = moment.session.spec.language is not None and any(attempt.raw for attempt in record.attempts)
-    spoken = is_written or record.engineer in ("human", "api")
+    spoken = is_spoken(moment)
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary,
-        "claims": [typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", "") if spoken else in_short(claim)) for claim in claims],
+        "claims": [claim_words(claim, moment) for claim in claims],
+        "forecast": "" if in_all is None else f"In all it expects {points(in_all.predicted, boards_of(moment.outcomes))} of valid plans.",
         "knobs": [
             {
                 "cell": cell_label(row.cell), "knob": labels.get(row.knob, row.knob),
                 "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
             }
-            for row in sorted(rows[:KNOBS_SHOWN], key=lambda row: (row.knob, place.index(row.cell)))
+            for row in sorted(knobs, key=lambda row: (row.knob, place.index(row.cell)))
         ],
         "was": was,
         "boards": now,
@@ -408,21 +421,31 @@ def wall_of(session: Session, stage: int, config: Config, view: View) -> list[di
     return [view.plain([Shown(row, "")]) for _, row in view.in_order(shown).iterrows()]
 
 
-def in_short(claim: Claim) -> str:
-    """A claim of an engineer whose answers have no words of their own, as a room reads it beside its knobs."""
+def is_spoken(moment: Moment) -> bool:
+    """Whether the proposal has words of its engineer's own."""
+    record = moment.record
+    if record is None or record.engineer in ("human", "api"):
+        return record is not None
+    return moment.session.spec.language is not None and any(attempt.raw for attempt in record.attempts)
+
+
+def claim_words(claim: Claim, moment: Moment) -> str:
+    """A claim as a room reads it: in its engineer's own words, or in short if it has none."""
+    if is_spoken(moment):
+        return typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
     if claim.now is None or claim.expected is None:
-        return re.sub(r"\b0\.(\d\d)\b", lambda ratio: f"{int(ratio[1])}%", claim.text)
-    return f"{cell_label(claim.cell)}: {claim.now:.0%} valid now, {claim.expected:.0%} expected."
+        return typeset(re.sub(r"\b0\.(\d\d)\b", lambda ratio: f"{int(ratio[1])}%", claim.text))
+    return typeset(f"{cell_label(claim.cell)}: {claim.now:.0%} valid now, {claim.expected:.0%} expected.")
 
 
 def solved(story: Story) -> Scene | None:
-    """The board of the first scene, before and after."""
+    """The board of the first scene, before and after; beside it, what the engineer expected of many boards, and what came."""
     if story.turned is None:
         return None
     before, after, _ = story.turned
     first, last = ends_of(story.session)
-    outcomes = story.view.family.outcomes
-    return {
+    outcomes, moment = story.view.family.outcomes, story.moment
+    scene = {
         "kind": "boards",
         "heading": "The same board, after training",
         "boards": [story.view.plain([Shown(before, "before training"), Shown(after, after_stages(story))])],
@@ -434,6 +457,19 @@ def solved(story: Story) -> Scene | None:
             f"And the others? Of {len(first)} boards {len(turned_tasks(first, last))} failed before and are solved in the end; "
             f"{len(turned_tasks(last, first))} went the other way.",
         ],
+    }
+    if (accuracy := judgement(moment.outcomes)) is None:
+        return scene
+    came = came_in_all(moment.outcomes)
+    expected = points(accuracy.predicted, came.n)
+    return scene | {
+        "forecast": foretold("", accuracy.predicted, came)
+        | {
+            "asks": f"Its forecast for stage {moment.stage + 2}",  # type: ignore[operator]
+            "said": [f"○ {expected} expected", f"● {points(came.value, came.n)} came"],
+            "about": f"95 % interval {came.bounds}{'' if came.clear else ', which includes zero'}; {came.n} boards",
+        },
+        "say": f"{scene['say']} And its forecast of {expected}? The circle is what it said, the dot is what came.",
     }
 
 
@@ -462,16 +498,21 @@ def whole_curve(story: Story) -> Scene:
             ],
         }
     return scene | {
+        "kind": "twins",
         "heading": "Was it the redesign?",
         "twin": twin.id,
-        "other": learning(twin),
-        "answer": f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: {gain.points}.",
-        "note": f"Lines: plans sampled in training (mean of five steps). {points} One pair of sessions with one seed: the interval of "
-        f"the difference is over the {gain.n} boards, not over training runs.",
-        "say": f"Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. {verdict(gain)}",
+        "other": {"checks": learning(twin)["checks"]},
+        "names": ["redesigned", "config kept"],
+        "gain": {"value": gain.value, "low": gain.low, "high": gain.high, "label": gain.signed, "clear": gain.clear}
+        | {"ends": [signed(bound, gain.answers) for bound in (gain.low, gain.high)]},
+        "answer": f"{gain.points}. {verdict(gain)}",
+        "note": f"Dots: {session.results_from}. Bar: the 95 % interval of the difference at the end, over the same {gain.n} boards and "
+        "not over training runs: it is one pair of sessions with one seed.",
+        "say": "Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. Look at the bar at the right: does it "
+        f"reach the line of no difference? {verdict(gain)}",
         "more": [
-            f"Look at the distance of the two at the end and not at their height: {gain.points} on the same {gain.n} boards. The dashed "
-            "lines are where the config changed: only from the first of them on can the two differ by it.",
+            f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: the difference is {gain.points} on the same {gain.n} "
+            "boards. The dashed lines are where the config changed: only from the first of them on can the two differ by it.",
             "Ask what would make this more certain. More pairs with other seeds: the interval says how far chance goes on these boards, "
             "and nothing of how another training run would end.",
         ],
@@ -491,15 +532,14 @@ def other_models(story: Story) -> Scene | None:
         "kind": "pairs",
         "heading": f"{won.n} models, taught something wrong on purpose",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
-        "about": "One of them, on a kind that it was taught wrong",
+        "about": "One of them, where it was taught something wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
-        "answer": f"What it chose won {won.points} over equal shares.",
-        "note": "Each had practised wrong answers to two kinds of tasks. Then came one stage of GRPO on equal shares, and anew on its own "
-        f"choice, as a tutor had trained it to choose. 95 % interval, n = {won.n} models; predicted: {' '.join(predicted.groups())}. "
-        f"An oracle that knows what is wrong wins {won_by(ORACLE).points}.",
-        "say": "Here it is asked of models that have something to win back: each was taught wrong answers to two kinds of tasks. A row is "
-        "a model: grey where it gets with equal shares, red where it gets with the boards that it chose.",
+        "answer": f"{won.points} over equal shares",
+        "note": "One stage of GRPO each, twice; a tutor had trained them to choose. 95 % interval; "
+        f"predicted: {' '.join(predicted.groups())}. An oracle that knows what is wrong wins {won_by(ORACLE).points}.",
+        "say": "Here it is asked of models that have something to win back: each was taught something wrong about two kinds of tasks. A "
+        "row is a model: grey where it gets with equal shares, orange where it gets with the boards that it chose.",
         "more": [
             f"{int((valid['taught'] > valid['equal']).sum())} of the {won.n} end higher with their own choice, and the mean is "
             f"{won.points}. The two boards are one of these models twice: the same task, after each of the two trainings.",
@@ -627,28 +667,19 @@ def live_scene(session: Session) -> Scene:
 def what_came(story: Story) -> Scene | None:
     """Each prediction and what the next stage brought, on one axis."""
     moment = story.moment
-    outcomes = [outcome for outcome in predictions_of(moment.outcomes) if outcome.measured is not None]
+    outcomes = predictions_of(moment.outcomes)
     if not outcomes:
         return None
-    within = sum(one.measured.low <= (one.predicted or 0) <= one.measured.high for one in outcomes if one.measured is not None)
+    said = was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ())
+    rows = [foretold(cell_label(one.claim.cell), one.predicted, one.measured) for one in outcomes]
+    within = sum(row["low"] <= row["predicted"] <= row["high"] for row in rows)
     return {
         "kind": "outcomes",
         "heading": "It said what to expect. What came?",
-        "rows": [
-            {
-                "name": cell_label(outcome.claim.cell),
-                "predicted": outcome.predicted,
-                "came": outcome.measured.value,
-                "low": outcome.measured.low,
-                "high": outcome.measured.high,
-                "label": outcome.measured.signed,
-            }
-            for outcome in outcomes
-            if outcome.measured is not None
-        ],
-        "answer": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
+        "rows": rows,
+        "answer": said,
         "note": "Change of the valid rate in points on the same boards after one more stage, with 95 % intervals. Hollow: its prediction.",
-        "say": was_it_right(moment.outcomes, moment.record.config_before.cells if moment.record else ()),
+        "say": said,
         "more": [
             "The hollow circle is what it said, the dot is what came, and the bar is the 95 % interval of that. Only where the bar keeps "
             "clear of zero do we know that anything changed at all.",
@@ -656,6 +687,12 @@ def what_came(story: Story) -> Scene | None:
             "That is less than being right: a wide interval is easy to hit. Ask how one could test it harder.",
         ],
     }
+
+
+def foretold(name: str, predicted: float | None, came: Interval | None) -> dict[str, Any]:
+    """A prediction and what came, as a row."""
+    assert predicted is not None and came is not None, "it has been tested"
+    return {"name": name, "predicted": predicted, "came": came.value, "low": came.low, "high": came.high, "label": came.signed}
 
 
 PARTS = (
@@ -685,12 +722,13 @@ def claims_of(record: ProposalRecord | None) -> list[Any]:
     return [] if record is None else list(record.claims)
 
 
-def moves(record: ProposalRecord | None) -> dict[str, float]:
-    """Cell -> how far the proposal moved its knobs, added up."""
+def foremost(moment: Moment) -> list[Claim]:
+    """The claims, those that predict most first; of two that predict as much, that of the cell whose knobs move further."""
     moved: dict[str, float] = {}
-    for row in [] if record is None else knob_rows(record):
+    for row in [] if moment.record is None else knob_rows(moment.record):
         moved[row.cell] = moved.get(row.cell, 0.0) + abs(row.change)
-    return moved
+    tellings = sorted(moment.outcomes, key=lambda one: (-round(abs(one.predicted or 0.0), 3), -moved.get(one.claim.cell, 0.0)))
+    return [outcome.claim for outcome in tellings]
 
 
 def config_in_words(config: Config) -> str:

@@ -6,6 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " ", "Enter"], BEFORE = ["ArrowLeft", "ArrowUp", "PageUp", "Backspace"];
 const WORD = 70; // milliseconds between words that are written
 const TRIED = 4500; // milliseconds until the good ones of many plans light up
+const READ = 700; // milliseconds between phrases that are read
 const FALLS = 250; // milliseconds between boards that fall
 const LONGER = [4, 8]; // minutes from which on a draft has one more part
 const NOTES = "#notes"; // the address of the speaker's window ends with it
@@ -13,7 +14,8 @@ const NOTES = "#notes"; // the address of the speaker's window ends with it
 function made(tag, className, text, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%"); // no line begins with the sign
+  // No line begins with the sign, or within an interval.
+  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%").replace(/\([+−.\d]+ to [+−.\d]+\)/g, (bounds) => bounds.replaceAll(" ", "\u00a0"));
   return parent ? parent.appendChild(element) : element;
 }
 
@@ -22,6 +24,11 @@ function drawn(tag, attributes, parent, text) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   if (text !== undefined) element.textContent = text;
   return element;
+}
+
+// What a picture of checks says to those who do not see it.
+function spoken(checks) {
+  return checks.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
 }
 
 // What the lab suggests to say of a scene in a talk of so many minutes.
@@ -242,8 +249,8 @@ class Deck {
   draw(scene, place) {
     const heading = made(place.matches(".preview") ? "div" : "h1", "heading", scene.heading, place); // a page has one heading of the first level
     const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}${scene.large ? " large" : ""}`, undefined, place);
+    const note = made("p", "note", scene.note, place); // first, as a picture takes the height that is left
     this[scene.kind](scene, body);
-    const note = made("p", "note", scene.note, place);
     if (scene.kind === "boards" && scene.boards.length === 1 && scene.boards[0].tracks?.length === 1) this.besideBoard(body, heading, note);
   }
 
@@ -286,8 +293,15 @@ class Deck {
     code.lastChild.alt = `QR code of ${address}`;
   }
 
-  boards({ boards }, body) {
+  // forecast: what was predicted of many boards, and what came, beside one.
+  boards({ boards, forecast }, body) {
     for (const board of boards) this.put(board, made("div", "", undefined, body));
+    if (!forecast) return;
+    const place = made("div", "forecast outcomes", undefined, body);
+    made("p", "asks", forecast.asks, place);
+    for (const [n, line] of forecast.said.entries()) made("p", n ? "came" : "", line, place);
+    this.outcomes({ rows: [forecast] }, place);
+    made("p", "about", forecast.about, place);
   }
 
   put(board, place) {
@@ -299,22 +313,33 @@ class Deck {
     player.show({ ...board, height: 2000, loop: true, autoplay: !this.speaks });
   }
 
-  // Plans for one board; then those that hold light up, and the others say what is wrong.
-  tries({ boards, good }, body) {
+  // Plans for one board; then those that hold light up, the others say what is wrong, and each gets its score, beside their average.
+  tries({ boards, good, scores, average }, body) {
     const margin = Math.max(...boards.map((board) => board.margin)); // all at one scale
+    const best = Math.max(1, ...scores.map(({ part }) => part));
     this.boards({ boards: boards.map((board) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: track.last_words ? "" : track.badge })) })) }, body);
     const places = [...body.children];
+    for (const [i, { label, part, likelier }] of scores.entries()) {
+      const score = made("div", `score${likelier ? " likelier" : ""}`, undefined, places[i]);
+      made("b", "", label, score);
+      made("span", "", likelier ? "↑" : "↓", score);
+      const gauge = made("i", "", undefined, score);
+      gauge.style.setProperty("--part", Math.max(0, part) / best);
+      gauge.style.setProperty("--average", Math.max(0, average) / best);
+    }
     this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
   }
 
   // boards: one that failed, beside the bars.
   bars({ rows, boards = [] }, body) {
     const list = made("dl", "rates", undefined, body);
-    for (const { name, part, label, worst } of rows) {
-      made("dt", "", name, list);
-      const bar = made("i", worst ? "worst" : "", undefined, made("dd", "track", undefined, list));
-      made("dd", worst ? "worst" : "", label, list);
-      this.later(300, () => { bar.style.width = `${100 * part}%`; });
+    for (const { name, part, label, worst, after = 300 } of rows) {
+      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", worst ? "worst" : "", label, list)];
+      const bar = made("i", worst ? "worst" : "", undefined, row[1]);
+      this.later(after, () => {
+        bar.style.width = `${100 * part}%`;
+        for (const place of row) place.classList.add("read");
+      });
     }
     body.classList.toggle("beside", boards.length > 0);
     this.boards({ boards }, body);
@@ -355,13 +380,32 @@ class Deck {
     this.sentence.textContent = sentence;
   }
 
-  // A line of evidence: what it says as bars, and below them its words; without figures, its words.
-  quote({ lead, text, rows }, body) {
-    if (rows.length) {
-      made("p", "lead", lead, body);
-      this.bars({ rows }, body);
+  // A line of evidence, what it says as bars, which grow as each phrase lights up, and the claim to which its number flies.
+  quote({ id, text, rows, claim }, body) {
+    const said = made("p", "evidence", undefined, body);
+    const badge = made("b", "cite", id, said);
+    const read = rows.filter((row) => row.phrase).sort((a, b) => text.indexOf(a.phrase) - text.indexOf(b.phrase));
+    const turn = new Map(read.map((row, i) => [row, READ * (i + 1)]));
+    let end = 0;
+    for (const row of read) {
+      const from = text.indexOf(row.phrase);
+      made("span", "", text.slice(end, from), said);
+      const phrase = made("span", row.worst ? "phrase worst" : "phrase", row.phrase, said);
+      this.later(turn.get(row), () => phrase.classList.add("lit"));
+      end = from + row.phrase.length;
     }
-    made("p", rows.length ? "said" : "lead", `“${text}”`, body);
+    made("span", "", text.slice(end), said);
+    if (rows.length) this.bars({ rows: rows.map((row) => ({ ...row, after: turn.get(row) })) }, body);
+    if (!claim) return;
+    const claimed = made("p", "claimed", undefined, body);
+    const cited = made("b", "cite", id, claimed);
+    made("span", "", `→ ${claim}`, claimed);
+    this.later(READ * (read.length + 2), () => {
+      claimed.classList.add("lit");
+      if (this.still || this.speaks) return;
+      const [here, there] = [badge, cited].map((place) => place.getBoundingClientRect());
+      cited.animate([{ transform: `translate(${here.x - there.x}px, ${here.y - there.y}px)` }, { transform: "none" }], { duration: 1200, easing: "ease-in-out" });
+    });
   }
 
   // A single board takes the whole height: the words stand beside it.
@@ -392,67 +436,91 @@ class Deck {
     return { svg, wide, high, size: parseFloat(getComputedStyle(svg).fontSize) };
   }
 
-  // marks: where the config changed; other: the steps and checks of a twin; answer: a line below.
-  curve({ steps, checks, total, marks = [], other: twin = { steps: [], checks: [] }, answer = "" }, body) {
-    const other = twin.checks;
+  // marks: where the config changed; answer: a line below.
+  curve({ steps, checks, total, marks = [], answer = "" }, body) {
     body.classList.toggle("answered", Boolean(answer));
-    const spoken = (found) => found.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
-    const { svg, wide, high, size } = this.graphic(spoken(checks) + (other.length ? `; its twin ${spoken(other)}` : ""), body);
-    const named = other.length && wide > 30 * size; // narrow screens have no room for names
-    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (named ? 6.8 : checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
-    const least = Math.floor(10 * Math.min(...[...checks, ...other].map((check) => check.low), ...[...steps, ...twin.steps].map(([, rate]) => rate))) / 10;
+    const { svg, wide, high, size } = this.graphic(spoken(checks), body);
+    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
+    const least = Math.floor(10 * Math.min(...checks.map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
     const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (1 - rate)) / (1 - least);
-    for (let rate = least; rate < 1.001; rate += 0.1) {
-      drawn("line", { class: "grid", x1: axis, x2: wide - right, y1: y(rate), y2: y(rate) }, svg);
-      drawn("text", { class: "tick", x: axis - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, `${Math.round(100 * rate)} %`);
-    }
-    drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${Math.round(100 * least)} %)` : ""}`);
+    this.levels(svg, { least, most: 1, step: 0.1, y, from: axis, to: wide - right, size });
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
     const reached = Math.max(...checks.map(({ at }) => at), 0);
     if (reached < total && !marks.length) { // stages that this curve does not tell of yet
       drawn("rect", { class: "ahead", x: x(reached), y: top, width: x(total) - x(reached), height: high - low - top }, svg);
       drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: (top + high - low) / 2, "text-anchor": "middle" }, svg, "still to come");
     }
-    for (const at of marks) {
-      drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: high - low }, svg);
-      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: high - low - size / 3 }, svg, "new config");
+    this.changes(svg, marks, { x, top, foot: high - low, size, named: wide > 30 * size });
+    drawn("polyline", { class: "steps", pathLength: 1, points: steps.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
+    for (const { at, rate, low: least95, high: most95, label } of checks) {
+      const group = drawn("g", { class: "own", style: `--at: ${at / Math.max(total, 1)}` }, svg);
+      drawn("line", { class: "range", x1: x(at), x2: x(at), y1: y(least95), y2: y(most95) }, group);
+      drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 3 }, group);
+      if (at === total) drawn("text", { x: wide - right + size, y: y(rate) + 0.35 * size }, group, label);
+      else drawn("text", { x: x(at), y: y(most95) - size / 3, "text-anchor": "middle" }, group, label);
     }
-    for (const [look, line] of [["steps twin", twin.steps], ["steps", steps]]) {
-      drawn("polyline", { class: look, pathLength: 1, points: line.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
-    }
-    // The last numbers stand at the right, clear of each other: [the session's, its twin's].
-    const ends = [checks, other].map((found) => found.find(({ at }) => at === total)).map((end) => end && y(end.rate));
-    const high95 = named ? 2.3 * size : 1.15 * size, apart = ends.includes(undefined) ? 0 : Math.max(0, high95 - Math.abs(ends[0] - ends[1])) / 2;
-    const ending = (own) => ends[own ? 0 : 1] + (own === ends[0] <= ends[1] ? -apart : apart);
-    const dots = (found, look, shift) => {
-      for (const { at, rate, low: least95, high: most95, label } of found) {
-        const group = drawn("g", { class: look, style: `--at: ${at / Math.max(total, 1)}` }, svg);
-        const place = x(at) + (other.length && at ? shift : 0);
-        drawn("line", { class: "range", x1: place, x2: place, y1: y(least95), y2: y(most95) }, group);
-        drawn("circle", { class: "check", cx: place, cy: y(rate), r: size / 3 }, group);
-        const below = other.length && at && look === "own"; // the twin's number stands above, at the other side of a mark
-        if (at === total) {
-          const end = [label, named && (look === "own" ? "redesigned" : "config kept")].filter(Boolean);
-          for (const [i, words] of end.entries()) drawn("text", { x: wide - right + size, y: ending(look === "own") + (1.1 * i + (named ? -0.2 : 0.35)) * size }, group, words);
-          continue;
-        }
-        if (look === "twin" && !named) continue; // no room for both
-        const anchor = look === "twin" ? "end" : below ? "start" : "middle";
-        drawn("text", { x: place, y: below ? y(least95) + size : y(most95) - size / 3, "text-anchor": anchor }, group, label);
-      }
-    };
-    dots(other.filter(({ at }) => at), "twin", -size / 2);
-    dots(checks, "own", size / 2);
     if (answer) made("p", "answer", answer, body);
   }
 
-  writing({ summary, claims, knobs, was, boards, mixes }, body) {
+  // The lines of a scale of rates.
+  levels(svg, { least, most, step, y, from, to, size }) {
+    for (let rate = least; rate < most + 1e-9; rate += step) {
+      drawn("line", { class: "grid", x1: from, x2: to, y1: y(rate), y2: y(rate) }, svg);
+      drawn("text", { class: "tick", x: from - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, `${Math.round(100 * rate)} %`);
+    }
+    drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${Math.round(100 * least)} %)` : ""}`);
+  }
+
+  // Where the config changed.
+  changes(svg, marks, { x, top, foot, size, named }) {
+    for (const at of marks) {
+      drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: foot }, svg);
+      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: foot - size / 3 }, svg, "new config");
+    }
+  }
+
+  // A session and its twin where they were measured; at the right, their difference at the end with its interval, at the same scale: its
+  // zero is where the twin ends.
+  twins({ checks, other: { checks: other }, names, gain, total, marks, answer }, body) {
+    made("p", "answer", answer, body);
+    const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
+    const named = wide > 30 * size; // narrow screens have no room for names
+    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 17 : 8) * size];
+    const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
+    const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
+    const [least, most] = [Math.floor(Math.min(...all) / step - 0.2) * step, Math.ceil(Math.max(...all) / step) * step];
+    const end = wide - right, bar = end + (named ? 9 : 3) * size;
+    const x = (at) => left + ((end - left) * at) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (most - rate)) / (most - least);
+    this.levels(svg, { least, most, step, y, from: axis, to: end, size });
+    this.changes(svg, marks, { x, top, foot: high - low, size, named });
+    for (const { at, name } of checks) drawn("text", { class: "tick", x: x(at), y: high - size / 3, "text-anchor": "middle" }, svg, named ? name : name.replace("stage ", ""));
+    const above = gain.value >= 0;
+    for (const [look, found, i] of [["twin", other, 1], ["own", checks, 0]]) {
+      const up = above === (look === "own"), last = found.at(-1), beside = y(last.rate) + (up ? -0.8 : 1.5) * size;
+      drawn("polyline", { class: `path ${look}`, pathLength: 1, points: found.map(({ at, rate }) => `${x(at)},${y(rate)}`).join(" ") }, svg);
+      for (const { at, rate, label } of found) {
+        const group = drawn("g", { class: look, style: `--at: ${at / Math.max(total, 1)}` }, svg);
+        drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 2.4 }, group);
+        if (!at && look === "own") drawn("text", { x: x(at) + 0.7 * size, y: y(rate) + 0.8 * size }, group, label);
+        if (at === last.at) drawn("text", { x: end + size / 2, y: beside, "text-anchor": named ? "end" : "middle" }, group, named ? `${names[i]} ${label}` : label);
+      }
+    }
+    const difference = drawn("g", { class: `difference${gain.clear ? "" : " unclear"}`, style: "--at: 1.1" }, svg);
+    drawn("line", { class: "zero", x1: x(total), x2: bar + size, y1: y(zero), y2: y(zero) }, difference);
+    if (named) drawn("text", { class: "tick", x: bar - size / 2, y: y(zero) + 1.2 * size, "text-anchor": "end" }, difference, "no difference");
+    drawn("line", { class: "range", x1: bar, x2: bar, y1: y(zero + gain.low), y2: y(zero + gain.high) }, difference);
+    drawn("circle", { class: "check", cx: bar, cy: y(zero + gain.value), r: size / 2 }, difference);
+    drawn("text", { class: "won", x: bar + size, y: y(zero + gain.value) + 0.7 * size }, difference, gain.label);
+    for (const [i, bound] of [gain.low, gain.high].entries()) drawn("text", { class: "tick", x: bar + size / 2, y: y(zero + bound) + (i ? 0 : 0.7) * size }, difference, gain.ends[i]);
+  }
+
+  writing({ summary, claims, forecast, knobs, was, boards, mixes }, body) {
     const left = made("div", "left", undefined, body);
     const words = made("blockquote", "", undefined, left);
     const ends = []; // of the lines
     let turn = 0;
-    for (const [n, text] of [summary, ...claims].entries()) {
-      const line = made("p", n ? "" : "summary", undefined, words);
+    for (const [n, text] of [summary, ...claims, ...(forecast ? [forecast] : [])].entries()) {
+      const line = made("p", n ? (text === forecast ? "forecast" : "") : "summary", undefined, words);
       for (const word of text.split(" ")) {
         const span = made("span", "word", `${word} `, line);
         this.later(WORD * ++turn, () => span.classList.add("said"));
@@ -505,8 +573,11 @@ class Deck {
       made("p", "", about, place);
       this.boards({ boards }, place);
     }
-    const said = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
-    const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${said}`, body);
+    const models = made("div", "models", undefined, body);
+    const said = made("p", "answer", undefined, models);
+    for (const [n, part] of answer.split(/([+−]?[\d.]+ points?)/).entries()) made(n % 2 ? "b" : "span", "", part, said);
+    const rates = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
+    const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${rates}`, models);
     const [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
     const [from, to] = [Math.floor(20 * Math.min(...rows.flat()) - 0.2) / 20, Math.ceil(20 * Math.max(...rows.flat()) + 0.2) / 20];
     const x = (rate) => side + ((wide - 2 * side) * (rate - from)) / (to - from);
@@ -521,20 +592,20 @@ class Deck {
       const y = top + ((rows.length - i - 0.5) * (high - low - top)) / rows.length;
       const group = drawn("g", { style: `--at: ${i / rows.length}` }, svg);
       drawn("line", { class: "won", x1: x(before), x2: x(after), y1: y, y2: y }, group);
-      for (const [look, rate] of [["before", before], ["after", after]]) drawn("circle", { class: look, cx: x(rate), cy: y, r: size / 3.2 }, group);
+      for (const [look, rate] of [["before", before], ["after", after]]) drawn("circle", { class: look, cx: x(rate), cy: y, r: size / 3 }, group);
     }
-    made("p", "answer", answer, body);
   }
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
+    const named = rows.some(({ name }) => name);
+    const said = rows.map(({ name, predicted, label }) => `${name || "all"}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
     const { svg, wide, high, size } = this.graphic(said, body);
-    const [left, right, low] = [5 * size, 4 * size, 1.8 * size];
+    const [left, right, low] = [(named ? 5 : 1) * size, (named ? 4 : 1) * size, 1.8 * size];
     const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
     const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
     const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
-    const step = [0.05, 0.1, 0.2, 0.5].find((width) => (to - from) / width < 7) ?? 1;
+    const step = [0.01, 0.05, 0.1, 0.2, 0.5].find((width) => (to - from) / width < 7) ?? 1;
     for (let change = Math.ceil(from / step) * step; change <= to; change += step) {
       drawn("line", { class: Math.abs(change) < 1e-9 ? "zero" : "grid", x1: x(change), x2: x(change), y1: 0, y2: high - low }, svg);
       const points = Math.round(100 * change);
@@ -546,9 +617,9 @@ class Deck {
       drawn("line", { class: "range", x1: x(least), x2: x(most), y1: y, y2: y }, svg);
       drawn("circle", { class: "check", cx: x(came), cy: y, r: size / 3 }, svg);
       drawn("circle", { class: "said", cx: x(predicted), cy: y, r: size / 2.2 }, svg);
-      drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
+      if (named) drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
     }
-    made("p", "answer", answer, body);
+    if (answer) made("p", "answer", answer, body);
   }
 
   // --- light and dark

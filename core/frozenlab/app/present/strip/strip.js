@@ -142,7 +142,9 @@ class Strip {
     const bar = this.root.querySelector(".cuts");
     bar.replaceChildren();
     for (const [minutes, names] of Object.entries(this.data.cuts)) {
-      made("button", "", `${minutes} minutes`, bar).onclick = () => {
+      const button = made("button", "cut", `${minutes} minutes`, bar);
+      button.value = minutes;
+      button.onclick = () => {
         const drafts = this.cards.filter((card) => !this.isOwn(card));
         this.minutes = Number(minutes);
         for (const { scene, find } of drafts) find(".say").value = drafted(scene, this.minutes);
@@ -180,13 +182,18 @@ class Strip {
       card.find(".time").textContent = planned + (took ? ` (took ${Math.round(took)} s)` : "");
     }
     this.root.querySelector(".cuts output").textContent = `${shown.length} scene${shown.length === 1 ? "" : "s"} in ${this.minutes} minutes`;
+    const names = shown.map(({ scene }) => scene.name), known = this.cards.map(({ scene }) => scene.name);
+    for (const button of this.root.querySelectorAll(".cut")) {
+      const cut = this.data.cuts[button.value].filter((name) => known.includes(name));
+      button.setAttribute("aria-pressed", Number(button.value) === this.minutes && `${cut}` === `${names}`);
+    }
     clearTimeout(this.waiting);
     if (send === "soon") this.waiting = setTimeout(() => this.tell(true), 700);
     if (send !== true) return;
     const own = this.cards.filter(({ scene }) => scene.kind === "words");
     this.send({
       minutes: this.minutes,
-      scenes: shown.map(({ scene }) => scene.name),
+      scenes: names,
       notes: Object.fromEntries(this.cards.filter((card) => this.isOwn(card)).map(({ scene, find }) => [scene.name, find(".say").value])),
       own: Object.fromEntries(own.map(({ scene: { name, heading, text } }) => [name, { heading, text }])),
     });
