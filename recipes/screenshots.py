@@ -21,7 +21,7 @@ from tests.browser.conftest import AT_REST
 from tests.serving import App
 
 FOLDER = ROOT / "assets" / "screens"
-WIDTH, COLORS = 1200, 200
+WIDTH, COLORS = 1200, 100
 
 
 class View(NamedTuple):
@@ -56,13 +56,18 @@ def many_models(page: Page) -> None:
     page.wait_for_timeout(9000)
 
 
+def with_its_chart(page: Page) -> None:
+    page.locator(".js-plotly-plot").first.wait_for()
+    page.wait_for_timeout(1500)
+
+
 VIEWS = (
     View("home", "", "light"),
     View("learn", "learn?chapter=search&done=search", "light", search),
     View("play", "play?board=ASEAQ73JEEgVAsAAWBc", "dark", every_stage),
     View("story", "story?session=example-quick&part=read", "light"),
     View("present", "present?session=example-quick&play=1", "dark", many_models),
-    View("studies", "diagnosis", "light"),
+    View("studies", "diagnosis", "light", with_its_chart),
 )
 
 
