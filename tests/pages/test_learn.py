@@ -76,6 +76,21 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
     assert {"your plan", "the exact solver"} <= set(labels) and "To remember" in words(app) and app.button(key="learn-meeting-play")
 
 
+def test_nothing_is_seen_of_a_w_before_it_is_guessed_and_checked() -> None:
+    def seen() -> list[str]:
+        table = next(one for one in re.findall(r"<table.*?</table>", source(app), re.DOTALL) if "What the search found" in one)
+        return re.findall(r'<th scope="row">([^<]+)</th>', table)
+
+    app = open_page("learn", chapter="bounds")
+    app.segmented_control(key="learn-bounds-w").set_value(1.1).run()
+    assert app.button(key="learn-bounds-check").disabled, "a guess comes first"
+    app.select_slider(key="learn-bounds-guess").set_value(100).run()
+    assert seen() == ["1", "2"] and not [one for data in components(app, "tracks") for one in data["tracks"] if one["label"]]
+    app.button(key="learn-bounds-check").click().run()
+    assert seen() == ["1", "1.1", "2"] and "38 nodes" in shown(app.success[0].value)
+    assert "w = 1.1" in [one["label"] for data in components(app, "tracks") for one in data["tracks"]]
+
+
 @pytest.mark.parametrize("name", ["pibt", "lacam", "neighbourhoods"])
 def test_planners_plan_when_they_are_asked(name: str) -> None:
     app = open_page("learn", chapter=name, done=name)

@@ -3,6 +3,7 @@
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
+// tail: steps that trails go back, where they are to be short.
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
@@ -415,7 +416,7 @@ class Player {
     }
     ctx.globalAlpha = alpha;
     const picked = this.pickedOf(view);
-    const tail = paths.length > MOST_TRAILED ? Math.max(0, step - TAIL) : 0;
+    const tail = Math.max(0, step - (this.data.tail ?? (paths.length > MOST_TRAILED ? TAIL : Infinity)));
     const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(trailIn(paths, i), from, to), i, this.colors, TRAIL);
     if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step : Infinity);
     else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });
