@@ -254,6 +254,7 @@ CHAPTERS = (
         "A model writes a plan word by word, and nothing checks it while it writes.",
         ask="Who checks the plan while the model writes it?",
         hear="Nobody. The rules judge it when it is written.",
+        before=lambda: pictures.model(solved=False),
     ),
     Chapter(
         "engineer",
