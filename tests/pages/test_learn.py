@@ -99,6 +99,13 @@ def test_planners_plan_when_they_are_asked(name: str) -> None:
     assert "What they found" in words(app)
 
 
+def test_trails_of_many_robots_are_short() -> None:
+    def tails(**query: str) -> list[int | None]:
+        return [data["tail"] for data in components(open_page("learn", **query), "tracks")]
+
+    assert tails(chapter="warehouse") == [2] and tails(chapter="delays") == [None]
+
+
 def visited(app: AppTest, page: str, **query: str) -> AppTest:
     """The same reader on another page, which the menu leads to without an address, or a link with one."""
     app.switch_page(nav.path(page))

@@ -40,6 +40,8 @@ GUESSES = (5, 10, 20, 50, 100, 200, 500, 1000)
 """Of the nodes that a search expands."""
 A_BILLION, A_YEAR = 10**9, 365 * 24 * 3600
 """Ways that are looked at in a second, and seconds."""
+CROWD, TAIL = 12, 2
+"""Agents of which whole trails would cover a board, and steps that theirs go back."""
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
 """What is asked of a board that a teacher has chosen."""
 
@@ -497,7 +499,7 @@ class Bounding(OnBoard):
         shown = [factor for factor in guesses if guesses[factor]][-1:]
         tracks = [Track(f"w = {factor:g}", *followed(self.board, self.run(factor).plan or (), None)) for factor in shown]
         with beside:
-            board_player(self.board, tracks, key=f"{key}-run", height=HEIGHT)
+            board_player(self.board, tracks, key=f"{key}-run", height=HEIGHT, tail=tail_of(self.board))
         return factor, checked
 
     def tried(self, guesses: Mapping[float, str]) -> str:
@@ -729,6 +731,11 @@ def show_late(board: Board, paths: Paths, agent: int, steps: int, *, key: str, h
     """What becomes of a plan where an agent starts some steps late, by the clock and in order."""
     tried = {"by the clock": by_the_clock(paths, agent, 0, steps), "in order": in_order(paths, agent, 0, steps)}
     show_paths(board, tried, key=key, height=height)
+
+
+def tail_of(board: Board) -> int | None:
+    """Steps that the trails of its team go back; None: to the start."""
+    return TAIL if board.num_agents > CROWD else None
 
 
 def best_plan(board: Board, objective: Objective = "makespan") -> Plan:

@@ -27,6 +27,7 @@ from frozenlab.app.learn.exercises import (
     planned,
     power,
     show_late,
+    tail_of,
 )
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
@@ -49,8 +50,8 @@ FACTORS = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
 """Of ECBS."""
 TEAMS = (2, 5, 10, 15, 20, 25, 30, 40, 50)
 """Numbers of robots in the warehouse."""
-SHIFTS, STEPS, WATCHED, TAIL = 6, 300, 60, 2
-"""Shifts of each team, their steps, those of the one that is shown, and those that a robot's trail goes back there."""
+SHIFTS, STEPS, WATCHED = 6, 300, 60
+"""Shifts of each team, their steps, and those of the one that is shown."""
 FEW, ASKED, NEAR = 5, (10, 20, 40), 0.25
 """Robots of the team that is told, of those that are asked for, and how far off an estimate may be."""
 SIDE = 8
@@ -228,7 +229,7 @@ def side_by_side(board: Board, names: Sequence[str], key: str, seconds: float) -
         if (plan := history[-1].plan) is not None:
             paths, verdict = followed(board, plan, None)
             tracks.append(Track(name, paths, verdict))
-    board_player(board, tracks, key=f"learn-{key}-plans", height=HEIGHT, autoplay=True)
+    board_player(board, tracks, key=f"learn-{key}-plans", height=HEIGHT, autoplay=True, tail=tail_of(board))
     return found
 
 
@@ -334,7 +335,9 @@ def shift() -> Shift:
     done = work(board, WATCHED, 0)
     paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in done.cells.T.tolist())
     shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
-    board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True, tail=TAIL)
+    board_player(
+        shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True, tail=tail_of(shown)
+    )
     st.caption(f"Squares: where each robot is after {WATCHED} steps.")
     return done
 
