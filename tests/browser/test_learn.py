@@ -242,6 +242,16 @@ def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page
 
 
 @pytest.mark.slow
+def test_a_phone_shows_the_tree_and_the_boards_of_its_nodes_at_once(shared_app: App, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{shared_app.url}/learn?chapter=search")
+    page.locator(".tree g.open").click()
+    expect(page.locator(".search .plan figure")).to_have_count(2)
+    for part in (page.locator(".search .words"), page.locator(".tree"), *page.locator(".search .stage").all()):
+        expect(part).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.slow
 def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}")
     name = page.get_by_role("textbox", name="Your name")

@@ -62,6 +62,14 @@ def test_the_picture_opens_after_the_first_try_or_when_it_is_asked_for() -> None
     assert components(open_page("learn", chapter="meeting", done="meeting"), "tracks")
 
 
+def test_what_the_answer_of_the_model_did_is_shown_after_the_first_try() -> None:
+    app = open_page("learn", chapter="model")
+    assert not [one for one in app.toggle if one.key == "learn-model-shown"]
+    app.radio(key="learn-model-choice").set_value(0).run()
+    app.button(key="learn-model-check").click().run()
+    assert app.toggle(key="learn-model-shown")
+
+
 def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_right_one() -> None:
     app = open_page("learn", chapter="meeting")
     assert not [one for one in app.button if one.key == "learn-hints-meeting-next"]

@@ -16,6 +16,7 @@ const IDLE = 6; // times as fast where nobody moves
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
 const TAIL = 12; // steps of the trails of more agents
+const SMALL = 6; // columns of a board of which two can be read side by side on a phone
 const MOST_SEEN = 8; // agents that need no control to pick one out
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside, and that of the desk; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -243,17 +244,21 @@ class Player {
     this.draw();
   }
 
-  // Boards stand in two rows where they are larger so, and many do on a phone. `cell()`: how large their cells are as they stand.
+  // Boards stand in two rows where they are larger so; on a phone many do, and two that are small stand side by side. `cell()`: how large their cells are as they stand.
   arrange(cell) {
     const count = this.views.length, { classList } = this.find(".tracks");
     const sized = (many) => (classList.toggle("many", many), cell());
     const isPhone = matchMedia("(max-width: 639px)").matches;
-    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW : count > 3 && sized(true) > sized(false));
+    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > 3 && sized(true) > sized(false));
   }
 
   // Whether the cells are coloured by their faults.
   get isHot() {
     return this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1);
+  }
+
+  get isSmall() {
+    return this.data.board.rows[0].length <= SMALL;
   }
 
   get isTrailed() {
