@@ -107,6 +107,19 @@ def test_planners_plan_when_they_are_asked(name: str) -> None:
     assert "What they found" in words(app)
 
 
+def test_no_path_is_seen_before_the_order_is_checked() -> None:
+    def without_path() -> list[int]:
+        return components(app, "tracks")[0]["tracks"][0]["absent"]
+
+    app = open_page("learn", chapter="priorities")
+    app.pills(key="learn-priorities-order").set_value([1, 2, 0]).run()
+    assert without_path() == [0, 1, 2]
+    app.button(key="learn-priorities-check").click().run()
+    assert without_path() == [] and app.success
+    app.pills(key="learn-priorities-order").set_value([1, 2]).run()
+    assert without_path() == [0, 1, 2]
+
+
 def test_trails_of_many_robots_are_short() -> None:
     def tails(**query: str) -> list[int | None]:
         return [data["tail"] for data in components(open_page("learn", **query), "tracks")]

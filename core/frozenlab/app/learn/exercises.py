@@ -438,16 +438,20 @@ class Ordering(OnBoard):
     """Find an order of priorities in which every agent finds a path."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        """The paths are seen once the order is handed in, or it would be found by clicking."""
         # Labels that say the place would change with each click; the browser sends labels, and a click before the answer would be lost.
         order = st.pills(
             "Who plans first, second, ...", range(self.board.num_agents), selection_mode="multi", key=f"{key}-order",
             format_func="agent {}".format, help="Click the agents in planning order.",
         )  # fmt: skip
         st.caption("Your order: " + (", then ".join(f"agent {agent}" for agent in order) or "nobody yet"))
-        with beside:
-            priorities(self.board, order, key=f"{key}-board")
         complete = len(order) == self.board.num_agents
-        return list(order), st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete)
+        checked = st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete)
+        if checked:
+            st.session_state[f"{key}-tried"] = order
+        with beside:
+            priorities(self.board, order if st.session_state.get(f"{key}-tried") == order else (), key=f"{key}-board")
+        return list(order), checked
 
     def mark(self, answer: Sequence[int]) -> Mark:
         planned = plan_in_order(self.board, answer)
