@@ -19,7 +19,6 @@ from frozenlab.app.learn.exercises import (
     Freeing,
     OneStep,
     Ordering,
-    Powers,
     Prediction,
     Question,
     Regrouping,
@@ -55,7 +54,7 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
     elif isinstance(exercise, Estimate):
         for name, true in exercise.truths.items():
             slider = page.get_by_role("slider", name=name)
-            for _ in range(round(true if isinstance(exercise, Powers) else 20 * true) - 1 if right else 1):
+            for _ in range(round(true if exercise.in_powers else 20 * true) - 1 if right else 1):
                 slider.press("ArrowRight")
         at_rest(page)
     elif isinstance(exercise, Ordering):

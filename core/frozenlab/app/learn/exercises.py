@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations, takewhile
-from math import log10
-from statistics import fmean
 from typing import Any
 
 import streamlit as st
@@ -38,8 +36,6 @@ WORDS = {"U": "goes up", "D": "goes down", "L": "goes left", "R": "goes right", 
 """The letters of a plan."""
 GUESSES = (5, 10, 20, 50, 100, 200, 500, 1000)
 """Of the nodes that a search expands."""
-A_BILLION, A_YEAR = 10**9, 365 * 24 * 3600
-"""Ways that are looked at in a second, and seconds."""
 CROWD, TAIL = 12, 2
 """Agents of which whole trails would cover a board, and steps that theirs go back."""
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
@@ -341,96 +337,46 @@ class Prediction(Question):
 class Estimate(Exercise):
     """Say beforehand what is true of several cases."""
 
+    truths: Mapping[str, float]
+    """Case -> what is true of it, as its slider counts."""
     most: float
     """Of the sliders."""
     near: float
-    """How far off an estimate may be: as a part of what is true, or in powers of ten."""
+    """How far off an estimate may be, as a part of what is true; in powers of ten, so many of them."""
+    correction: str
+    """What is said of cases, with places for them and for "more" or "fewer"."""
+    told: str
+    """What is true, in sentences."""
     clues: Sequence[str]
-
-    @property
-    @abstractmethod
-    def truths(self) -> Mapping[str, float]:
-        """Case -> what is true of it, as its slider counts."""
-
-    @abstractmethod
-    def slider(self, case: str, key: str) -> float:
-        """What is said of a case; 0: nothing yet."""
-
-    @abstractmethod
-    def is_near(self, said: float, true: float) -> bool: ...
-
-    @abstractmethod
-    def corrected(self, cases: str, side: str) -> str:
-        """That so many, "more" or "fewer", are true of the cases."""
+    in_powers: bool = False
+    """Whether the sliders count powers of ten."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         said = [self.slider(case, f"{key}-{case}") for case in self.truths]
         return said, st.button("Check my estimates", type="primary", key=f"{key}-check", disabled=not all(said))
 
+    def slider(self, case: str, key: str) -> float:
+        """What is said of a case; 0: nothing yet."""
+        if self.in_powers:
+            return st.select_slider(case, range(int(self.most) + 1), 0, key=key, format_func=lambda digits: f"10{raised(digits)}")
+        return st.slider(case, 0.0, self.most, 0.0, 0.05, key=key)
+
     def mark(self, answer: Sequence[float]) -> Mark:
-        off = {case: said < true for (case, true), said in zip(self.truths.items(), answer, strict=True) if not self.is_near(said, true)}
+        said = dict(zip(self.truths, answer, strict=True))
+        off = [case for case, true in self.truths.items() if abs(said[case] - true) > self.near * (1 if self.in_powers else true)]
         if not off:
-            return Mark(True, self.answer())
-        sides = {side: [case for case in off if off[case] is more] for side, more in (("more", True), ("fewer", False))}
-        corrected = listed(self.corrected(listed(cases), side) for side, cases in sides.items() if cases)
+            return Mark(True, self.told)
+        sides = {
+            side: [case for case in off if (said[case] < self.truths[case]) is more] for side, more in (("more", True), ("fewer", False))
+        }
+        corrected = listed(self.correction.format(listed(cases), side) for side, cases in sides.items() if cases)
         return Mark(False, f"{capitalised(corrected)} than you say.", f"estimates for {listed(off)}")
+
+    def answer(self) -> str:
+        return self.told
 
     def hints(self) -> Sequence[str]:
         return self.clues
-
-
-@dataclass(frozen=True)
-class Throughputs(Estimate):
-    """How many goals teams reach in a step."""
-
-    measured: Mapping[str, Sequence[float]]
-    """Team -> one number of each run."""
-
-    @property
-    def truths(self) -> Mapping[str, float]:
-        return {case: fmean(runs) for case, runs in self.measured.items()}
-
-    def slider(self, case: str, key: str) -> float:
-        return float(st.slider(case, 0.0, self.most, 0.0, 0.05, key=key))
-
-    def is_near(self, said: float, true: float) -> bool:
-        return abs(said - true) <= self.near * true
-
-    def corrected(self, cases: str, side: str) -> str:
-        return f"{cases} reach {side} goals"
-
-    def answer(self) -> str:
-        runs = len(next(iter(self.measured.values())))
-        came = (f"{case} {fmean(own):.2f} ({min(own):.2f} to {max(own):.2f})" for case, own in self.measured.items())
-        return f"Measured, as the mean over {runs} shifts, with the lowest and the highest: {listed(came)}."
-
-
-@dataclass(frozen=True)
-class Powers(Estimate):
-    """In how many ways teams can stand, in powers of ten."""
-
-    ways: Mapping[str, int]
-    """Team -> so many."""
-
-    @property
-    def truths(self) -> Mapping[str, float]:
-        return {case: log10(number) for case, number in self.ways.items()}
-
-    def slider(self, case: str, key: str) -> float:
-        return float(st.select_slider(case, range(int(self.most) + 1), 0, key=key, format_func=lambda digits: f"10{raised(digits)}"))
-
-    def is_near(self, said: float, true: float) -> bool:
-        return abs(said - true) <= self.near
-
-    def corrected(self, cases: str, side: str) -> str:
-        return f"{cases} can stand in {side} ways"
-
-    def answer(self) -> str:
-        (smallest, few), *others = self.ways.items()
-        largest, most = others[-1]
-        more = listed(f"{case} in {power(number)}" for case, number in others)
-        took = f"To look at those of {largest} would take {most // (A_BILLION * A_YEAR)} years, at a billion in a second."
-        return f"{smallest} can stand in {power(few)} ways, {more}. {took}"
 
 
 @dataclass(frozen=True)

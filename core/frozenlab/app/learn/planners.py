@@ -12,17 +12,14 @@ import streamlit as st
 
 from frozenlab.app.learn import boards
 from frozenlab.app.learn.exercises import (
-    A_BILLION,
-    A_YEAR,
     HEIGHT,
     Bounding,
     Choice,
     Delaying,
+    Estimate,
     Freeing,
-    Powers,
     Regrouping,
     Stepping,
-    Throughputs,
     best_plan,
     planned,
     power,
@@ -56,6 +53,8 @@ FEW, ASKED, NEAR = 5, (10, 20, 40), 0.25
 """Robots of the team that is told, of those that are asked for, and how far off an estimate may be."""
 SIDE = 8
 """Of the board whose states are counted."""
+A_BILLION, A_YEAR = 10**9, 365 * 24 * 3600
+"""Ways that are looked at in a second, and seconds."""
 MOST_AGENTS, KNOWN, TEAMS_ASKED = 12, 2, (3, 6, 10)
 """Agents of the largest team that is counted, of the largest that is told, and of those that are asked for."""
 
@@ -176,20 +175,26 @@ def mark_estimates(figure: go.Figure, said: Mapping[int, float]) -> None:
         figure.add_scatter(x=list(said), y=list(said.values()), mode="markers", marker=look, name="your estimate")
 
 
-def larger_teams() -> Powers:
-    cells, largest = SIDE * SIDE, TEAMS_ASKED[-1]
-    return Powers(
+def larger_teams() -> Estimate:
+    cells, ways = SIDE * SIDE, {k: standing(k) for k in TEAMS_ASKED}
+    smallest, *_, largest = TEAMS_ASKED
+    more = listed(f"{k} agents in {power(ways[k])}" for k in TEAMS_ASKED[1:])
+    return Estimate(
         f"On {SIDE}×{SIDE} cells one agent can stand in {standing(1)} ways, and two in {cells} · {cells - 1} = {standing(2):,}. In how "
         "many can larger teams? You may be a factor of ten off.",
+        {f"{k} agents": log10(count) for k, count in ways.items()},
         20,
-        1.0,
+        1,
+        "{} can stand in {} ways",
+        f"{smallest} agents can stand in {power(ways[smallest])} ways, {more}. To look at those of {largest} agents would take "
+        f"{ways[largest] // (A_BILLION * A_YEAR)} years, at a billion in a second.",
         (
             f"The next agent finds {cells - 2} cells free. How many digits does a number get when it is multiplied by about {cells}?",
             f"Three agents: {cells} · {cells - 1} · {cells - 2}. Three factors of about 60, and 60 · 60 is {60 * 60:,}.",
-            f"Each agent adds a bit less than two powers of ten. {largest} agents are {largest} factors, from {cells} "
-            f"down to {cells - largest + 1}.",
+            f"Each agent adds a bit less than two powers of ten. {largest} agents are {largest} factors, from {cells} down to "
+            f"{cells - largest + 1}.",
         ),
-        {f"{k} agents": standing(k) for k in TEAMS_ASKED},
+        in_powers=True,
     )
 
 
@@ -369,18 +374,21 @@ def throughput_chart(rates: Mapping[int, list[float]], said: Mapping[int, float]
     return Chart(figure, f"Goals that the team reaches in a step, by the number of robots; {SHIFTS} shifts of {STEPS} steps each. {told}.")
 
 
-def more_robots() -> Throughputs:
+def more_robots() -> Estimate:
     rates = throughputs()
-    few = rates[FEW]
-    return Throughputs(
-        f"{FEW} robots reach {fmean(few):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger teams "
-        f"reach in the same aisles? You may be {share(NEAR)} off.",
+    means = {f"{k} robots": fmean(rates[k]) for k in ASKED}
+    came = listed(f"{k} robots {fmean(rates[k]):.2f} ({min(rates[k]):.2f} to {max(rates[k]):.2f})" for k in ASKED)
+    return Estimate(
+        f"{FEW} robots reach {fmean(rates[FEW]):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger "
+        f"teams reach in the same aisles? You may be {share(NEAR)} off.",
+        means,
         2.5,
         NEAR,
+        "{} reach {} goals",
+        f"Measured, as the mean over {SHIFTS} shifts, with the lowest and the highest: {came}.",
         (
             "Watch a large team: its aisles are one robot wide. What do two robots do that meet head-on?",
             "Let 10 robots work, and then 50: are they on their way, or do they wait and back out?",
             f"No team reaches {max(map(fmean, rates.values())) + 0.1:.1f} goals in a step.",
         ),
-        {f"{k} robots": rates[k] for k in ASKED},
     )
