@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from statistics import fmean
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -53,9 +52,9 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
     elif isinstance(exercise, Freeing):
         steer_by_keys(page, exercise.way_out if right else ("W", "W", "R"))
     elif isinstance(exercise, Estimate):
-        for name, runs in exercise.measured.items():
+        for name, true in exercise.truths.items():
             slider = page.get_by_role("slider", name=name)
-            for _ in range(round(20 * fmean(runs)) - 1 if right else 1):
+            for _ in range(round(true if exercise.in_powers else 20 * true) - 1 if right else 1):
                 slider.press("ArrowRight")
         at_rest(page)
     elif isinstance(exercise, Ordering):
@@ -68,11 +67,11 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
             pills[agent].click()
         expect(page.get_by_text("Your order: " + ", then ".join(f"agent {agent}" for agent in order), exact=True)).to_be_visible()
     elif isinstance(exercise, Bounding):
-        fits = next(at for at, factor in enumerate(exercise.factors) if exercise.mark(factor).right)
-        for _ in exercise.factors[fits + 1 :] if right else ():
-            page.locator(".st-key-learn-bounds-w input").press("ArrowLeft")
-        expect(page.get_by_text("w = 1.1" if right else "w = 2", exact=True)).to_be_visible()
+        factor = next(factor for factor in exercise.factors[1:-1] if exercise.mark(factor).right is right)
+        page.get_by_role("radio", name=f"{factor:g}", exact=True).click()
+        page.get_by_role("slider", name="Nodes that it expands").press("ArrowRight")
         at_rest(page)
+        expect(page.get_by_text(f"w = {factor:g}", exact=True)).to_be_hidden()  # before it is checked
     elif isinstance(exercise, Regrouping):
         for agent in set(exercise.best()) ^ {0, 1} if right else {0, 1}:
             page.get_by_role("button", name=f"agent {agent}", exact=True).click()
@@ -239,6 +238,16 @@ def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page
     page.get_by_text("read on").click()
     whole = page.locator(".fl-idea").bounding_box()
     assert short and whole and whole["height"] > 2 * short["height"]
+
+
+@pytest.mark.slow
+def test_a_phone_shows_the_tree_and_the_boards_of_its_nodes_at_once(shared_app: App, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{shared_app.url}/learn?chapter=search")
+    page.locator(".tree g.open").click()
+    expect(page.locator(".search .plan figure")).to_have_count(2)
+    for part in (page.locator(".search .words"), page.locator(".tree"), *page.locator(".search .stage").all()):
+        expect(part).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.slow

@@ -62,6 +62,14 @@ def test_the_picture_opens_after_the_first_try_or_when_it_is_asked_for() -> None
     assert components(open_page("learn", chapter="meeting", done="meeting"), "tracks")
 
 
+def test_what_the_answer_of_the_model_did_is_shown_after_the_first_try() -> None:
+    app = open_page("learn", chapter="model")
+    assert not [one for one in app.toggle if one.key == "learn-model-shown"]
+    app.radio(key="learn-model-choice").set_value(0).run()
+    app.button(key="learn-model-check").click().run()
+    assert app.toggle(key="learn-model-shown")
+
+
 def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_right_one() -> None:
     app = open_page("learn", chapter="meeting")
     assert not [one for one in app.button if one.key == "learn-hints-meeting-next"]
@@ -76,12 +84,47 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
     assert {"your plan", "the exact solver"} <= set(labels) and "To remember" in words(app) and app.button(key="learn-meeting-play")
 
 
+def test_nothing_is_seen_of_a_w_before_it_is_guessed_and_checked() -> None:
+    def seen() -> list[str]:
+        table = next(one for one in re.findall(r"<table.*?</table>", source(app), re.DOTALL) if "What the search found" in one)
+        return re.findall(r'<th scope="row">([^<]+)</th>', table)
+
+    app = open_page("learn", chapter="bounds")
+    app.segmented_control(key="learn-bounds-w").set_value(1.1).run()
+    assert app.button(key="learn-bounds-check").disabled, "a guess comes first"
+    app.select_slider(key="learn-bounds-guess").set_value(100).run()
+    assert seen() == ["1", "2"] and not [one for data in components(app, "tracks") for one in data["tracks"] if one["label"]]
+    app.button(key="learn-bounds-check").click().run()
+    assert seen() == ["1", "1.1", "2"] and "38 nodes" in shown(app.success[0].value)
+    assert "w = 1.1" in [one["label"] for data in components(app, "tracks") for one in data["tracks"]]
+
+
 @pytest.mark.parametrize("name", ["pibt", "lacam", "neighbourhoods"])
 def test_planners_plan_when_they_are_asked(name: str) -> None:
     app = open_page("learn", chapter=name, done=name)
     key = {"neighbourhoods": "lns"}.get(name, name)
     app.button(key=f"learn-plan-{key}").click().run()
     assert "What they found" in words(app)
+
+
+def test_no_path_is_seen_before_the_order_is_checked() -> None:
+    def without_path() -> list[int]:
+        return components(app, "tracks")[0]["tracks"][0]["absent"]
+
+    app = open_page("learn", chapter="priorities")
+    app.pills(key="learn-priorities-order").set_value([1, 2, 0]).run()
+    assert without_path() == [0, 1, 2]
+    app.button(key="learn-priorities-check").click().run()
+    assert without_path() == [] and app.success
+    app.pills(key="learn-priorities-order").set_value([1, 2]).run()
+    assert without_path() == [0, 1, 2]
+
+
+def test_trails_of_many_robots_are_short() -> None:
+    def tails(**query: str) -> list[int | None]:
+        return [data["tail"] for data in components(open_page("learn", **query), "tracks")]
+
+    assert tails(chapter="warehouse") == [2] and tails(chapter="delays") == [None]
 
 
 def visited(app: AppTest, page: str, **query: str) -> AppTest:

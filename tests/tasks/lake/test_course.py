@@ -17,7 +17,7 @@ from frozenlab.app.learn.exercises import Choice, Mark, OnBoard, Ordering, Predi
 from frozenlab.app.learn.records import LessonError
 from frozenlab.app.views.lake.search import WORTH_WATCHING
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import plain_track
+from frozenlab.app.views.lake.tracks import fault_sentence, plain_track
 from frozenlab.base.numbers import paired_change
 from frozenlab.lake.board import Agent, Board, BoardError, Cell
 from frozenlab.lake.execution import by_the_clock, in_order
@@ -25,7 +25,7 @@ from frozenlab.lake.planners import ECBS, PLANNERS
 from frozenlab.lake.rules import Path as CellPath
 from frozenlab.lake.rules import Paths, judge, judge_paths, walk
 from frozenlab.lake.solvers.cbs import search
-from frozenlab.lake.solvers.priorities import plan_in_order
+from frozenlab.lake.solvers.priorities import plan_in_order, step_by_urgency
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.session.store import SessionStore
 
@@ -191,7 +191,7 @@ def test_one_step_is_right_and_it_is_that_of_pibt_whichever_ties_it_breaks() -> 
         assert plan and tuple(letters[0] for letters in plan) == right[0]
     assert "a sum of costs of 37, where 24 is possible" in exercise.mark(right[0]).reason
     for wrong in set(product("UDLRW", repeat=board.num_agents)) - set(right):
-        assert re.match(r"Agent \d (goes|waits)", exercise.mark(wrong).reason)
+        assert re.match(r"Agent \d (goes|waits)|Step 1: agents \d and \d .* PIBT avoids that: (when )?agent", exercise.mark(wrong).reason)
     said = [exercise.mark(plan).reason for plan in (("R", "D", "R", "R"), ("D", "R", "R", "R"), ("D", "D", "R", "U"))]
     assert [("nearer its goal" in one, "has taken that cell" in one, "inherits the priority" in one) for one in said] == [
         (True, False, False), (False, True, False), (False, False, True)
@@ -205,7 +205,7 @@ def test_one_factor_is_quick_and_close_enough() -> None:
     fits = [factor for factor, end in ends.items() if end.nodes <= 50 and end.cost <= 1.1 * end.lower_bound]
     assert [factor for factor, mark in marks.items() if mark.right] == fits == [1.1]
     assert sorted((end.nodes for end in ends.values()), reverse=True) == [end.nodes for end in ends.values()], "as the first hint says"
-    assert "nodes, more than 50" in marks[1.05].reason and "more than 10 %" in marks[1.2].reason
+    assert "nodes, more than 50" in marks[1.05].reason and "not at most 10 %" in marks[1.2].reason
     assert "38 nodes" in marks[1.1].reason and "In truth it is 2.6 % above, as w = 1 proves 234." in marks[1.1].reason
 
 
@@ -307,9 +307,37 @@ def test_estimates_of_more_robots_are_marked_by_what_was_measured() -> None:
     asked = [means[k] for k in planners.ASKED]
     assert exercise.mark(asked).right and exercise.mark([0.8 * mean for mean in asked]).right
     wrong = exercise.mark([asked[0], 0.7 * asked[1], 2 * asked[2]])
-    assert not wrong.right and wrong.reason == "20 robots reach more and 40 robots reach fewer goals than you say."
+    assert not wrong.right and wrong.reason == "20 robots reach more goals and 40 robots reach fewer goals than you say."
     assert exercise.mark([9.0] * 3).reason == "10 robots, 20 robots and 40 robots reach fewer goals than you say."
     assert all(mean < float(exercise.hints()[2].split()[3]) for mean in means.values())
+
+
+def test_ways_to_stand_are_counted_and_an_estimate_may_be_a_factor_of_ten_off() -> None:
+    exercise, ways = planners.larger_teams(), {k: math.perm(64, k) for k in planners.TEAMS_ASKED}
+    assert len(list(permutations(range(64), 3))) == ways[3] == 249_984 and "two in 64 · 63 = 4,032" in exercise.task
+    assert f"{ways[10]:.1e}" == "5.5e+17" and ways[10] // (10**9 * 3600 * 24 * 365) == 17
+    assert exercise.answer() == (
+        "3 agents can stand in 249,984 ways, 6 agents in 5.4 × 10¹⁰ and 10 agents in 5.5 × 10¹⁷. "
+        "To look at those of 10 agents would take 17 years, at a billion in a second."
+    )
+    for said in product(range(21), repeat=3):
+        assert exercise.mark(said).right is all(n / 10 <= 10**x <= 10 * n for n, x in zip(ways.values(), said, strict=True))
+    assert exercise.mark([4, 10, 20]).reason == "3 agents can stand in more ways and 10 agents can stand in fewer ways than you say."
+    assert "from 64 down to 55" in exercise.hints()[2] and 1.7 < math.log10(ways[10]) / 10 < 1.8, "a bit less than two powers each"
+
+
+def test_a_step_with_a_conflict_is_told_who_meets_where_and_then_what_pibt_does() -> None:
+    exercise = planners.pibt_step()
+    moves = step_by_urgency(exercise.board)
+    told = set()
+    for plan in product("UDLRW", repeat=exercise.board.num_agents):
+        verdict, mark = judge(exercise.board, plan), exercise.mark(plan)
+        if verdict.fault in ("vertex_conflict", "edge_conflict"):
+            assert mark.reason.startswith(f"{fault_sentence(verdict)} PIBT avoids that: ")
+            first, taker, i = re.search(r"(agent (\d) chooses before agent (\d)|$)", mark.reason).groups()
+            assert not first or moves[int(taker)][0] == verdict.cell == walk(exercise.board, plan)[int(i)][-1]
+            told.add(mark.fault)
+    assert told == {"a cell that is taken", "a priority that is inherited", "not the nearest free cell"}
 
 
 def test_hints_lead_from_the_distances_to_the_first_step() -> None:
@@ -466,7 +494,6 @@ def test_what_the_teacher_hears_is_true() -> None:
     square = Board(("FF", "FF"), tuple(Agent(at, to) for at, to in pairwise([(0, 0), (0, 1), (1, 1), (1, 0), (0, 0)])))
     assert judge(square, ("R", "D", "L", "U")).fault is None, "four agents may go round"
     assert math.factorial(5) == 120 and math.factorial(10) == 3_628_800
-    assert f"{math.perm(64, 10):.0e}" == "5e+17" and math.perm(64, 10) // (10**9 * 3600 * 24 * 365) == 17
 
 
 @pytest.mark.parametrize("track", TRACKS.values())

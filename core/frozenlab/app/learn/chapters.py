@@ -134,15 +134,17 @@ CHAPTERS = (
     Chapter(
         "size",
         "How big it gets",
-        "Why not go through everything? Because there is too much of it. With each agent the number of ways in which the team can stand "
-        "grows by a factor of the number of cells, and the number of joint moves by five. To find a plan of the smallest makespan or sum "
+        "Why not go through everything? Because there is too much of it. Each further agent multiplies the ways in which the team can "
+        "stand by nearly the number of cells, and its joint moves by five. To find a plan of the smallest makespan or sum "
         "of costs is *NP-hard*.\n\nA planner is *complete* if it finds a plan wherever there is one, and *optimal* if its plan is the "
         "best. Conflict-Based Search keeps both and looks at less; the planners after it give up one or both, to save time.",
         planners.sizes,
-        planners.what_hard_means,
+        planners.larger_teams,
         "To find the best plan is NP-hard; to find some plan is not, where every move can be undone.",
-        ask="In how many ways can ten agents stand on 64 cells?",
-        hear="64 · 63 · … · 55, which is about 5 · 10^17. To look at a billion of them in a second would take 17 years.",
+        ask="To find the best plan is NP-hard. Can no planner find it for a hundred agents?",
+        hear="On many boards one does. NP-hard speaks of the worst boards: on some, every planner that always finds the best plan is too "
+        "slow, unless P = NP.",
+        before=lambda: planners.sizes(solved=False),
     ),
     Chapter(
         "search",
@@ -252,6 +254,7 @@ CHAPTERS = (
         "A model writes a plan word by word, and nothing checks it while it writes.",
         ask="Who checks the plan while the model writes it?",
         hear="Nobody. The rules judge it when it is written.",
+        before=lambda: pictures.model(solved=False),
     ),
     Chapter(
         "engineer",

@@ -53,7 +53,6 @@ def page() -> None:
         st.fragment(results, run_every=LOOK)(lesson)
     with st.container(key="class-table"):
         plan(lesson)
-        on_paper(lesson)
 
 
 def planned() -> Lesson:
@@ -118,7 +117,10 @@ def plan(lesson: Lesson) -> None:
     ]
     asked = "A question, and below it what a good answer contains"
     head = [("chapter", ""), ("from", "Minute of the lesson"), ("min", "Minutes"), ("ask the class", asked)]
-    st.header("What to ask, and when", anchor=False)
+    row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+    row.header("What to ask, and when", anchor=False, width="content")
+    with row:
+        on_paper(lesson)
     st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("from", "min")))
 
 
@@ -161,14 +163,16 @@ def results(lesson: Lesson) -> None:
         st.html(crowd(found, columns))
         return
     st.html(heat_map(found, columns))
-    st.caption("✓ and the tries until it was right; or the tries so far, and what was wrong with the newest answer.")
+    foot = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+    foot.caption("✓ and the tries until it was right; or the tries so far, and what was wrong with the newest answer.", width="content")
     rows = [[str(done[name]) if name in done else None for name in columns] for done in found.values()]
     table = pd.DataFrame(rows, [no_formula(learner) for learner in found], list(columns.values())).rename_axis("pupil")
     # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
-    st.download_button(
-        "CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{lesson.class_name}.csv", "text/csv", on_click="ignore",
-        key="class-csv", icon=":material/download:",
-    )  # fmt: skip
+    with foot:
+        st.download_button(
+            "CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{lesson.class_name}.csv", "text/csv", on_click="ignore",
+            key="class-csv", icon=":material/download:",
+        )  # fmt: skip
 
 
 def titles_of(lesson: Lesson, found: dict[str, dict[str, Standing]]) -> dict[str, str]:
@@ -212,7 +216,7 @@ def square(standing: Standing | None) -> str:
 
 def on_paper(lesson: Lesson) -> None:
     """What is printed: the exercises, and for the teacher their answers."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, width="content"):
         st.download_button(
             "Sheet to print (HTML)", lambda: sheet.page(lesson), "frozenlab-course.html", "text/html", on_click="ignore",
             icon=":material/print:",

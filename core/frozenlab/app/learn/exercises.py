@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations, takewhile
-from statistics import fmean
 from typing import Any
 
 import streamlit as st
@@ -35,6 +34,10 @@ from frozenlab.tasks.lake.words import OUTCOMES
 HEIGHT = 420
 WORDS = {"U": "goes up", "D": "goes down", "L": "goes left", "R": "goes right", "W": "waits"}
 """The letters of a plan."""
+GUESSES = (5, 10, 20, 50, 100, 200, 500, 1000)
+"""Of the nodes that a search expands."""
+CROWD, TAIL = 12, 2
+"""Agents of which whole trails would cover a board, and steps that theirs go back."""
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
 """What is asked of a board that a teacher has chosen."""
 
@@ -176,20 +179,24 @@ class Stepping(OneStep):
     """Be PIBT for one step."""
 
     def mark(self, answer: Plan) -> Mark:
-        moves = step_by_urgency(self.board)
+        """Of a step with a conflict: who is in it, and then why PIBT avoids that."""
+        moves, verdict = step_by_urgency(self.board), judge(self.board, answer)
         went = [path[-1] for path in walk(self.board, answer)]
+        collide = verdict.agents if verdict.fault in ("vertex_conflict", "edge_conflict") else tuple(moves)
         for i, (cell, pusher) in moves.items():
-            if went[i] == cell:
+            if went[i] == cell or i not in collide:
                 continue
-            does = f"Agent {i} {WORDS[answer[i][:1] or 'W']}"
             taken = next((j for j in takewhile(i.__ne__, moves) if went[i] == went[j]), None)
+            why, fault = f"when agent {i} chooses, another free cell is nearer its goal", "not the nearest free cell"
             if taken is not None:
-                return Mark(False, f"{does}, but agent {taken} chooses before it and has taken that cell.", "a cell that is taken")
-            if pusher is not None:
-                pushed = f"Agent {pusher} goes to its cell. So it inherits the priority and chooses next"
+                why, fault = f"agent {taken} chooses before agent {i} and has taken that cell", "a cell that is taken"
+            elif pusher is not None:
+                pushed = f"agent {pusher} goes to the cell of agent {i}, which inherits the priority and chooses next"
                 but = f"the free cell that is nearest its goal, but not that of agent {pusher}, for two must not swap cells"
-                return Mark(False, f"{does}. {pushed}: {but}.", "a priority that is inherited")
-            return Mark(False, f"{does}. When it chooses, another free cell is nearer its goal.", "not the nearest free cell")
+                why, fault = f"{pushed}: {but}", "a priority that is inherited"
+            if len(collide) < len(moves):
+                return Mark(False, f"{fault_sentence(verdict)} PIBT avoids that: {why}.", fault)
+            return Mark(False, f"Agent {i} {WORDS[answer[i][:1] or 'W']}. {capitalised(why)}.", fault)
         pushes = listed(f"agent {pusher} pushed agent {i}" for i, (_, pusher) in moves.items() if pusher is not None)
         (_, cost), best = pibt_on(self.board), solution_of(encode(self.board), True).sum_of_costs
         return Mark(True, f"That is PIBT's step: {pushes}. It goes on to a plan with a sum of costs of {cost}, where {best} is possible.")
@@ -328,34 +335,45 @@ class Prediction(Question):
 
 @dataclass(frozen=True)
 class Estimate(Exercise):
-    """Say beforehand what will be measured, for several cases."""
+    """Say beforehand what is true of several cases."""
 
-    measured: Mapping[str, Sequence[float]]
-    """Case -> one number of each run."""
+    truths: Mapping[str, float]
+    """Case -> what is true of it, as its slider counts."""
     most: float
     """Of the sliders."""
     near: float
-    """How far from the mean an estimate may be, as a part of that."""
+    """How far off an estimate may be, as a part of what is true; in powers of ten, so many of them."""
+    correction: str
+    """What is said of cases, with places for them and for "more" or "fewer"."""
+    told: str
+    """What is true, in sentences."""
     clues: Sequence[str]
+    in_powers: bool = False
+    """Whether the sliders count powers of ten."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
-        said = [st.slider(case, 0.0, self.most, 0.0, 0.05, key=f"{key}-{case}") for case in self.measured]
+        said = [self.slider(case, f"{key}-{case}") for case in self.truths]
         return said, st.button("Check my estimates", type="primary", key=f"{key}-check", disabled=not all(said))
 
+    def slider(self, case: str, key: str) -> float:
+        """What is said of a case; 0: nothing yet."""
+        if self.in_powers:
+            return st.select_slider(case, range(int(self.most) + 1), 0, key=key, format_func=lambda digits: f"10{raised(digits)}")
+        return st.slider(case, 0.0, self.most, 0.0, 0.05, key=key)
+
     def mark(self, answer: Sequence[float]) -> Mark:
-        means = {case: fmean(runs) for case, runs in self.measured.items()}
-        said = dict(zip(means, answer, strict=True))
-        off = [case for case in means if abs(said[case] - means[case]) > self.near * means[case]]
-        sides = {"more": [case for case in off if said[case] < means[case]], "fewer": [case for case in off if said[case] > means[case]]}
-        if off:
-            reach = listed(f"{listed(cases)} reach {side}" for side, cases in sides.items() if cases)
-            return Mark(False, f"{capitalised(reach)} goals than you say.", f"estimates for {listed(off)}")
-        return Mark(True, self.answer())
+        said = dict(zip(self.truths, answer, strict=True))
+        off = [case for case, true in self.truths.items() if abs(said[case] - true) > self.near * (1 if self.in_powers else true)]
+        if not off:
+            return Mark(True, self.told)
+        sides = {
+            side: [case for case in off if (said[case] < self.truths[case]) is more] for side, more in (("more", True), ("fewer", False))
+        }
+        corrected = listed(self.correction.format(listed(cases), side) for side, cases in sides.items() if cases)
+        return Mark(False, f"{capitalised(corrected)} than you say.", f"estimates for {listed(off)}")
 
     def answer(self) -> str:
-        runs = len(next(iter(self.measured.values())))
-        came = (f"{case} {fmean(own):.2f} ({min(own):.2f} to {max(own):.2f})" for case, own in self.measured.items())
-        return f"Measured, as the mean over {runs} shifts, with the lowest and the highest: {listed(came)}."
+        return self.told
 
     def hints(self) -> Sequence[str]:
         return self.clues
@@ -366,16 +384,20 @@ class Ordering(OnBoard):
     """Find an order of priorities in which every agent finds a path."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        """The paths are seen once the order is handed in, or it would be found by clicking."""
         # Labels that say the place would change with each click; the browser sends labels, and a click before the answer would be lost.
         order = st.pills(
             "Who plans first, second, ...", range(self.board.num_agents), selection_mode="multi", key=f"{key}-order",
             format_func="agent {}".format, help="Click the agents in planning order.",
         )  # fmt: skip
         st.caption("Your order: " + (", then ".join(f"agent {agent}" for agent in order) or "nobody yet"))
-        with beside:
-            priorities(self.board, order, key=f"{key}-board")
         complete = len(order) == self.board.num_agents
-        return list(order), st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete)
+        checked = st.button("Check this order", type="primary", key=f"{key}-check", disabled=not complete)
+        if checked:
+            st.session_state[f"{key}-tried"] = order
+        with beside:
+            priorities(self.board, order if st.session_state.get(f"{key}-tried") == order else (), key=f"{key}-board")
+        return list(order), checked
 
     def mark(self, answer: Sequence[int]) -> Mark:
         planned = plan_in_order(self.board, answer)
@@ -401,7 +423,7 @@ class Ordering(OnBoard):
 
 @dataclass(frozen=True)
 class Bounding(OnBoard):
-    """Find the factor with which ECBS takes so little effort and proves so much."""
+    """Find the factor with which ECBS takes so little effort and proves so much; first say what it will take."""
 
     factors: Sequence[float]
     most: int
@@ -410,23 +432,45 @@ class Bounding(OnBoard):
     """How far above the best the plan may cost, as a part of that, by what the search proves."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
-        factor = st.select_slider("w", self.factors, self.factors[-1], key=f"{key}-w", format_func="{:g}".format)
-        end = self.run(factor)
+        """The smallest and the largest factor are told. Of the others nothing is seen before the learner has said how many nodes it
+        takes."""
+        known, said = st.container(), f"{key}-said"
+        smallest, *others, largest = self.factors
+        factor = st.segmented_control("Your w", others, key=f"{key}-w", format_func="{:g}".format)
+        guess = st.select_slider(
+            "Nodes that it expands: your guess", [0, *GUESSES], key=f"{key}-guess", format_func=lambda n: f"{n or '?'}"
+        )
+        checked = st.button("Check this w", type="primary", key=f"{key}-check", disabled=not (factor and guess))
+        guesses: dict[float, str] = st.session_state.setdefault(said, {smallest: "", largest: ""})
+        if checked and factor:
+            guesses.pop(factor, None)
+            guesses[factor] = f"{guess:,}"  # the newest stands last
+        known.html(self.tried(guesses))
+        shown = [factor for factor in guesses if guesses[factor]][-1:]
+        tracks = [Track(f"w = {factor:g}", *followed(self.board, self.run(factor).plan or (), None)) for factor in shown]
         with beside:
-            track = Track(f"w = {factor:g}", *followed(self.board, end.plan or (), None))
-            board_player(self.board, [track], key=f"{key}-run", height=HEIGHT)
-        figures = {"sum of costs": end.cost, "no plan costs less than": end.lower_bound, "nodes expanded": f"{end.nodes:,}"}
-        row = st.container(horizontal=True, horizontal_alignment="distribute")
-        for name, figure in figures.items():
-            row.metric(name, figure, width="content")
-        return factor, st.button("Check this w", type="primary", key=f"{key}-check")
+            board_player(self.board, tracks, key=f"{key}-run", height=HEIGHT, tail=tail_of(self.board))
+        return factor, checked
+
+    def tried(self, guesses: Mapping[float, str]) -> str:
+        """What the search found with each factor, beside what was guessed, as finished HTML."""
+        rows = []
+        for factor in sorted(guesses):
+            end = self.run(factor)
+            proven = [f"≤ {share((end.ratio or 0) - 1)}", str(end.cost), str(end.lower_bound)]
+            rows.append([f"{factor:g}", guesses[factor] or "–", f"{end.nodes:,}", *proven])
+        head = [
+            ("w", ""), ("your guess", "Nodes"), ("nodes", "That the search expanded"),
+            ("above the best", "As the search proves"), ("cost", "Sum of costs of its plan"), ("bound", "No plan costs less"),
+        ]  # fmt: skip
+        return markup.table("What the search found", head, rows, "fl-tries", [name for name, _ in head[1:]])
 
     def mark(self, answer: float) -> Mark:
         end, best = self.run(answer), self.run(1.0).cost or 0
         assert end.cost is not None and end.ratio is not None, "ECBS ends on boards of the course"
         many, dear = end.nodes > self.most, end.ratio - 1 > self.within
         nodes = f"{end.nodes:,} nodes{f', more than {self.most}' if many else ''}"
-        above = f"so it is at most {share(end.ratio - 1)} above the best{f', more than {share(self.within)}' if dear else ''}"
+        above = f"so it is at most {share(end.ratio - 1)} above the best{f', not at most {share(self.within)}' if dear else ''}"
         truth = "" if many or dear else f" In truth it is {share(end.cost / best - 1)} above, as w = 1 proves {best}."
         found = f"With w = {answer:g}: {nodes}. The plan costs {end.cost} and none costs less than {end.lower_bound}, {above}.{truth}"
         return Mark(not many and not dear, found, f"w = {answer:g}")
@@ -438,7 +482,7 @@ class Bounding(OnBoard):
         loosest = self.run(self.factors[-1])
         small = next(factor for factor, after in pairwise(self.factors) if self.mark(after).right)
         return (
-            "Drag w and watch the figures: the larger it is, the fewer nodes are expanded, and the dearer is the plan.",
+            "Compare the two ends in the table: the larger w is, the fewer nodes are expanded, and the dearer is the plan.",
             f"What is proven? With w = {self.factors[-1]:g} the plan costs {loosest.cost} and none costs less than {loosest.lower_bound}: "
             f"it is at most {share((loosest.ratio or 0) - 1)} above the best.",
             f"With w = {small:g} the search expands {self.run(small).nodes} nodes.",
@@ -639,6 +683,11 @@ def show_late(board: Board, paths: Paths, agent: int, steps: int, *, key: str, h
     show_paths(board, tried, key=key, height=height)
 
 
+def tail_of(board: Board) -> int | None:
+    """Steps that the trails of its team go back; None: to the start."""
+    return TAIL if board.num_agents > CROWD else None
+
+
 def best_plan(board: Board, objective: Objective = "makespan") -> Plan:
     """The exact solver's plan."""
     solution = solution_of(encode(board), True)
@@ -672,6 +721,16 @@ def pibt_on(board: Board) -> tuple[Plan, int]:
     found = planned(board, PLANNERS["pibt"], 1.0)[-1]
     assert found.plan is not None and found.cost is not None, "PIBT has a plan for these boards"
     return found.plan, found.cost
+
+
+def power(number: int) -> str:
+    """``249,984``, ``6.9 × 10¹⁰``"""
+    digits = len(str(number)) - 1
+    return f"{number:,}" if digits < 6 else f"{number / 10**digits:.1f} × 10{raised(digits)}"
+
+
+def raised(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def show_mark(mark: Mark) -> None:

@@ -102,19 +102,19 @@ def searching() -> None:
     search_player(board, "sum_of_costs", solution_of(encode(board), True), key=f"learn-search-{chosen}", height=300)
 
 
-def model() -> None:
-    """The board as words, and the answers before and after training."""
+def model(solved: bool = True) -> None:
+    """The board as words, and the answer before training; once ``solved``, what that did, and the answer after training."""
     first, last = before_and_after()
-    board, words, answered = st.columns([1.1, 1, 0.8])
+    board, answered, words = st.columns([1.1, 0.8, 1])
     with board:
         board_player(first.board, [], key="learn-model-board", height=240, axes=True)
     words.markdown("**What it reads**")
     words.code(render_board(first.board), language=None, wrap_lines=True)
     answered.markdown("**What it wrote**")
     answered.code("\n".join(map(" ".join, by_step(first))), language=None)
-    if st.toggle("Show what it did before and after training", key="learn-model-shown"):
+    if solved and st.toggle("Show what it did before and after training", key="learn-model-shown"):
         board_player(first.board, [first, last], key="learn-model", height=HEIGHT, autoplay=True, axes=True)
-    st.caption(f"Both answers were recorded by the session {SESSION}, on board {first.board_id}.")
+    st.caption(f"Recorded by the session {SESSION}, on board {first.board_id}.")
 
 
 def by_step(answer: Recorded) -> list[list[str]]:
@@ -164,7 +164,7 @@ def engineer() -> None:
         decided = [f"{share(old[cell].share)} → {share(new[cell].share)}", f"{n * expected[cell]:.0f}"]
         rows.append(row + decided if is_shown else row)
     head = [(name, "") for name in (*read, *(wrote if is_shown else ()))]
-    st.html(markup.table("What the engineer read", head, rows, "fl-cards"))
+    st.html(markup.table("What the engineer read", head, rows, "fl-cards" if is_shown else ""))
 
 
 def what_will_change() -> Prediction:

@@ -22,7 +22,9 @@ from frozenlab.app.learn.exercises import (
     Stepping,
     best_plan,
     planned,
+    power,
     show_late,
+    tail_of,
 )
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
@@ -51,7 +53,10 @@ FEW, ASKED, NEAR = 5, (10, 20, 40), 0.25
 """Robots of the team that is told, of those that are asked for, and how far off an estimate may be."""
 SIDE = 8
 """Of the board whose states are counted."""
-MOST_AGENTS = 12
+A_BILLION, A_YEAR = 10**9, 365 * 24 * 3600
+"""Ways that are looked at in a second, and seconds."""
+MOST_AGENTS, KNOWN, TEAMS_ASKED = 12, 2, (3, 6, 10)
+"""Agents of the largest team that is counted, of the largest that is told, and of those that are asked for."""
 
 
 # --- time as the third axis -------------------------------------------------------------------------------------------
@@ -126,21 +131,34 @@ def earliest() -> Choice:
 # --- how big it gets ----------------------------------------------------------------------------------------------------
 
 
-def sizes() -> None:
-    """States and joint moves of some agents."""
-    n = st.slider("Agents", 1, MOST_AGENTS, 3, key="learn-agents")
-    ways = {k: perm(SIDE * SIDE, k) for k in range(1, n + 1)}
-    rows = [(str(k), f"{ways[k]:,}" if k < 5 else power(ways[k]), f"{5**k:,}") for k in sorted({1, min(2, n), n})]
+def sizes(solved: bool = True) -> None:
+    """States and joint moves of some agents, beside what the reader has said; before that is ``solved``, of the teams that are told."""
+    n = st.slider("Agents", 1, MOST_AGENTS, TEAMS_ASKED[-1], key="learn-agents") if solved else KNOWN
+    ways = {k: standing(k) for k in range(1, n + 1)}
+    rows = [(str(k), power(ways[k]), f"{5**k:,}") for k in sorted({1, min(KNOWN, n), n})]
     head = [("agents", ""), (f"ways to stand on {SIDE}×{SIDE} cells", ""), ("moves in one step", "at most: five for each")]
     st.html(markup.table("How big it gets", head, rows, numbers=(head[1][0], head[2][0])))
-    theme.chart(states_chart(ways), key="learn-states")
-    st.caption("A solver that goes through all of that can plan for three or four agents. Those of the next chapters look at far less.")
+    digits = {k: st.session_state.get(f"learn-size-{k} agents", 0) for k in TEAMS_ASKED}
+    theme.chart(states_chart(ways, {k: 10.0**said for k, said in digits.items() if said}), key="learn-states")
+    if solved:
+        st.caption(
+            "A solver that goes through all of that can plan for three or four agents; those of the next chapters look at far less. But "
+            "NP-hard means: unless P = NP, every planner that always finds the best plan is too slow on some boards, though not on each. "
+            "Any plan, or that there is none, can be found in polynomial time (Kornhauser, Miller and Spirakis 1984 for one move at a "
+            "time, Yu and Rus 2015 for moves at once), where every move can be undone. One-way ice makes that hard, too (Nebel 2020)."
+        )
 
 
-def states_chart(ways: dict[int, int]) -> Chart:
-    """The ways in which each number of agents can stand, on a scale that multiplies."""
-    figure = go.Figure(go.Bar(x=list(ways), y=[float(count) for count in ways.values()], marker_color=AFTER_COLOR))
-    for time, count in (("a second", 1e9), ("a year", 1e9 * 365 * 24 * 3600)):
+def standing(k: int) -> int:
+    """The ways in which so many agents can stand."""
+    return perm(SIDE * SIDE, k)
+
+
+def states_chart(ways: Mapping[int, int], said: Mapping[int, float]) -> Chart:
+    """The ways in which each number of agents can stand, on a scale that multiplies; ``said``: what the reader has estimated."""
+    figure = go.Figure(go.Bar(x=list(ways), y=[float(count) for count in ways.values()], marker_color=AFTER_COLOR, name="ways to stand"))
+    mark_estimates(figure, said)
+    for time, count in (("a second", A_BILLION), ("a year", A_BILLION * A_YEAR)):
         figure.add_hline(count, line=dict(dash="dot", color=BEFORE_COLOR))
         look = dict(x=0, xref="paper", xanchor="left", yanchor="bottom", showarrow=False)
         figure.add_annotation(y=log10(count), text=f"{time}, at a billion a second", **look)
@@ -150,31 +168,33 @@ def states_chart(ways: dict[int, int]) -> Chart:
     return Chart(figure, f"Ways to stand by the number of agents, on a logarithmic scale: {', '.join(map(power, ways.values()))}.")
 
 
-def power(number: int) -> str:
-    """``6.9 × 10¹⁰``"""
-    digits = len(str(number)) - 1
-    return f"{number / 10**digits:.1f} × 10" + str(digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+def mark_estimates(figure: go.Figure, said: Mapping[int, float]) -> None:
+    """What the reader has said, by the size of the team."""
+    if any(said.values()):
+        look = dict(symbol="diamond-open", size=12, color=BEFORE_COLOR, line=dict(width=2))
+        figure.add_scatter(x=list(said), y=list(said.values()), mode="markers", marker=look, name="your estimate")
 
 
-def what_hard_means() -> Choice:
-    return Choice(
-        "To find a plan with the smallest makespan or sum of costs is NP-hard. What follows?",
-        [
-            "Unless P = NP, every planner that always finds the best plan is too slow on some boards.",
-            "No planner finds the best plan for a hundred agents, however long it searches for it.",
-            "Even to find any plan at all, good or bad, takes too long on some boards.",
-        ],
-        right=0,
-        reasons=[
-            "NP-hard is about the worst case: no method is known whose time is polynomial in the board's size on all boards.",
-            "On many boards one does: NP-hard speaks of the worst boards, not of each.",
-            "Any plan, or that there is none, can be found in polynomial time (Kornhauser, Miller and Spirakis 1984 for one move at a "
-            "time, Yu and Rus 2015 for moves at once), where every move can be undone. One-way ice makes that hard, too (Nebel 2020).",
-        ],
-        clues=[
-            "The chart shows how much there is to go through. Does every planner go through all of it, on every board?",
-            "Read the idea again: of which plan does it say that it is hard to find?",
-        ],
+def larger_teams() -> Estimate:
+    cells, ways = SIDE * SIDE, {k: standing(k) for k in TEAMS_ASKED}
+    smallest, *_, largest = TEAMS_ASKED
+    more = listed(f"{k} agents in {power(ways[k])}" for k in TEAMS_ASKED[1:])
+    return Estimate(
+        f"On {SIDE}×{SIDE} cells one agent can stand in {standing(1)} ways, and two in {cells} · {cells - 1} = {standing(2):,}. In how "
+        "many can larger teams? You may be a factor of ten off.",
+        {f"{k} agents": log10(count) for k, count in ways.items()},
+        20,
+        1,
+        "{} can stand in {} ways",
+        f"{smallest} agents can stand in {power(ways[smallest])} ways, {more}. To look at those of {largest} agents would take "
+        f"{ways[largest] // (A_BILLION * A_YEAR)} years, at a billion in a second.",
+        (
+            f"The next agent finds {cells - 2} cells free. How many digits does a number get when it is multiplied by about {cells}?",
+            f"Three agents: {cells} · {cells - 1} · {cells - 2}. Three factors of about 60, and 60 · 60 is {60 * 60:,}.",
+            f"Each agent adds a bit less than two powers of ten. {largest} agents are {largest} factors, from {cells} down to "
+            f"{cells - largest + 1}.",
+        ),
+        in_powers=True,
     )
 
 
@@ -214,7 +234,7 @@ def side_by_side(board: Board, names: Sequence[str], key: str, seconds: float) -
         if (plan := history[-1].plan) is not None:
             paths, verdict = followed(board, plan, None)
             tracks.append(Track(name, paths, verdict))
-    board_player(board, tracks, key=f"learn-{key}-plans", height=HEIGHT, autoplay=True)
+    board_player(board, tracks, key=f"learn-{key}-plans", height=HEIGHT, autoplay=True, tail=tail_of(board))
     return found
 
 
@@ -305,7 +325,7 @@ def warehouse() -> None:
     reached = int(shift().reached.sum())
     st.caption(
         f"In these {WATCHED} steps they reached {counted(reached, 'goal')}, {reached / WATCHED:.1f} in a step: "
-        "the first goals take a while. Squares: where each ends."
+        "the first goals take a while."
     )
     said = {k: st.session_state.get(f"learn-warehouse-{k} robots", 0.0) for k in ASKED}
     with st.spinner("Working", show_time=True):
@@ -320,7 +340,10 @@ def shift() -> Shift:
     done = work(board, WATCHED, 0)
     paths: Paths = tuple(tuple(divmod(cell, board.width) for cell in path) for path in done.cells.T.tolist())
     shown = Board(board.rows, tuple(Agent(path[0], path[-1]) for path in paths))
-    board_player(shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True)
+    board_player(
+        shown, [Track(f"{k} robots, {WATCHED} steps", paths)], key="learn-warehouse", height=240, autoplay=True, tail=tail_of(shown)
+    )
+    st.caption(f"Squares: where each robot is after {WATCHED} steps.")
     return done
 
 
@@ -343,9 +366,7 @@ def throughput_chart(rates: Mapping[int, list[float]], said: Mapping[int, float]
     figure = go.Figure([band(list(rates), [min(own) for own in rates.values()], [max(own) for own in rates.values()])])
     means = [fmean(own) for own in rates.values()]
     figure.add_scatter(x=list(rates), y=means, mode="lines+markers", line=dict(color=AFTER_COLOR), name="measured")
-    if any(said.values()):
-        look = dict(symbol="diamond-open", size=12, color=BEFORE_COLOR, line=dict(width=2))
-        figure.add_scatter(x=list(said), y=list(said.values()), mode="markers", marker=look, name="your estimate")
+    mark_estimates(figure, said)
     common_layout(figure, 240, 30)
     figure.update_xaxes(title="robots", gridcolor=GRID_COLOR)
     figure.update_yaxes(title="goals in a step", gridcolor=GRID_COLOR, rangemode="tozero")
@@ -355,13 +376,16 @@ def throughput_chart(rates: Mapping[int, list[float]], said: Mapping[int, float]
 
 def more_robots() -> Estimate:
     rates = throughputs()
-    few = rates[FEW]
+    means = {f"{k} robots": fmean(rates[k]) for k in ASKED}
+    came = listed(f"{k} robots {fmean(rates[k]):.2f} ({min(rates[k]):.2f} to {max(rates[k]):.2f})" for k in ASKED)
     return Estimate(
-        f"{FEW} robots reach {fmean(few):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger teams "
-        f"reach in the same aisles? You may be {share(NEAR)} off.",
-        {f"{k} robots": rates[k] for k in ASKED},
+        f"{FEW} robots reach {fmean(rates[FEW]):.2f} goals in a step, on average over {SHIFTS} shifts of {STEPS} steps. How many do larger "
+        f"teams reach in the same aisles? You may be {share(NEAR)} off.",
+        means,
         2.5,
         NEAR,
+        "{} reach {} goals",
+        f"Measured, as the mean over {SHIFTS} shifts, with the lowest and the highest: {came}.",
         (
             "Watch a large team: its aisles are one robot wide. What do two robots do that meet head-on?",
             "Let 10 robots work, and then 50: are they on their way, or do they wait and back out?",

@@ -99,7 +99,7 @@ def work_of(exercise: Exercise) -> str:
         head = "<tr><th>w</th><th>nodes expanded</th><th>sum of costs</th><th>no plan costs less than</th></tr>"
         return beside(numbered(exercise.board), f"<table>{head}{''.join(rows)}</table>{line('') * 2}")
     if isinstance(exercise, Estimate):
-        return "".join(line(f"{case}:") for case in exercise.measured)
+        return "".join(line(f"{case}:") for case in exercise.truths)
     board = exercise.board if isinstance(exercise, OnBoard) else None
     labels = [f"Agent {i}:" for i in range(board.num_agents)] if board and isinstance(exercise, (Steering, OneStep)) else [""] * LINES
     return beside(numbered(board) if board else "", "".join(map(line, labels)))

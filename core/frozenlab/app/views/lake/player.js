@@ -3,6 +3,7 @@
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
+// tail: steps that trails go back, where they are to be short.
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
@@ -15,6 +16,7 @@ const IDLE = 6; // times as fast where nobody moves
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
 const TAIL = 12; // steps of the trails of more agents
+const SMALL = 6; // columns of a board of which two can be read side by side on a phone
 const MOST_SEEN = 8; // agents that need no control to pick one out
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside, and that of the desk; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -242,17 +244,21 @@ class Player {
     this.draw();
   }
 
-  // Boards stand in two rows where they are larger so, and many do on a phone. `cell()`: how large their cells are as they stand.
+  // Boards stand in two rows where they are larger so; on a phone many do, and two that are small stand side by side. `cell()`: how large their cells are as they stand.
   arrange(cell) {
     const count = this.views.length, { classList } = this.find(".tracks");
     const sized = (many) => (classList.toggle("many", many), cell());
     const isPhone = matchMedia("(max-width: 639px)").matches;
-    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW : count > 3 && sized(true) > sized(false));
+    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > 3 && sized(true) > sized(false));
   }
 
   // Whether the cells are coloured by their faults.
   get isHot() {
     return this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1);
+  }
+
+  get isSmall() {
+    return this.data.board.rows[0].length <= SMALL;
   }
 
   get isTrailed() {
@@ -424,7 +430,7 @@ class Player {
       solution.forEach((_, i) => drawTrail(ctx, frame, trailIn(solution, i).line, i, this.colors, 0.6, { dashed: true }));
     }
     ctx.globalAlpha = alpha;
-    const tail = paths.length > MOST_TRAILED ? Math.max(0, step - TAIL) : 0;
+    const tail = Math.max(0, step - (this.data.tail ?? (paths.length > MOST_TRAILED ? TAIL : Infinity)));
     const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(trailIn(paths, i), from, to), i, this.colors, TRAIL);
     if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step : Infinity);
     else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });

@@ -30,6 +30,7 @@ def board_player(
     loop: bool = False,
     busy: str = "",
     axes: bool = False,
+    tail: int | None = None,
 ) -> None:
     """Draws ``board`` once a track, side by side, and animates all of them under one timeline.
 
@@ -44,8 +45,9 @@ def board_player(
         loop: every plan stops at its first fault, and all begin again after a pause.
         busy: what goes on just now, in words that stand over the boards.
         axes: whether the rows and columns are numbered.
+        tail: steps that trails go back; None: to the start, if the team is small.
     """
-    more = {"loop": loop, "busy": busy, "axes": axes}
+    more = {"loop": loop, "busy": busy, "axes": axes, "tail": tail}
     _player(key=key, data=played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | more)
 
 

@@ -178,6 +178,7 @@ class Search {
     const waits = this.choosing && !this.search.ended && this.now === this.last;
     if (waits && this.search.open.size && !this.steps.some(({ action, node: done }) => action === "expanded" && done === node)) this.pick(node);
     else this.go(this.lastStepOf(node));
+    if (matchMedia("(max-width: 767px)").matches) this.find(".plan").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
   // The last step up to now that was done to a node.
