@@ -155,9 +155,10 @@ def beside_twin(session: Session) -> str:
     if (twin := twin_of(session)) is None:
         return ""
     other, own = ends_of(twin)[1], ends_of(session)[1]
+    ended = overall(other).percent.replace(" ", "\N{NO-BREAK SPACE}")
     gain = paired_change(other, own)
     said = "which is clear of chance on these boards" if gain.clear else "which chance can explain"
-    return f" A twin that kept its config, with the same seed and steps, ends at {overall(other).percent}: {gain.points}, {said}."
+    return f" A twin that kept its config, with the same seed and steps, ends at {ended}: {gain.points}, {said}."
 
 
 def session_list(found: list[Session], total: int) -> None:

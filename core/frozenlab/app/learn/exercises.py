@@ -38,6 +38,7 @@ GUESSES = (5, 10, 20, 50, 100, 200, 500, 1000)
 """Of the nodes that a search expands."""
 CROWD, TAIL = 12, 2
 """Agents of which whole trails would cover a board, and steps that theirs go back."""
+FLOOD = "Write 0 at the goal, 1 beside it, 2 beside these: from any cell a shortest path goes on to a number that is one less."
 TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
 """What is asked of a board that a teacher has chosen."""
 
@@ -150,9 +151,9 @@ class Steering(OnBoard):
         verdict = judge(board, tuple(alone))
         trouble = [] if verdict.fault is None else [f"If each goes its shortest way: {fault_sentence(verdict)}"]
         late = max(range(board.num_agents), key=lambda i: len(best[i]) - len(alone[i]))
+        ideas = [f"Alone on the board: {far}.", *trouble] if board.num_agents > 1 else [FLOOD, f"{capitalised(far)}."]
         return [
-            f"Alone on the board: {far}.",
-            *trouble,
+            *ideas,
             f"In one of the best plans agent {late} {WORDS[best[late][:1] or 'W']} at first.",
         ]
 
@@ -446,6 +447,8 @@ class Bounding(OnBoard):
             guesses.pop(factor, None)
             guesses[factor] = f"{guess:,}"  # the newest stands last
         known.html(self.tried(guesses))
+        if checked and factor:
+            known.caption(f"You guessed {guess:,} nodes; it took {self.run(factor).nodes:,}.")
         shown = [factor for factor in guesses if guesses[factor]][-1:]
         tracks = [Track(f"w = {factor:g}", *followed(self.board, self.run(factor).plan or (), None)) for factor in shown]
         with beside:

@@ -155,13 +155,14 @@ def standing(k: int) -> int:
 
 
 def states_chart(ways: Mapping[int, int], said: Mapping[int, float]) -> Chart:
-    """The ways in which each number of agents can stand, on a scale that multiplies; ``said``: what the reader has estimated."""
+    """The ways in which each number of agents can stand, on a scale that multiplies, and how many of them are counted in a second and in a
+    year; ``said``: what the reader has estimated."""
     figure = go.Figure(go.Bar(x=list(ways), y=[float(count) for count in ways.values()], marker_color=AFTER_COLOR, name="ways to stand"))
     mark_estimates(figure, said)
     for time, count in (("a second", A_BILLION), ("a year", A_BILLION * A_YEAR)):
         figure.add_hline(count, line=dict(dash="dot", color=BEFORE_COLOR))
         look = dict(x=0, xref="paper", xanchor="left", yanchor="bottom", showarrow=False)
-        figure.add_annotation(y=log10(count), text=f"{time}, at a billion a second", **look)
+        figure.add_annotation(y=log10(count), text=f"counted in {time}", **look)
     common_layout(figure, 260, 20)
     figure.update_xaxes(title="agents", dtick=1, range=[0.4, MOST_AGENTS + 0.6])
     figure.update_yaxes(title="ways to stand", type="log", range=[0, 22], dtick=4, exponentformat="power", gridcolor=GRID_COLOR)

@@ -37,8 +37,8 @@ def choose_board(store: SessionStore, places: Places) -> Board:
     with places.board:
         name = st.empty()
         source = st.segmented_control(
-            "Where the board comes from", SOURCES, default=SOURCES[0], required=True, on_change=lambda: state.update(play_first=True),
-            label_visibility="collapsed", width="stretch", key="play_source", persist_state="session",
+            "Where the board comes from", SOURCES, default=SOURCES[0], required=True, key="play_source", persist_state="session",
+            label_visibility="collapsed", width="stretch", on_change=lambda: state.update(play_first=True, play_draw=True),
         )  # fmt: skip
         hint = st.empty()
         if source == "Random":

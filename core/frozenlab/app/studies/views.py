@@ -103,7 +103,7 @@ def beside_table(picture: str, table: pd.DataFrame, key: str) -> None:
     left, right = st.columns([1.35, 1], vertical_alignment="center")
     with left:
         markup.picture(picture, f"{key}-picture")
-    right.dataframe(table, hide_index=True, width="stretch", key=key)
+    right.dataframe(table, hide_index=True, width="stretch", key=key, column_config={"n": st.column_config.NumberColumn(width=48)})
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:

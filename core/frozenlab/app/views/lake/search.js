@@ -4,6 +4,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const BECOMES = { generated: "open", pruned: "ended", expanded: "expanded", solved: "optimal" };
+const ASKS = "**Which open node comes next? Press it.**";
 
 class Search {
   constructor(root) {
@@ -80,7 +81,7 @@ class Search {
     const best = this.search.cheapest();
     if (!this.search.open.has(node) || node.cost > best.cost) {
       this.wrong += 1;
-      return this.say(whyNot(node, best));
+      return this.say(`${whyNot(node, best)}\n${ASKS}`, true);
     }
     this.steps.push(...this.search.take(node, this.data.most));
     this.grown(this.last);
@@ -229,7 +230,7 @@ class Search {
     const { measure } = this.data;
     const asks = this.choosing && this.now === this.last && !this.search.ended;
     const words = explained(step, this.search, this.data);
-    this.say([words, this.now === this.last ? ending(step, this.search, this.data, this.data.solver) : "", asks ? "**Which open node comes next? Press it.**" : ""].filter(Boolean).join("\n"));
+    this.say([words, this.now === this.last ? ending(step, this.search, this.data, this.data.solver) : "", asks ? ASKS : ""].filter(Boolean).join("\n"));
     this.find(".figures").replaceChildren(...[
       [node.id, "node", "Counted in the order in which they come up"],
       [node.paths ? node.cost : "–", measure, "Of this node's plan, conflicts and all"],
@@ -254,7 +255,8 @@ class Search {
     this.find(".run").hidden = !this.choosing || Boolean(this.search.ended) || !this.search.open.size;
   }
 
-  say(words) {
+  say(words, wrong = false) {
+    this.find(".words").classList.toggle("wrong", wrong);
     this.find(".words").replaceChildren(...words.split("**").map((part, n) => {
       const piece = document.createElement(n % 2 ? "strong" : "span");
       piece.textContent = part;
