@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field, ValidationError
 
 from frozenlab.app.play.optimum import is_quick, solution_of
-from frozenlab.app.session.claims import boards_of, came_in_all, judgement, predictions_of, was_it_right
+from frozenlab.app.session.claims import boards_of, judgement, predictions_of, was_it_right
 from frozenlab.app.session.proposals import knob_rows, what_changed
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.components.timeline import stage_name
@@ -439,13 +439,13 @@ def claim_words(claim: Claim, moment: Moment) -> str:
 
 
 def solved(story: Story) -> Scene | None:
-    """The board of the first scene, before and after; beside it, what the engineer expected of many boards, and what came."""
+    """The board of the first scene, before and after."""
     if story.turned is None:
         return None
     before, after, _ = story.turned
     first, last = ends_of(story.session)
-    outcomes, moment = story.view.family.outcomes, story.moment
-    scene = {
+    outcomes = story.view.family.outcomes
+    return {
         "kind": "boards",
         "heading": "The same board, after training",
         "boards": [story.view.plain([Shown(before, "before training"), Shown(after, after_stages(story))])],
@@ -457,19 +457,6 @@ def solved(story: Story) -> Scene | None:
             f"And the others? Of {len(first)} boards {len(turned_tasks(first, last))} failed before and are solved in the end; "
             f"{len(turned_tasks(last, first))} went the other way.",
         ],
-    }
-    if (accuracy := judgement(moment.outcomes)) is None:
-        return scene
-    came = came_in_all(moment.outcomes)
-    expected = points(accuracy.predicted, came.n)
-    return scene | {
-        "forecast": foretold("", accuracy.predicted, came)
-        | {
-            "asks": f"Its forecast for stage {moment.stage + 2}",  # type: ignore[operator]
-            "said": [f"○ {expected} expected", f"● {points(came.value, came.n)} came"],
-            "about": f"95 % interval {came.bounds}{'' if came.clear else ', which includes zero'}; {came.n} boards",
-        },
-        "say": f"{scene['say']} And its forecast of {expected}? The circle is what it said, the dot is what came.",
     }
 
 
@@ -497,19 +484,22 @@ def whole_curve(story: Story) -> Scene:
                 "then the distance of the two curves is what the changes brought.",
             ],
         }
+    other = learning(twin)["checks"]
+    behind = [own["name"] for own, kept in zip(scene["checks"], other, strict=True) if kept["rate"] > own["rate"]]
     return scene | {
         "kind": "twins",
         "heading": "Was it the redesign?",
         "twin": twin.id,
-        "other": {"checks": learning(twin)["checks"]},
+        "other": {"checks": other},
         "names": ["redesigned", "config kept"],
         "gain": {"value": gain.value, "low": gain.low, "high": gain.high, "label": gain.signed, "clear": gain.clear}
         | {"ends": [signed(bound, gain.answers) for bound in (gain.low, gain.high)]},
         "answer": f"{gain.points}. {verdict(gain)}",
         "note": f"Dots: {session.results_from}. Bar: the 95 % interval of the difference at the end, over the same {gain.n} boards and "
         "not over training runs: it is one pair of sessions with one seed.",
-        "say": "Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. Look at the bar at the right: does it "
-        f"reach the line of no difference? {verdict(gain)}",
+        "say": "Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. "
+        f"{f'After {listed(behind)} the twin was ahead. ' if behind else ''}Look at the bar at the right: does it reach the line of no "
+        f"difference? {verdict(gain)}",
         "more": [
             f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: the difference is {gain.points} on the same {gain.n} "
             "boards. The dashed lines are where the config changed: only from the first of them on can the two differ by it.",
@@ -528,21 +518,24 @@ def other_models(story: Story) -> Scene | None:
     predicted = re.search(r"taught - equal (\S+) points (\(.*?\))", prediction)
     assert predicted, "it was written down before the study ran"
     arms = {"equal": "equal shares", "taught": "its own choice"}
+    better = int((valid["taught"] > valid["equal"]).sum())
     return {
         "kind": "pairs",
-        "heading": f"{won.n} models, taught something wrong on purpose",
+        "heading": f"Its own choice wins{'' if 2 * better > won.n else ' only'}: {better} of {won.n} models",
+        "lead": "Each was taught something wrong on purpose, and a tutor had taught it to choose.",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
         "about": "One of them, where it was taught something wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
         "answer": f"{won.points} over equal shares",
-        "note": "One stage of GRPO each, twice; a tutor had trained them to choose. 95 % interval; "
-        f"predicted: {' '.join(predicted.groups())}. An oracle that knows what is wrong wins {won_by(ORACLE).points}.",
-        "say": "Here it is asked of models that have something to win back: each was taught something wrong about two kinds of tasks. A "
-        "row is a model: grey where it gets with equal shares, orange where it gets with the boards that it chose.",
+        "oracle": f"{won_by(ORACLE).points} for an oracle that knows what is wrong",
+        "note": f"One stage each way. 95 % intervals. Predicted: {' '.join(predicted.groups())}.",
+        "say": "Each of these models was taught something wrong about two kinds of tasks, so it has something to win back. The tutor that "
+        "taught it to choose is a rule that gives boards to what has fallen. The oracle knows what is wrong, and trains on little else. A "
+        "row is a model: grey with equal shares, orange with its own choice.",
         "more": [
-            f"{int((valid['taught'] > valid['equal']).sum())} of the {won.n} end higher with their own choice, and the mean is "
-            f"{won.points}. The two boards are one of these models twice: the same task, after each of the two trainings.",
+            f"{better} of the {won.n} end higher with their own choice, and the mean is {won.points}. The two boards are one of these "
+            "models twice: the same task, after each of the two trainings.",
             "The prediction below was written down before the study ran. Ask the room what else they want to see before they believe it: "
             "these are small models, and of larger ones it says nothing.",
         ],

@@ -293,15 +293,8 @@ class Deck {
     code.lastChild.alt = `QR code of ${address}`;
   }
 
-  // forecast: what was predicted of many boards, and what came, beside one.
-  boards({ boards, forecast }, body) {
+  boards({ boards }, body) {
     for (const board of boards) this.put(board, made("div", "", undefined, body));
-    if (!forecast) return;
-    const place = made("div", "forecast outcomes", undefined, body);
-    made("p", "asks", forecast.asks, place);
-    for (const [n, line] of forecast.said.entries()) made("p", n ? "came" : "", line, place);
-    this.outcomes({ rows: [forecast] }, place);
-    made("p", "about", forecast.about, place);
   }
 
   put(board, place) {
@@ -566,7 +559,8 @@ class Deck {
   }
 
   // What each of many models solves after the one training (grey) and the other, a row a model; beside it, both plans of one of them.
-  pairs({ rows, names, boards, about, answer }, body) {
+  pairs({ rows, names, boards, about, lead, answer, oracle }, body) {
+    made("p", "lead", lead, body);
     body.classList.toggle("beside", boards.length > 0);
     if (boards.length) {
       const place = made("div", "", undefined, body);
@@ -574,8 +568,11 @@ class Deck {
       this.boards({ boards }, place);
     }
     const models = made("div", "models", undefined, body);
-    const said = made("p", "answer", undefined, models);
-    for (const [n, part] of answer.split(/([+−]?[\d.]+ points?)/).entries()) made(n % 2 ? "b" : "span", "", part, said);
+    const won = made("div", "answers", undefined, models);
+    for (const said of [answer, oracle]) {
+      const place = made("p", "answer", undefined, won);
+      for (const [n, part] of said.split(/([+−]?[\d.]+ points?)/).entries()) made(n % 2 ? "b" : "span", "", part, place);
+    }
     const rates = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
     const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${rates}`, models);
     const [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
@@ -598,10 +595,9 @@ class Deck {
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const named = rows.some(({ name }) => name);
-    const said = rows.map(({ name, predicted, label }) => `${name || "all"}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
+    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
     const { svg, wide, high, size } = this.graphic(said, body);
-    const [left, right, low] = [(named ? 5 : 1) * size, (named ? 4 : 1) * size, 1.8 * size];
+    const [left, right, low] = [5 * size, 4 * size, 1.8 * size];
     const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
     const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
     const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
@@ -617,7 +613,7 @@ class Deck {
       drawn("line", { class: "range", x1: x(least), x2: x(most), y1: y, y2: y }, svg);
       drawn("circle", { class: "check", cx: x(came), cy: y, r: size / 3 }, svg);
       drawn("circle", { class: "said", cx: x(predicted), cy: y, r: size / 2.2 }, svg);
-      if (named) drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
+      drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
     }
     if (answer) made("p", "answer", answer, body);
   }
