@@ -267,30 +267,41 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  // figures: what was won in each comparison; without any, the two numbers are large. boards: the one to play, and its code at its side.
-  numbers({ answer, figures = [], before, after, what, boards = [], qr, address }, body) {
+  // figures: what was won in each comparison, with its interval, on one axis; without any, the two numbers are large. qr: of the board to play.
+  numbers({ answer, figures = [], before, after, what, qr, address }, body) {
     if (answer) made("p", "answer", answer, body);
     const list = made("div", figures.length ? "figures" : "", undefined, body);
-    for (const figure of figures) {
-      const place = made("div", "", undefined, list);
-      made("b", figure.clear ? "clear" : "", figure.value, place);
-      made("span", "", `points (${figure.bounds})`, place);
-      made("p", "", figure.what, place);
-    }
-    if (before && !figures.length) {
+    if (figures.length) this.intervals(figures, list);
+    else if (before) {
       made("b", "", before, list);
       made("b", "", after, list);
       made("p", "", what, list);
     }
-    if (!boards.length && !qr) return;
-    body.classList.add("beside");
-    const plays = made("div", "plays", undefined, body);
-    this.boards({ boards }, plays);
     if (!qr) return;
-    const code = made("div", "code", undefined, plays);
+    body.classList.add("beside");
+    const code = made("div", "code", undefined, body);
     made("p", "", "Play this board", code);
     made("img", "", undefined, code).src = qr;
     code.lastChild.alt = `QR code of ${address}`;
+  }
+
+  intervals(figures, list) {
+    const ends = figures.flatMap(({ low, high }) => [low, high]).concat(0);
+    const [from, to] = [Math.min(...ends) - 0.005, Math.max(...ends) + 0.005];
+    const x = (change) => `${(100 * (change - from)) / (to - from)}%`;
+    list.style.setProperty("--zero", x(0));
+    for (const { value, bounds, clear, what, came, low, high } of figures) {
+      const place = made("div", clear ? "clear" : "", undefined, list);
+      const won = made("p", "", undefined, place);
+      made("b", "", value, won);
+      made("span", "", ` points (${bounds})`, won);
+      made("p", "", what, place);
+      const interval = made("div", "interval", undefined, place);
+      const range = made("i", "", undefined, interval);
+      [range.style.left, range.style.width] = [x(low), `calc(${x(high)} - ${x(low)})`];
+      made("u", "", undefined, interval).style.left = x(came);
+    }
+    made("small", "", "0", made("div", "axis", undefined, list));
   }
 
   boards({ boards }, body) {
@@ -326,9 +337,9 @@ class Deck {
   // boards: one that failed, beside the bars.
   bars({ rows, boards = [] }, body) {
     const list = made("dl", "rates", undefined, body);
-    for (const { name, part, label, worst, after = 300 } of rows) {
-      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", worst ? "worst" : "", label, list)];
-      const bar = made("i", worst ? "worst" : "", undefined, row[1]);
+    for (const { name, part, label, marked, after = 300 } of rows) {
+      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", marked ? "marked" : "", label, list)];
+      const bar = made("i", marked ? "marked" : "", undefined, row[1]);
       this.later(after, () => {
         bar.style.width = `${100 * part}%`;
         for (const place of row) place.classList.add("read");
@@ -383,12 +394,12 @@ class Deck {
     for (const row of read) {
       const from = text.indexOf(row.phrase);
       made("span", "", text.slice(end, from), said);
-      const phrase = made("span", row.worst ? "phrase worst" : "phrase", row.phrase, said);
+      const phrase = made("span", row.marked ? "phrase marked" : "phrase", row.phrase, said);
       this.later(turn.get(row), () => phrase.classList.add("lit"));
       end = from + row.phrase.length;
     }
     made("span", "", text.slice(end), said);
-    if (rows.length) this.bars({ rows: rows.map((row) => ({ ...row, after: turn.get(row) })) }, body);
+    if (rows.length) this.bars({ rows: rows.map((row) => ({ ...row, after: turn.get(row) ?? READ * (read.length + 1) })) }, body);
     if (!claim) return;
     const claimed = made("p", "claimed", undefined, body);
     const cited = made("b", "cite", id, claimed);
@@ -468,16 +479,18 @@ class Deck {
   changes(svg, marks, { x, top, foot, size, named }) {
     for (const at of marks) {
       drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: foot }, svg);
-      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: foot - size / 3 }, svg, "new config");
+      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: foot - size / 3 }, svg, "new mix");
     }
   }
 
   // A session and its twin where they were measured; at the right, their difference at the end with its interval, at the same scale: its
   // zero is where the twin ends.
   twins({ checks, other: { checks: other }, names, gain, total, marks, answer }, body) {
+    const legend = made("p", "legend", undefined, body);
     made("p", "answer", answer, body);
     const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
-    const named = wide > 30 * size; // narrow screens have no room for names
+    const named = wide > 30 * size; // narrow screens have no room for names beside the lines
+    if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `● ${names[i]}`, legend);
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 17 : 8) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
     const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
@@ -507,13 +520,13 @@ class Deck {
     for (const [i, bound] of [gain.low, gain.high].entries()) drawn("text", { class: "tick", x: bar + size / 2, y: y(zero + bound) + (i ? 0 : 0.7) * size }, difference, gain.ends[i]);
   }
 
-  writing({ summary, claims, forecast, knobs, was, boards, mixes }, body) {
+  writing({ summary, claims, knobs, was, boards, mixes }, body) {
     const left = made("div", "left", undefined, body);
     const words = made("blockquote", "", undefined, left);
     const ends = []; // of the lines
     let turn = 0;
-    for (const [n, text] of [summary, ...claims, ...(forecast ? [forecast] : [])].entries()) {
-      const line = made("p", n ? (text === forecast ? "forecast" : "") : "summary", undefined, words);
+    for (const [n, text] of [summary, ...claims].entries()) {
+      const line = made("p", n ? "" : "summary", undefined, words);
       for (const word of text.split(" ")) {
         const span = made("span", "word", `${word} `, line);
         this.later(WORD * ++turn, () => span.classList.add("said"));
@@ -522,12 +535,13 @@ class Deck {
     }
     const list = made("dl", "knobs", undefined, body);
     const percent = (value) => `${Math.round(100 * value)} %`;
-    for (const { cell, knob, before, after, line } of knobs) {
-      made("dt", "", `${cell}, ${knob}`, list);
+    for (const [i, { cell, knob, before, after, line }] of knobs.entries()) {
+      if (knob !== knobs[i - 1]?.knob) made("dt", "knob", knob, list);
+      made("dt", "", cell, list);
       const track = made("dd", "track", undefined, list);
       const bar = made("i", "", undefined, track);
       made("b", "", undefined, track).style.left = `${100 * before}%`;
-      const value = made("dd", "", percent(before), list);
+      const value = made("dd", "value", percent(before), list);
       bar.style.width = `${100 * before}%`;
       this.later(WORD * ends[line] + 400, () => {
         bar.style.width = `${100 * after}%`;
