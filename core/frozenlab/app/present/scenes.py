@@ -307,8 +307,8 @@ def what_failed(story: Story) -> Scene | None:
             }
             for cell, valid in by_cell.items()
         ],
-        "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. "
-        f"{reader[0].upper()}{reader[1:]} reads these results next.",
+        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(by_cell)}. "
+        f"{reader[0].upper()}{reader[1:]} reads them next.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
             f"Beside the bars is one of them, {kind}: {outcomes[seen['outcome']].label}. A plan fails with its first fault, however good "

@@ -179,6 +179,7 @@ class Deck {
   tick() {
     const passed = Math.max(0, Math.floor((Date.now() - this.began) / 1000));
     this.find(".hour").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    this.find(".here").textContent = this.here();
     this.find(".elapsed").textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")}`;
   }
 
@@ -210,10 +211,14 @@ class Deck {
 
   // The seconds in this scene and in all, while rehearsing.
   clock() {
-    const here = Math.round((Date.now() - this.since) / 1000), all = Math.round((Date.now() - this.began) / 1000);
-    const { seconds } = this.data.scenes[this.at], sum = this.data.scenes.reduce((all, scene) => all + scene.seconds, 0);
-    const planned = Math.round((60 * this.data.minutes * seconds) / sum);
-    this.find(".between").textContent = `${here} of ${planned} s here, ${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")} in all`;
+    const all = Math.round((Date.now() - this.began) / 1000);
+    this.find(".between").textContent = `${this.here()} here, ${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")} in all`;
+  }
+
+  // The seconds in this scene, of those that it has in a talk of so many minutes.
+  here() {
+    const { scenes, minutes } = this.data, sum = scenes.reduce((all, scene) => all + scene.seconds, 0);
+    return `${Math.round((Date.now() - this.entered) / 1000)} of ${Math.round((60 * minutes * scenes[this.at].seconds) / sum)} s`;
   }
 
   // --- one scene
@@ -222,6 +227,7 @@ class Deck {
     const { scenes, notes } = this.data;
     this.spend();
     this.at = Math.max(0, Math.min(to, scenes.length - 1));
+    this.entered = Date.now();
     this.clear();
     const scene = scenes[this.at], stage = this.find(".scene");
     stage.classList.toggle("moving", !this.still && !this.speaks && scene.kind !== "live");
