@@ -144,7 +144,7 @@ def opening(story: Story) -> Scene:
         f"trains in {counted(session.spec.stages, 'stage')}, and between two of them {engineer} chooses what it trains on next.",
         "more": [
             f"Before this training it solves {was.percent} of {was.n} {session.results_from}. What should it practise: more of what it "
-            f"fails on, or more of what it nearly solves? Somebody has to choose, and here {engineer} does, after each stage.",
+            "fails on, or more of what it nearly solves? Somebody has to choose.",
             "Ask the room: which of the two would you choose? Hands up for each. Keep your answer in mind, as we shall see what was "
             "chosen, and whether it helped.",
         ],
