@@ -558,12 +558,12 @@ def other_models(story: Story) -> Scene | None:
         "answer": f"{won.points} over equal shares",
         "oracle": f"{won_by(ORACLE).points} for an oracle",
         "note": f"One stage each way. 95 % intervals. The oracle knows what is wrong. Predicted: {' '.join(predicted.groups())}.",
-        "say": "Each of these models was taught something wrong about two kinds of tasks, so it has something to win back. The tutor that "
-        "taught it to choose is a rule that gives boards to what has fallen. The oracle knows what is wrong, and trains on little else. A "
-        "row is a model: grey with equal shares, orange with its own choice.",
+        "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
+        "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: grey with equal shares, orange with its "
+        "own choice.",
         "more": [
-            f"{better} of the {won.n} end higher with their own choice, and the mean is {won.points}. The two boards are one of these "
-            "models twice: the same task, after each of the two trainings.",
+            f"Over all {won.n} the mean is {won.points}. The two boards are one of these models twice: the same task, after each of the "
+            "two trainings.",
             "The prediction below was written down before the study ran. Ask the room what else they want to see before they believe it: "
             "these are small models, and of larger ones it says nothing.",
         ],
@@ -633,8 +633,8 @@ def closing(story: Story) -> Scene:
             )
             or f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
             "redesign, and nobody can say from it which of them did how much.",
-            f"{numbers['note']} What this does not say: whether a larger model would do so, or one with other tasks. All is on record, "
-            "board by board, and can be opened in the lab. What would you try next?",
+            f"{ends}: {numbers['note']} What this does not say: whether a larger model would do so, or one with other tasks. All is "
+            "on record, board by board, and can be opened in the lab. What would you try next?",
         ],
     }
 
