@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,10 @@ def test_the_file_plays_every_scene_with_networking_off(
         assert page.locator(".scene canvas").count() == sum(len(board["tracks"]) for board in scene.get("boards", []))
         assert page.evaluate("document.querySelector('.scene').scrollWidth <= innerWidth")
         expect(page.get_by_text(SAYS)).to_be_visible()
+        expect(page.locator(".interval")).to_have_count(len(scene.get("figures", [])))
+        if scene["kind"] == "twins":
+            for name in scene["names"]:
+                expect(page.locator(".twins").get_by_text(name)).to_be_visible()
         if screen[0] > 1000:
             assert page.evaluate(SMALLEST) >= 28
             high, seen = page.evaluate("[document.querySelector('.scene').scrollHeight, document.querySelector('.scene').clientHeight]")
@@ -101,6 +106,8 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
     for hidden in (True, False):
         notes.keyboard.press("b")
         expect(page.locator(".deck h1")).to_be_visible(visible=not hidden)
+        expect(notes.get_by_text("The room is black.")).to_be_visible(visible=hidden)
+    expect(notes.locator(".here")).to_have_text(re.compile(r"\d of \d+ s$"))
     notes.keyboard.press("8")
     expect(notes.locator(".preview figure")).to_have_count(2)
     high, seen = notes.evaluate("(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.preview'))")

@@ -31,7 +31,7 @@ from frozenlab.app.present.scenes import (
 )
 from frozenlab.app.ui.components import hash_of
 from frozenlab.app.ui.figures import overall
-from frozenlab.app.views.lake.share import encode
+from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.view import turned_tasks
 from frozenlab.base import places
 from frozenlab.base.numbers import paired_change, typeset
@@ -56,7 +56,7 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     tables = [session.results(stage) for stage in (None, *range(session.spec.stages))]
     rates = [overall(table) for table in tables if table is not None]
     assert (scenes["closing"]["before"], scenes["closing"]["after"]) == (rates[0].percent, rates[-1].percent)
-    assert f"n = {rates[-1].n}" in scenes["closing"]["note"] and rates[-1].percents in scenes["closing"]["note"]
+    assert f"{rates[-1].n} {session.results_from}" in scenes["closing"]["note"] and rates[-1].percents in scenes["closing"]["more"][1]
     assert [check["rate"] for check in scenes["whole"]["checks"]] == [rate.value for rate in rates]
     first, steps = judged_stages(session)[0] + 1, session.spec.training.steps
     assert [check["rate"] for check in scenes["curve"]["checks"]] == [rate.value for rate in rates[: first + 1]], "it stops there"
@@ -65,11 +65,11 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     assert failed["outcome"] == before["outcome"] == "fault" and after["outcome"] == "optimal"
     wrong = session.validation(first - 1)["valid"].value_counts()[False]
     assert scenes["failed"]["heading"].startswith(f"{wrong} of ")
-    shares = {row["part"] for row in scenes["failed"]["rows"] if row["worst"]}
+    shares = {row["part"] for row in scenes["failed"]["rows"] if row["marked"]}
     assert shares == {max(row["part"] for row in scenes["failed"]["rows"])}, "all that tie"
-    [fails], [ends] = scenes["failed"]["boards"][0]["tracks"], scenes["closing"]["boards"][0]["tracks"]
-    assert fails["fault"] and [row["name"] for row in scenes["failed"]["rows"] if row["worst"]][-1] in fails["label"], "it fails in view"
-    assert ends["paths"] == after["paths"], "what is offered to play"
+    [fails], offered = scenes["failed"]["boards"][0]["tracks"], decode(scenes["closing"]["plays"]["board"])
+    assert fails["fault"] and [row["name"] for row in scenes["failed"]["rows"] if row["marked"]][-1] in fails["label"], "it fails in view"
+    assert list(offered.rows) == list(scenes["solved"]["boards"][0]["board"]["rows"]), "what is offered to play"
     assert all(scene["say"] and scene["seconds"] and len(scene["more"]) == 2 for scene in scenes.values())
     words = sum(len(f"{scene['say']} {scene['more'][0]}".split()) for name, scene in scenes.items() if name in USUAL)
     assert 95 <= words / 5 <= 130, "what is said in a talk of five minutes, a minute"
@@ -81,25 +81,28 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     record, context = session.proposal(0), session.context(0)
     cited = {name for claim in record.proposal.claims for name in claim.evidence}
     assert scenes["read"]["text"] == (
-        "Size 7: 82 % of 40 validation boards valid, 70 % optimal; first faults: cut off before its end 10 %, two agents on one cell 2 %, "
-        "two agents swap cells 2 %, ends away from its goal 2 %."
+        "Size 7: 82 % of 40 validation boards valid, 70 % optimal; first faults: cut off before its end 10 % …"
     )
     assert {line.id for line in context.lines if line.text.startswith("Size 7: 82%")} <= cited
     assert [row["label"] for row in scenes["read"]["rows"]] == ["33 of 40", "4 of 40"] + 3 * ["1 of 40"], "all of its boards"
-    assert scenes["wrote"]["summary"] == record.proposal.summary
+    assert record.proposal.summary == "More often: size 3, 7, 8; less often: size 4, 5, 6."
+    assert scenes["wrote"]["summary"] == "More often: 3×3, 7×7, 8×8; less often: 4×4, 5×5, 6×6."
     assert all(row["phrase"] in scenes["read"]["text"] for row in scenes["read"]["rows"]), "each bar comes from a phrase of it"
+    assert [bool(row["phrase"]) for row in scenes["read"]["rows"]] == [True, True, False, False, False], "the bars say the rest"
+    assert [row["name"] for row in scenes["read"]["rows"] if row["marked"]] == ["valid plan"], "what the answer used"
     assert scenes["read"]["rows"][1]["phrase"] == "cut off before its end 10 %" and scenes["read"]["id"] == "F7"
-    assert scenes["wrote"]["claims"] == ["7×7: 82 % valid now, 85 % expected.", "3×3: 82 % valid now, 85 % expected."], "not 92 → 92 %"
-    assert scenes["read"]["claim"] == scenes["wrote"]["claims"][0], "what rests on the line"
+    assert scenes["wrote"]["claims"] == [], "it has no words of its own"
+    [knob] = [one for one in scenes["wrote"]["knobs"] if one["cell"] == "7×7"]
+    assert scenes["read"]["claim"] == f"7×7 more often: {knob['before']:.0%} → {knob['after']:.0%}".replace("%", " %"), (
+        "what rests on the line"
+    )
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
     sizes = [[len(board["board"]["rows"]) for board in scenes["wrote"][name]] for name in ("was", "boards")]
-    assert [len(found) for found in sizes] == [11, 12] and [found.count(7) for found in sizes] == [2, 5], "more 7×7, as it wrote"
+    assert [len(found) for found in sizes] == [12, 12] and [found.count(7) for found in sizes] == [2, 5], "more 7×7, as it wrote"
     assert all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
-    forecast, came = scenes["solved"]["forecast"], paired_change(session.results(0), session.results(1))
-    assert scenes["wrote"]["forecast"] == "In all it expects +0.8 points of valid plans."
-    assert forecast["predicted"] == pytest.approx(sum(row["predicted"] for row in scenes["came"]["rows"]) / 6)
-    assert forecast["said"] == ["○ +0.8 points expected", "● +1.2 points came"], "what it said of all boards is settled"
-    assert (forecast["came"], forecast["low"], forecast["high"]) == pytest.approx((came.value, came.low, came.high), abs=2e-4)
+    came = paired_change(session.results(0), session.results(1))
+    assert sum(row["predicted"] for row in scenes["came"]["rows"]) / 6 == pytest.approx(0.05 / 6)
+    assert scenes["came"]["answer"] == f"It predicted +0.8 points of valid plans; the next stage brought {came.signed}."
 
 
 def test_a_person_speaks_in_own_words() -> None:
@@ -115,8 +118,9 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
     assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
     assert "+3.4 points (+1.5 to +5.3)" in scene["answer"]
-    oracle = "An oracle that knows what is wrong wins +5.1 points (+3.5 to +6.7)."
-    assert scene["note"].endswith(f"predicted: +2.5 (+1 to +4). {oracle}")
+    assert scene["oracle"].startswith("+5.1 points (+3.5 to +6.7) for an oracle") and scene["note"].endswith("Predicted: +2.5 (+1 to +4).")
+    better = int((rates["taught"] > rates["equal"]).sum())
+    assert scene["heading"] == f"Its own choice wins: {better} of 15 models"
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]
     shown = by_grpo()[1].reset_index(names="arm")
     known = boards[boards["student"] == "ladder-12"].merge(shown, on=["arm", "board_id"], suffixes=("", "_shown"))
@@ -150,8 +154,10 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [(gain.signed, gain.bounds), ("+3.4", "+1.5 to +5.3")]
     assert whole["gain"]["label"] == gain.signed and whole["gain"]["ends"] == gain.bounds.split(" to ")
     assert whole["other"]["checks"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
+    ahead = [own["name"] for own, other in zip(whole["checks"], whole["other"]["checks"], strict=True) if own["rate"] < other["rate"]]
+    assert ahead == ["stage 2"] and "After stage 2 the twin was ahead." in whole["say"]
     assert not gain.clear and closing["answer"].startswith(
-        "Yes, for models that were taught something wrong. From this one pair of sessions we"
+        "Yes, for models that were taught something wrong, once a tutor has taught them to choose. From this one pair of sessions we"
     )
     other = scenes_of(SessionStore().open("example-smollm2"))[-1]
     assert "Yes" not in other["answer"] and not other["figures"]

@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import Field, ValidationError
 
 from frozenlab.app.play.optimum import is_quick, solution_of
-from frozenlab.app.session.claims import boards_of, came_in_all, judgement, predictions_of, was_it_right
-from frozenlab.app.session.proposals import knob_rows, what_changed
+from frozenlab.app.session.claims import predictions_of, was_it_right
+from frozenlab.app.session.proposals import KnobRow, knob_rows
 from frozenlab.app.story.moment import Moment, first_judged, moment_of
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.figures import overall
@@ -26,7 +26,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order, quotas
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import Interval, board_by_board, counted, listed, number, paired_change, points, share, signed, typeset
+from frozenlab.base.numbers import Interval, board_by_board, counted, listed, number, paired_change, share, signed, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
@@ -139,13 +139,12 @@ def opening(story: Story) -> Scene:
     engineer, was = who_is(session.spec.engineer.kind), overall(ends_of(session)[0])
     scene = {
         "heading": question_of(session),
-        "note": f"{story.view.idea} Here it fails. It trains in {counted(session.spec.stages, 'stage')}; between two of them {engineer} "
-        "chooses what it trains on next.",
-        "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Then it is "
-        "trained. But on which boards?",
+        "note": story.view.idea,
+        "say": "Watch the agents: the model has written the whole plan at once, and nothing checks it while it writes. Here it fails. It "
+        f"trains in {counted(session.spec.stages, 'stage')}, and between two of them {engineer} chooses what it trains on next.",
         "more": [
             f"Before this training it solves {was.percent} of {was.n} {session.results_from}. What should it practise: more of what it "
-            f"fails on, or more of what it nearly solves? Somebody has to choose, and here {engineer} does, after each stage.",
+            "fails on, or more of what it nearly solves? Somebody has to choose.",
             "Ask the room: which of the two would you choose? Hands up for each. Keep your answer in mind, as we shall see what was "
             "chosen, and whether it helped.",
         ],
@@ -191,9 +190,9 @@ def tries(story: Story) -> Scene | None:
         "good": good,
         "scores": [{"label": number(score), "part": score, "likelier": score > average} for score in group["reward"]],
         "average": average,
-        "note": f"Training step {group['training_step'].iloc[0]}: {counted(n, 'plan')} for one board, and the score of each, next to "
-        f"nothing if it fails, most if no plan is faster. {method.title} makes those above the average of {number(average)} (mark) "
-        "likelier.",
+        "note": f"Training step {group['training_step'].iloc[0]}: {counted(n, 'plan')} for one board, and the score of each. A plan "
+        f"that fails scores almost nothing, the fastest one most. Training ({method.title}) makes those above the average of "
+        f"{number(average)} (mark) likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
         "more": [
@@ -293,6 +292,7 @@ def what_failed(story: Story) -> Scene | None:
     kind, outcomes = cell_label(worst[-1]), story.view.family.outcomes
     of_kind = rows[rows["config_cell"] == worst[-1]]
     wrong = of_kind[~of_kind["valid"]]
+    reader = who_is(story.session.spec.engineer.kind)
     seen = wrong.sort_values("outcome", key=lambda names: names.isin(SHOWS_LITTLE), kind="stable").iloc[0]
     return {
         "kind": "bars",
@@ -303,11 +303,12 @@ def what_failed(story: Story) -> Scene | None:
                 "name": cell_label(cell),
                 "part": rates[cell],
                 "label": f"{failed[cell]} of {len(valid)}",
-                "worst": cell in worst,
+                "marked": cell in worst,
             }
             for cell, valid in by_cell.items()
         ],
-        "note": f"Plans that fail on the validation boards {moment.label}, by {cells_noun(by_cell)}. The engineer reads these results.",
+        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(by_cell)}. "
+        f"{reader[0].upper()}{reader[1:]} reads them next.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
             f"Beside the bars is one of them, {kind}: {outcomes[seen['outcome']].label}. A plan fails with its first fault, however good "
@@ -330,7 +331,7 @@ def what_it_read(story: Story) -> Scene | None:
     line = min(known, key=lambda line: (line.section != "failures", rank.get(line.cell or "", len(rank))))  # what failed says most
     engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
     resting = [claim for claim in claims_of(moment.record) if line.id in claim.evidence and claim.cell == line.cell]
-    lit = "; a claim of its answer rests on it" if resting else ""
+    lit = f"; its claim about {cell_label(line.cell or '')} cites it" if resting else ""
     family = family_of(moment.session.spec.initial_config.family)
     faults = [fault for fault in line.numbers if fault in family.faults]
     n = line.numbers.get("n", 0.0)  # a worked case has none
@@ -338,19 +339,22 @@ def what_it_read(story: Story) -> Scene | None:
     names = "|".join(fault.replace("_", " ") for fault in faults) or "$^"
     text = re.sub(rf"\b({names})(?= \d)", lambda fault: named[fault[0].replace(" ", "_")], line.text)
     text = typeset(text.replace("held-out", "validation"))
+    first_fault = re.search(rf"{re.escape(named[faults[0]])} \d+ %", text) if faults else None
+    if first_fault is not None and first_fault.end() < len(text):
+        text = f"{text[: first_fault.end()]} …"  # the bars say the rest
     said_by = {"valid": r"\d+ %[^,;]* valid"} | {fault: rf"{re.escape(named[fault])} \d+ %" for fault in faults}
     return {
         "kind": "quote",
         "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
         "text": text,
         "rows": [
-            {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "worst": name in faults[:1]}
+            {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "marked": name == "valid"}
             | {"phrase": phrase[0] if (phrase := re.search(said_by[name], text)) else ""}
             for name, label in named.items()
             if n and name in line.numbers
         ],
         "id": line.id,
-        "claim": claim_words(resting[0], moment) if resting else "",
+        "claim": what_followed(resting[0], moment) if resting else "",
         "note": f"{line.id} is one of the {len(every)} lines that it reads, in plain words{lit}.",
         "say": f"It does not see the boards. It reads {len(every)} such lines: what failed, what it was trained on, what it did before.",
         "more": [
@@ -363,43 +367,39 @@ def what_it_read(story: Story) -> Scene | None:
 
 
 def what_it_wrote(story: Story) -> Scene:
-    """The summary and the claims, the knobs that move, and boards that the new config draws."""
+    """The summary, the claims that are in words of its own, the knobs that move, and boards that the new config draws."""
     moment, view = story.moment, story.view
     record = moment.record
     assert record is not None and moment.stage is not None
-    labels = {name: knob.label for name, knob in family_of(record.config_after.family).knobs.items()}
-    rows = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
-    rows.sort(key=lambda row: -abs(row.change))
+    rows = moved_knobs(record)
     after = record.config_after.cells
     configs = (record.config_before, record.config_after)
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
-    claims = foremost(moment)[:CLAIMS_SHOWN]
-    in_all = judgement(moment.outcomes)
+    spoken = is_spoken(moment)
+    claims = foremost(moment)[:CLAIMS_SHOWN] if spoken else []
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
     knobs = sorted(rows, key=lambda row: row.cell not in spoken_of)[:KNOBS_SHOWN]  # a claim has its knob beside it
     predicts = sum(claim.expected is not None for claim in claims_of(record))
-    spoken = is_spoken(moment)
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
-        "summary": "" if record.proposal is None else record.proposal.summary,
-        "claims": [claim_words(claim, moment) for claim in claims],
-        "forecast": "" if in_all is None else f"In all it expects {points(in_all.predicted, boards_of(moment.outcomes))} of valid plans.",
+        "summary": "" if record.proposal is None else record.proposal.summary if spoken else with_cells(record.proposal.summary),
+        "claims": [own_words(claim) for claim in claims],
         "knobs": [
             {
-                "cell": cell_label(row.cell), "knob": labels.get(row.knob, row.knob),
+                "cell": cell_label(row.cell), "knob": knob_label(row.knob, record),
                 "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
             }
             for row in sorted(knobs, key=lambda row: (row.knob, place.index(row.cell)))
         ],
         "was": was,
         "boards": now,
-        "mixes": [f"Boards of stage {moment.stage + number}, as mixed" for number in (1, 2)],
-        "note": f"The answer of {who_is(record.engineer)}, {'word for word' if spoken else 'in plain words'}. It {what_changed(record)}.",
+        "mixes": [f"Boards of stage {moment.stage + number}" for number in (1, 2)],
+        "note": f"The answer of {who_is(record.engineer)}, {'word for word' if spoken else 'in plain words'}.",
         "say": "A knob moves when its sentence ends, and new boards fall out of them: this is what it trains on now.",
         "more": [
             *(
-                f"Point at the knob that moves furthest: {cell_label(row.cell)}, {labels.get(row.knob, row.knob)}, from "
+                f"Point at the knob that moves furthest: {cell_label(row.cell)}, {knob_label(row.knob, record)}, from "
                 f"{share(row.before or 0)} to {share(row.after or 0)}. The mark in each bar says where it stood. The boards below are real "
                 "ones, as many of each kind as the new mix asks for."
                 for row in rows[:1]
@@ -411,13 +411,14 @@ def what_it_wrote(story: Story) -> Scene:
 
 
 def wall_of(session: Session, stage: int, config: Config, view: View) -> list[dict[str, Any]]:
-    """Boards that a stage trained on, as many of each cell as its config mixes; none where they were not recorded."""
+    """Boards that a stage trained on, as many of each cell as its config mixes, as far as it drew so many; none without a record."""
     sampled = session.completions(stage)
     if sampled is None:
         return []
-    counts = quotas(WALL if view.player.code else BOARDS_SHOWN, [cell.share for cell in config.cells.values()])
-    by_cell = sampled.drop_duplicates("board_id").groupby("config_cell")
-    shown = pd.concat([by_cell.get_group(cell).head(n) for cell, n in zip(config.cells, counts, strict=True) if cell in by_cell.groups])
+    total, boards = WALL if view.player.code else BOARDS_SHOWN, sampled.drop_duplicates("board_id")
+    counts = dict(zip(config.cells, quotas(total, [cell.share for cell in config.cells.values()]), strict=True))
+    mixed = boards.groupby("config_cell").cumcount() < boards["config_cell"].map(counts)
+    shown = pd.concat([boards[mixed], boards[~mixed]]).head(total)
     return [view.plain([Shown(row, "")]) for _, row in view.in_order(shown).iterrows()]
 
 
@@ -429,23 +430,50 @@ def is_spoken(moment: Moment) -> bool:
     return moment.session.spec.language is not None and any(attempt.raw for attempt in record.attempts)
 
 
-def claim_words(claim: Claim, moment: Moment) -> str:
-    """A claim as a room reads it: in its engineer's own words, or in short if it has none."""
+def own_words(claim: Claim) -> str:
+    """A claim without the lines that it cites."""
+    return typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
+
+
+def with_cells(summary: str) -> str:
+    """A summary of ours, its sizes as all scenes call them: ``More often: 3×3, 7×7.``"""
+    return re.sub(r"\bsize ([\d, ]*\d)", lambda sizes: ", ".join(map(cell_label, sizes[1].split(", "))), summary)
+
+
+def moved_knobs(record: ProposalRecord) -> list[KnobRow]:
+    """The knobs of the proposal, the one that moves furthest first."""
+    moved = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
+    return sorted(moved, key=lambda row: -abs(row.change))
+
+
+def knob_label(name: str, record: ProposalRecord) -> str:
+    if name == "share":
+        return "share of boards"
+    knobs = family_of(record.config_after.family).knobs
+    return knobs[name].label if name in knobs else name
+
+
+def what_followed(claim: Claim, moment: Moment) -> str:
+    """What rests on the lines that a claim cites: its own words, or the knob of its cell that moved furthest, if one did."""
+    assert moment.record is not None
     if is_spoken(moment):
-        return typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
-    if claim.now is None or claim.expected is None:
-        return typeset(re.sub(r"\b0\.(\d\d)\b", lambda ratio: f"{int(ratio[1])}%", claim.text))
-    return typeset(f"{cell_label(claim.cell)}: {claim.now:.0%} valid now, {claim.expected:.0%} expected.")
+        return own_words(claim)
+    for row in moved_knobs(moment.record):
+        if row.cell == claim.cell:
+            often = "more often" if row.change > 0 else "less often"
+            what = often if row.knob == "share" else knob_label(row.knob, moment.record)
+            return typeset(f"{cell_label(row.cell)} {what}: {row.before:.0%} → {row.after:.0%}")
+    return ""
 
 
 def solved(story: Story) -> Scene | None:
-    """The board of the first scene, before and after; beside it, what the engineer expected of many boards, and what came."""
+    """The board of the first scene, before and after."""
     if story.turned is None:
         return None
     before, after, _ = story.turned
     first, last = ends_of(story.session)
-    outcomes, moment = story.view.family.outcomes, story.moment
-    scene = {
+    outcomes = story.view.family.outcomes
+    return {
         "kind": "boards",
         "heading": "The same board, after training",
         "boards": [story.view.plain([Shown(before, "before training"), Shown(after, after_stages(story))])],
@@ -457,19 +485,6 @@ def solved(story: Story) -> Scene | None:
             f"And the others? Of {len(first)} boards {len(turned_tasks(first, last))} failed before and are solved in the end; "
             f"{len(turned_tasks(last, first))} went the other way.",
         ],
-    }
-    if (accuracy := judgement(moment.outcomes)) is None:
-        return scene
-    came = came_in_all(moment.outcomes)
-    expected = points(accuracy.predicted, came.n)
-    return scene | {
-        "forecast": foretold("", accuracy.predicted, came)
-        | {
-            "asks": f"Its forecast for stage {moment.stage + 2}",  # type: ignore[operator]
-            "said": [f"○ {expected} expected", f"● {points(came.value, came.n)} came"],
-            "about": f"95 % interval {came.bounds}{'' if came.clear else ', which includes zero'}; {came.n} boards",
-        },
-        "say": f"{scene['say']} And its forecast of {expected}? The circle is what it said, the dot is what came.",
     }
 
 
@@ -486,33 +501,36 @@ def whole_curve(story: Story) -> Scene:
     points = f"Points: {session.results_from}, with 95 % intervals."
     if twin is None or gain is None:
         return scene | {
-            "heading": "It goes on, with a new config after each stage",
+            "heading": "It goes on, with a new mix after each stage",
             "answer": f"{was.percent} of the boards before, {now.percent} after {counted(session.spec.stages, 'stage')}.",
-            "note": f"Dashed: the engineer changed the config. {points}",
+            "note": f"Dashed: the engineer changed the mix. {points}",
             "say": "Each dashed line is a change of what it trains on. Would it have got as far without? This session alone cannot say.",
             "more": [
                 f"Point at both ends: {was.percent} and {now.percent}, on the same {now.n} boards. Between them lie the training and every "
-                "change of the config, and the curve shows only what both did together.",
-                "Ask how one could tell them apart. A twin with the same seed and as many steps, which keeps its first config, would: "
+                "change of the mix, and the curve shows only what both did together.",
+                "Ask how one could tell them apart. A twin with the same seed and as many steps, which keeps its first mix, would: "
                 "then the distance of the two curves is what the changes brought.",
             ],
         }
+    other = learning(twin)["checks"]
+    behind = [own["name"] for own, kept in zip(scene["checks"], other, strict=True) if kept["rate"] > own["rate"]]
     return scene | {
         "kind": "twins",
         "heading": "Was it the redesign?",
         "twin": twin.id,
-        "other": {"checks": learning(twin)["checks"]},
-        "names": ["redesigned", "config kept"],
+        "other": {"checks": other},
+        "names": ["redesigned", "mix kept"],
         "gain": {"value": gain.value, "low": gain.low, "high": gain.high, "label": gain.signed, "clear": gain.clear}
         | {"ends": [signed(bound, gain.answers) for bound in (gain.low, gain.high)]},
         "answer": f"{gain.points}. {verdict(gain)}",
         "note": f"Dots: {session.results_from}. Bar: the 95 % interval of the difference at the end, over the same {gain.n} boards and "
         "not over training runs: it is one pair of sessions with one seed.",
-        "say": "Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. Look at the bar at the right: does it "
-        f"reach the line of no difference? {verdict(gain)}",
+        "say": "Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. "
+        f"{f'After {listed(behind)} the twin was ahead. ' if behind else ''}Look at the bar at the right: does it reach the line of no "
+        f"difference? {verdict(gain)}",
         "more": [
             f"{now.percent} with it, {overall(ends_of(twin)[1]).percent} without: the difference is {gain.points} on the same {gain.n} "
-            "boards. The dashed lines are where the config changed: only from the first of them on can the two differ by it.",
+            "boards. The dashed lines are where the mix changed: only from the first of them on can the two differ by it.",
             "Ask what would make this more certain. More pairs with other seeds: the interval says how far chance goes on these boards, "
             "and nothing of how another training run would end.",
         ],
@@ -528,21 +546,24 @@ def other_models(story: Story) -> Scene | None:
     predicted = re.search(r"taught - equal (\S+) points (\(.*?\))", prediction)
     assert predicted, "it was written down before the study ran"
     arms = {"equal": "equal shares", "taught": "its own choice"}
+    better = int((valid["taught"] > valid["equal"]).sum())
     return {
         "kind": "pairs",
-        "heading": f"{won.n} models, taught something wrong on purpose",
+        "heading": f"Its own choice wins{'' if 2 * better > won.n else ' only'}: {better} of {won.n} models",
+        "lead": "Each was taught something wrong on purpose, and a tutor had taught it to choose.",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
         "about": "One of them, where it was taught something wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
         "answer": f"{won.points} over equal shares",
-        "note": "One stage of GRPO each, twice; a tutor had trained them to choose. 95 % interval; "
-        f"predicted: {' '.join(predicted.groups())}. An oracle that knows what is wrong wins {won_by(ORACLE).points}.",
-        "say": "Here it is asked of models that have something to win back: each was taught something wrong about two kinds of tasks. A "
-        "row is a model: grey where it gets with equal shares, orange where it gets with the boards that it chose.",
+        "oracle": f"{won_by(ORACLE).points} for an oracle",
+        "note": f"One stage each way. 95 % intervals. The oracle knows what is wrong. Predicted: {' '.join(predicted.groups())}.",
+        "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
+        "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: grey with equal shares, orange with its "
+        "own choice.",
         "more": [
-            f"{int((valid['taught'] > valid['equal']).sum())} of the {won.n} end higher with their own choice, and the mean is "
-            f"{won.points}. The two boards are one of these models twice: the same task, after each of the two trainings.",
+            f"Over all {won.n} the mean is {won.points}. The two boards are one of these models twice: the same task, after each of the "
+            "two trainings.",
             "The prediction below was written down before the study ran. Ask the room what else they want to see before they believe it: "
             "these are small models, and of larger ones it says nothing.",
         ],
@@ -582,34 +603,38 @@ def verdict(gain: Interval) -> str:
 
 
 def closing(story: Story) -> Scene:
-    """The answer to the question of the first scene: in a sentence, in what was won over not designing, and the board of the first scene,
-    solved if it is in the end, to play."""
+    """The answer to the question of the first scene: in a sentence, in what was won over not designing, and the board of the first scene
+    to play."""
     numbers, gain, won = two_numbers(story.session), story.gain, where_it_can(story.session)
-    board = failing(story) if story.turned is None else Shown(story.turned[1], after_stages(story))
-    answer = f"{'' if won is None else 'Yes, for models that were taught something wrong. '}{answer_of(story)}"
-    compared = {"This pair of sessions: with the redesign, against the same without.": gain}
+    board = failing(story)
+    yes = "" if won is None else "Yes, for models that were taught something wrong, once a tutor has taught them to choose. "
+    answer = f"{yes}{answer_of(story)}"
+    compared = {"This pair of sessions: with the redesign, against without": gain}
     if won is not None:
-        compared[f"{won.n} models that were taught something wrong: boards that it chose, against equal shares."] = won
-    figures = [{"value": of.signed, "bounds": of.bounds, "clear": of.clear, "what": what} for what, of in compared.items() if of]
-    ends = f"{numbers['before']} → {numbers['after']} {numbers['what']}. " if figures else ""
+        compared[f"{won.n} models taught something wrong: their own choice, against equal shares"] = won
+    figures = [
+        {"value": of.signed, "bounds": of.bounds, "clear": of.clear, "what": what, "came": of.value, "low": of.low, "high": of.high}
+        for what, of in compared.items()
+        if of
+    ]
+    ends = f"{numbers['before']} → {numbers['after']}"
     return numbers | {
         "heading": question_of(story.session),
         "answer": answer,
         "figures": figures,
-        "boards": [story.view.plain([board])] if board is not None and story.view.player.code else [],
         "plays": {} if board is None else story.view.address_of(board.row),
-        "note": f"{ends}{numbers['note']}{'' if figures else f' {board_by_board(*ends_of(story.session)).sentence}'}",
+        "note": f"{ends} of {len(ends_of(story.session)[1])} {story.session.results_from}."
+        if figures
+        else f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}",
         "say": answer,
         "more": [
             " ".join(
-                f"{of.signed} points: {what} The interval {'keeps clear of' if of.clear else 'includes'} zero."
-                for what, of in compared.items()
-                if of
+                f"{what}: {of.points}, which {'keeps clear of' if of.clear else 'includes'} zero." for what, of in compared.items() if of
             )
             or f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
             "redesign, and nobody can say from it which of them did how much.",
-            "What this does not say: whether a larger model would do so, or one with other tasks. All that you have seen is on record, "
-            "board by board, and can be opened in the lab. What would you try next?",
+            f"{ends}: {numbers['note']} What this does not say: whether a larger model would do so, or one with other tasks. All is "
+            "on record, board by board, and can be opened in the lab. What would you try next?",
         ],
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import sqrt
 
 import pandas as pd
 
@@ -69,13 +68,6 @@ def judgement(outcomes: Sequence[ClaimOutcome]) -> Accuracy | None:
     said = [outcome.predicted for outcome in tested if outcome.predicted is not None]
     came = [outcome.measured.value for outcome in tested if outcome.measured is not None]
     return Accuracy.of(said, came) if tested else None
-
-
-def came_in_all(outcomes: Sequence[ClaimOutcome]) -> Interval:
-    """The measured change of :func:`judgement`, with its 95 % bounds: the cells are independent and count the same."""
-    came = [outcome.measured for outcome in predictions_of(outcomes) if outcome.measured is not None]
-    mean, half = sum(one.value for one in came) / len(came), sqrt(sum((one.high - one.value) ** 2 for one in came)) / len(came)
-    return Interval(mean, mean - half, mean + half, sum(one.n for one in came))
 
 
 def boards_of(outcomes: Sequence[ClaimOutcome]) -> int:

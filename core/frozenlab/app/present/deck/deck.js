@@ -179,6 +179,7 @@ class Deck {
   tick() {
     const passed = Math.max(0, Math.floor((Date.now() - this.began) / 1000));
     this.find(".hour").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    this.find(".here").textContent = this.here();
     this.find(".elapsed").textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")}`;
   }
 
@@ -210,10 +211,14 @@ class Deck {
 
   // The seconds in this scene and in all, while rehearsing.
   clock() {
-    const here = Math.round((Date.now() - this.since) / 1000), all = Math.round((Date.now() - this.began) / 1000);
-    const { seconds } = this.data.scenes[this.at], sum = this.data.scenes.reduce((all, scene) => all + scene.seconds, 0);
-    const planned = Math.round((60 * this.data.minutes * seconds) / sum);
-    this.find(".between").textContent = `${here} of ${planned} s here, ${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")} in all`;
+    const all = Math.round((Date.now() - this.began) / 1000);
+    this.find(".between").textContent = `${this.here()} here, ${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")} in all`;
+  }
+
+  // The seconds in this scene, of those that it has in a talk of so many minutes.
+  here() {
+    const { scenes, minutes } = this.data, sum = scenes.reduce((all, scene) => all + scene.seconds, 0);
+    return `${Math.round((Date.now() - this.entered) / 1000)} of ${Math.round((60 * minutes * scenes[this.at].seconds) / sum)} s`;
   }
 
   // --- one scene
@@ -222,6 +227,7 @@ class Deck {
     const { scenes, notes } = this.data;
     this.spend();
     this.at = Math.max(0, Math.min(to, scenes.length - 1));
+    this.entered = Date.now();
     this.clear();
     const scene = scenes[this.at], stage = this.find(".scene");
     stage.classList.toggle("moving", !this.still && !this.speaks && scene.kind !== "live");
@@ -267,41 +273,45 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  // figures: what was won in each comparison; without any, the two numbers are large. boards: the one to play, and its code at its side.
-  numbers({ answer, figures = [], before, after, what, boards = [], qr, address }, body) {
+  // figures: what was won in each comparison, with its interval, on one axis; without any, the two numbers are large. qr: of the board to play.
+  numbers({ answer, figures = [], before, after, what, qr, address }, body) {
     if (answer) made("p", "answer", answer, body);
     const list = made("div", figures.length ? "figures" : "", undefined, body);
-    for (const figure of figures) {
-      const place = made("div", "", undefined, list);
-      made("b", figure.clear ? "clear" : "", figure.value, place);
-      made("span", "", `points (${figure.bounds})`, place);
-      made("p", "", figure.what, place);
-    }
-    if (before && !figures.length) {
+    if (figures.length) this.intervals(figures, list);
+    else if (before) {
       made("b", "", before, list);
       made("b", "", after, list);
       made("p", "", what, list);
     }
-    if (!boards.length && !qr) return;
-    body.classList.add("beside");
-    const plays = made("div", "plays", undefined, body);
-    this.boards({ boards }, plays);
     if (!qr) return;
-    const code = made("div", "code", undefined, plays);
+    body.classList.add("beside");
+    const code = made("div", "code", undefined, body);
     made("p", "", "Play this board", code);
     made("img", "", undefined, code).src = qr;
     code.lastChild.alt = `QR code of ${address}`;
   }
 
-  // forecast: what was predicted of many boards, and what came, beside one.
-  boards({ boards, forecast }, body) {
+  intervals(figures, list) {
+    const ends = figures.flatMap(({ low, high }) => [low, high]).concat(0);
+    const [from, to] = [Math.min(...ends) - 0.005, Math.max(...ends) + 0.005];
+    const x = (change) => `${(100 * (change - from)) / (to - from)}%`;
+    list.style.setProperty("--zero", x(0));
+    for (const { value, bounds, clear, what, came, low, high } of figures) {
+      const place = made("div", clear ? "clear" : "", undefined, list);
+      const won = made("p", "", undefined, place);
+      made("b", "", value, won);
+      made("span", "", ` points (${bounds})`, won);
+      made("p", "", what, place);
+      const interval = made("div", "interval", undefined, place);
+      const range = made("i", "", undefined, interval);
+      [range.style.left, range.style.width] = [x(low), `calc(${x(high)} - ${x(low)})`];
+      made("u", "", undefined, interval).style.left = x(came);
+    }
+    made("small", "", "0", made("div", "axis", undefined, list));
+  }
+
+  boards({ boards }, body) {
     for (const board of boards) this.put(board, made("div", "", undefined, body));
-    if (!forecast) return;
-    const place = made("div", "forecast outcomes", undefined, body);
-    made("p", "asks", forecast.asks, place);
-    for (const [n, line] of forecast.said.entries()) made("p", n ? "came" : "", line, place);
-    this.outcomes({ rows: [forecast] }, place);
-    made("p", "about", forecast.about, place);
   }
 
   put(board, place) {
@@ -333,9 +343,9 @@ class Deck {
   // boards: one that failed, beside the bars.
   bars({ rows, boards = [] }, body) {
     const list = made("dl", "rates", undefined, body);
-    for (const { name, part, label, worst, after = 300 } of rows) {
-      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", worst ? "worst" : "", label, list)];
-      const bar = made("i", worst ? "worst" : "", undefined, row[1]);
+    for (const { name, part, label, marked, after = 300 } of rows) {
+      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", marked ? "marked" : "", label, list)];
+      const bar = made("i", marked ? "marked" : "", undefined, row[1]);
       this.later(after, () => {
         bar.style.width = `${100 * part}%`;
         for (const place of row) place.classList.add("read");
@@ -390,12 +400,12 @@ class Deck {
     for (const row of read) {
       const from = text.indexOf(row.phrase);
       made("span", "", text.slice(end, from), said);
-      const phrase = made("span", row.worst ? "phrase worst" : "phrase", row.phrase, said);
+      const phrase = made("span", row.marked ? "phrase marked" : "phrase", row.phrase, said);
       this.later(turn.get(row), () => phrase.classList.add("lit"));
       end = from + row.phrase.length;
     }
     made("span", "", text.slice(end), said);
-    if (rows.length) this.bars({ rows: rows.map((row) => ({ ...row, after: turn.get(row) })) }, body);
+    if (rows.length) this.bars({ rows: rows.map((row) => ({ ...row, after: turn.get(row) ?? READ * (read.length + 1) })) }, body);
     if (!claim) return;
     const claimed = made("p", "claimed", undefined, body);
     const cited = made("b", "cite", id, claimed);
@@ -475,16 +485,18 @@ class Deck {
   changes(svg, marks, { x, top, foot, size, named }) {
     for (const at of marks) {
       drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: foot }, svg);
-      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: foot - size / 3 }, svg, "new config");
+      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: foot - size / 3 }, svg, "new mix");
     }
   }
 
   // A session and its twin where they were measured; at the right, their difference at the end with its interval, at the same scale: its
   // zero is where the twin ends.
   twins({ checks, other: { checks: other }, names, gain, total, marks, answer }, body) {
+    const legend = made("p", "legend", undefined, body);
     made("p", "answer", answer, body);
     const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
-    const named = wide > 30 * size; // narrow screens have no room for names
+    const named = wide > 30 * size; // narrow screens have no room for names beside the lines
+    if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `● ${names[i]}`, legend);
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 17 : 8) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
     const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
@@ -514,13 +526,13 @@ class Deck {
     for (const [i, bound] of [gain.low, gain.high].entries()) drawn("text", { class: "tick", x: bar + size / 2, y: y(zero + bound) + (i ? 0 : 0.7) * size }, difference, gain.ends[i]);
   }
 
-  writing({ summary, claims, forecast, knobs, was, boards, mixes }, body) {
+  writing({ summary, claims, knobs, was, boards, mixes }, body) {
     const left = made("div", "left", undefined, body);
     const words = made("blockquote", "", undefined, left);
     const ends = []; // of the lines
     let turn = 0;
-    for (const [n, text] of [summary, ...claims, ...(forecast ? [forecast] : [])].entries()) {
-      const line = made("p", n ? (text === forecast ? "forecast" : "") : "summary", undefined, words);
+    for (const [n, text] of [summary, ...claims].entries()) {
+      const line = made("p", n ? "" : "summary", undefined, words);
       for (const word of text.split(" ")) {
         const span = made("span", "word", `${word} `, line);
         this.later(WORD * ++turn, () => span.classList.add("said"));
@@ -529,12 +541,13 @@ class Deck {
     }
     const list = made("dl", "knobs", undefined, body);
     const percent = (value) => `${Math.round(100 * value)} %`;
-    for (const { cell, knob, before, after, line } of knobs) {
-      made("dt", "", `${cell}, ${knob}`, list);
+    for (const [i, { cell, knob, before, after, line }] of knobs.entries()) {
+      if (knob !== knobs[i - 1]?.knob) made("dt", "knob", knob, list);
+      made("dt", "", cell, list);
       const track = made("dd", "track", undefined, list);
       const bar = made("i", "", undefined, track);
       made("b", "", undefined, track).style.left = `${100 * before}%`;
-      const value = made("dd", "", percent(before), list);
+      const value = made("dd", "value", percent(before), list);
       bar.style.width = `${100 * before}%`;
       this.later(WORD * ends[line] + 400, () => {
         bar.style.width = `${100 * after}%`;
@@ -566,7 +579,8 @@ class Deck {
   }
 
   // What each of many models solves after the one training (grey) and the other, a row a model; beside it, both plans of one of them.
-  pairs({ rows, names, boards, about, answer }, body) {
+  pairs({ rows, names, boards, about, lead, answer, oracle }, body) {
+    made("p", "lead", lead, body);
     body.classList.toggle("beside", boards.length > 0);
     if (boards.length) {
       const place = made("div", "", undefined, body);
@@ -574,8 +588,11 @@ class Deck {
       this.boards({ boards }, place);
     }
     const models = made("div", "models", undefined, body);
-    const said = made("p", "answer", undefined, models);
-    for (const [n, part] of answer.split(/([+−]?[\d.]+ points?)/).entries()) made(n % 2 ? "b" : "span", "", part, said);
+    const won = made("div", "answers", undefined, models);
+    for (const said of [answer, oracle]) {
+      const place = made("p", "answer", undefined, won);
+      for (const [n, part] of said.split(/([+−]?[\d.]+ points?)/).entries()) made(n % 2 ? "b" : "span", "", part, place);
+    }
     const rates = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
     const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${rates}`, models);
     const [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
@@ -598,10 +615,9 @@ class Deck {
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const named = rows.some(({ name }) => name);
-    const said = rows.map(({ name, predicted, label }) => `${name || "all"}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
+    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
     const { svg, wide, high, size } = this.graphic(said, body);
-    const [left, right, low] = [(named ? 5 : 1) * size, (named ? 4 : 1) * size, 1.8 * size];
+    const [left, right, low] = [5 * size, 4 * size, 1.8 * size];
     const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
     const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
     const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
@@ -617,7 +633,7 @@ class Deck {
       drawn("line", { class: "range", x1: x(least), x2: x(most), y1: y, y2: y }, svg);
       drawn("circle", { class: "check", cx: x(came), cy: y, r: size / 3 }, svg);
       drawn("circle", { class: "said", cx: x(predicted), cy: y, r: size / 2.2 }, svg);
-      if (named) drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
+      drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
     }
     if (answer) made("p", "answer", answer, body);
   }
