@@ -146,9 +146,11 @@ class Search {
   // Where everything stands in the room that the tree has.
   place() {
     const svg = this.find(".tree");
-    const { clientWidth: width, clientHeight: height } = svg;
-    if (!this.places || !width || !height) return;
+    if (!this.places) return;
     const across = Math.max(...this.places.map(({ x }) => x)) + 1, deep = Math.max(...this.places.map(({ depth }) => depth)) + 1;
+    svg.style.setProperty("--deep", deep);
+    const { clientWidth: width, clientHeight: height } = svg;
+    if (!width || !height) return;
     const size = Math.max(5, Math.min(34, (width * 0.8) / across, (height * 0.75) / deep)) / 2;
     this.at = this.places.map(({ x, depth }) => [((x + 0.9) / (across + 0.8)) * width, ((depth + 0.6) / (deep + 0.2)) * height]);
     this.size = size;
