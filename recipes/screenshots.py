@@ -21,7 +21,7 @@ from tests.browser.conftest import AT_REST
 from tests.serving import App
 
 FOLDER = ROOT / "assets" / "screens"
-WIDTH, COLORS = 1200, 100
+WIDTH, COLORS = 1200, 128
 
 
 class View(NamedTuple):
@@ -92,7 +92,8 @@ def main() -> None:
                 picture = Image.open(BytesIO(page.screenshot()))
                 page.close()
                 small = picture.convert("RGB").resize((WIDTH, WIDTH * picture.height // picture.width), Image.Resampling.LANCZOS)
-                small.quantize(COLORS, dither=Image.Dither.NONE).save(FOLDER / f"{view.name}.png", optimize=True)
+                few = small.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+                few.save(FOLDER / f"{view.name}.png", optimize=True)
         finally:
             chromium.close()
             app.stop()
