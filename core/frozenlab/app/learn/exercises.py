@@ -188,12 +188,12 @@ class Stepping(OneStep):
             if went[i] == cell or i not in collide:
                 continue
             taken = next((j for j in takewhile(i.__ne__, moves) if went[i] == went[j]), None)
-            why, fault = f"when agent {i} chooses, another free cell is nearer its goal", "not the nearest free cell"
+            why, fault = f"when agent {i} chooses, another cell that nobody has taken is nearer its goal", "not the nearest cell left"
             if taken is not None:
                 why, fault = f"agent {taken} chooses before agent {i} and has taken that cell", "a cell that is taken"
             elif pusher is not None:
                 pushed = f"agent {pusher} goes to the cell of agent {i}, which inherits the priority and chooses next"
-                but = f"the free cell that is nearest its goal, but not that of agent {pusher}, for two must not swap cells"
+                but = f"the cell nearest its goal that nobody has taken, but not that of agent {pusher}, for two must not swap cells"
                 why, fault = f"{pushed}: {but}", "a priority that is inherited"
             if len(collide) < len(moves):
                 return Mark(False, f"{fault_sentence(verdict)} PIBT avoids that: {why}.", fault)

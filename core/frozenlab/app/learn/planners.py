@@ -247,7 +247,7 @@ def pibt_step() -> Stepping:
     board = boards.PUSHED
     first, *others = (f"{i} ({board.distances_to_goal(i)[board.agents[i].start]}" for i in by_urgency(board))
     turns = listed([f"agent {first} steps to go)", *(f"{other})" for other in others)])
-    rule = "Each takes the free cell that is nearest its goal; whom it pushes chooses next"
+    rule = "Each takes the cell nearest its goal that nobody has taken before; whom it pushes chooses next"
     return Stepping(f"Be PIBT for one step. {rule}. The most urgent first: {turns}.", board)
 
 
