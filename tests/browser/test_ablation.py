@@ -73,7 +73,7 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
     expect(page.locator(".st-key-overlay-step").get_by_text("3 seeds").first).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_training_settings_are_swept_and_a_spec_file_begins_a_session(app: App, page: Page) -> None:
     page.goto(f"{app.url}/studies")
     page.get_by_role("button", name="New study").click()

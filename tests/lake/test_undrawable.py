@@ -25,7 +25,7 @@ def test_known_configs_that_cannot_be_drawn_are_refused(kind: tuple[int, int, fl
 GRID = [*product((3, 4, 6), (2, 3), (0.0, 0.3, 0.5), (0.0, 0.5), ("rooms", "corridor", "maze"))]
 
 
-@pytest.mark.parametrize("place", parts(6))
+@pytest.mark.parametrize("place", parts(6, slow=3))
 def test_what_passes_the_check_is_drawn(place: int) -> None:
     drawn = 0
     for kind in GRID[place::6]:
