@@ -41,7 +41,7 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.lake.board import Board
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
-from tests.builders import build_session
+from tests.builders import build_session, small_spec
 
 RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation", "example-smollm2")
 
@@ -141,6 +141,18 @@ def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> 
 
 def _parts(scene: dict[str, Any]) -> list[float]:
     return [score["part"] for score in scene["scores"]]
+
+
+def test_a_session_has_a_twin_once_both_have_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    kept, own = (small_spec(engineer={"kind": kind}) for kind in ("fixed", "policy"))
+    twin, running, ended = (
+        build_session(tmp_path, spec, name, finished_stages=stages)
+        for spec, name, stages in ((kept, "kept", None), (own, "running", 2), (own, "ended", None))
+    )
+    found = twin_of(ended)
+    assert found is not None and found.id == twin.id and twin_of(running) is None
+    assert "curve" in {scene["kind"] for scene in scenes_for(running, Preparation())}, "its talk shows no difference yet"
 
 
 def test_the_twin_that_kept_its_config_answers_the_question() -> None:

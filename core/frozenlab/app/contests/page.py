@@ -28,7 +28,7 @@ from frozenlab.experiments.contests.store import TRAINED_AT_ONCE, Contest
 from frozenlab.experiments.contests.task import ContestError, can_gain, task_against, teachable
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
-from frozenlab.experiments.studies.ladder import COLUMNS, shipped
+from frozenlab.experiments.studies.ladder import won_by_grpo
 from frozenlab.experiments.studies.pictures import rows_picture
 from frozenlab.session.session import Session
 
@@ -119,7 +119,7 @@ def choose_student() -> None:
 
 def to_beat() -> None:
     """What was won by choices like these, in the study that ships."""
-    won = shipped("valid")[COLUMNS["ladder-grpo"]]
+    won = won_by_grpo()
     st.header("What there is to beat", anchor=False)
     rows = {words: [won[arm]] for arm, words in RIVALS.items()}
     markup.picture(rows_picture(["Points of valid plans, over equal shares"], rows, width=540), "contest-to-beat", wide=False)

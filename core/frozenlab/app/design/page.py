@@ -213,11 +213,12 @@ def file_text(write: Callable[[EnvironmentConfig], str], config: EnvironmentConf
 
 def table() -> dict[BoardKind, str]:
     """A row of knobs a cell; returns cell -> why it cannot be drawn, where it cannot."""
-    widths, (size, *knobs) = [0.7, 5, 1.5, 1.6], [("Size", None), *NAMES.values()]
+    widths = [0.7, 5, 1.5, 1.6]
     with st.container(key="design-heads"):
-        heads = st.columns(widths)
-        for column, (name, words) in zip((heads[0], *heads[1].columns(3), *heads[2:]), (size, *knobs, LAYOUT, BY_CHANCE), strict=True):
-            column.markdown(name, help=words)
+        size, turned, *others = st.columns(widths)
+        places = (size, *turned.columns(len(KNOBS)), *others)
+        for place, (name, words) in zip(places, [("Size", None), *NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
+            place.markdown(name, help=words)
     wrong = {}
     config = config_of(drafts.normalised(cells()))
     team = config.teams[0] if len(config.teams) == 1 else None

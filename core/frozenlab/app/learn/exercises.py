@@ -447,10 +447,11 @@ class Bounding(OnBoard):
             guesses.pop(factor, None)
             guesses[factor] = f"{guess:,}"  # the newest stands last
         known.html(self.tried(guesses))
-        if checked and factor:
-            known.caption(f"You guessed {guess:,} nodes; it took {self.run(factor).nodes:,}.")
-        shown = [factor for factor in guesses if guesses[factor]][-1:]
-        tracks = [Track(f"w = {factor:g}", *followed(self.board, self.run(factor).plan or (), None)) for factor in shown]
+        tracks = []
+        for newest in [factor for factor in guesses if guesses[factor]][-1:]:
+            end = self.run(newest)
+            known.caption(f"You guessed {guesses[newest]} nodes; with w = {newest:g} it took {end.nodes:,}.")
+            tracks.append(Track(f"w = {newest:g}", *followed(self.board, end.plan or (), None)))
         with beside:
             board_player(self.board, tracks, key=f"{key}-run", height=HEIGHT, tail=tail_of(self.board))
         return factor, checked

@@ -38,13 +38,13 @@ def choose_board(store: SessionStore, places: Places) -> Board:
         name = st.empty()
         source = st.segmented_control(
             "Where the board comes from", SOURCES, default=SOURCES[0], required=True, key="play_source", persist_state="session",
-            label_visibility="collapsed", width="stretch", on_change=lambda: state.update(play_first=True, play_draw=True),
+            label_visibility="collapsed", width="stretch", on_change=lambda: state.update(play_source_new=True),
         )  # fmt: skip
-        hint = st.empty()
+        hint, new = st.empty(), state.pop("play_source_new", False)
         if source == "Random":
-            random_controls(places.actions)
+            random_controls(places.actions, new)
         elif source == "Session":
-            session_controls(store)
+            session_controls(store, new)
         else:
             import_controls()
     if draws := state.play_mode == "draw":
@@ -60,7 +60,9 @@ def choose_board(store: SessionStore, places: Places) -> Board:
     return state.play_board
 
 
-def random_controls(actions: DeltaGenerator) -> None:
+def random_controls(actions: DeltaGenerator, new: bool) -> None:
+    """How a board is drawn; one that is ``new`` to the reader draws one at once."""
+
     def want() -> None:
         state.play_draw = True
 
@@ -83,7 +85,7 @@ def random_controls(actions: DeltaGenerator) -> None:
         )
         st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
     actions.button("Another board", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
-    if state.pop("play_draw", False):
+    if state.pop("play_draw", False) or new:
         draw_at_random(KINDS[kind])
 
 
@@ -101,8 +103,8 @@ def draw_at_random(needs_wait: bool | None) -> None:
         st.warning(plain(f"No other board: {error}"))
 
 
-def session_controls(store: SessionStore) -> None:
-    """A board that a session has validated, with the recorded answer; at first one that was not solved."""
+def session_controls(store: SessionStore, new: bool) -> None:
+    """A board that a session has validated, with the recorded answer; where they are ``new`` to the reader, one that was not solved."""
     sessions = {f"{session.title} ({session.id})": session for session in store.sessions(OFFERED)}
     if not sessions:
         st.info("No session has run yet.")
@@ -134,7 +136,7 @@ def session_controls(store: SessionStore) -> None:
         if state.play_row is not None:
             show(recorded(rows[state.play_row], f"{session.title}, {label}"))
 
-    if state.pop("play_first", False) and rows:
+    if new and rows:
         state.play_row = next((name for name, row in rows.items() if not row["valid"]), next(iter(rows)))
         pick()
     of_session.selectbox(

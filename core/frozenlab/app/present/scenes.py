@@ -31,8 +31,9 @@ from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Claim, ProposalRecord
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.experiments.studies.design import ORACLE
-from frozenlab.experiments.studies.ladder import COLUMNS, by_grpo, shipped
+from frozenlab.experiments.studies.ladder import by_grpo, won_by_grpo
 from frozenlab.lake.board import BoardError
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
@@ -307,8 +308,7 @@ def what_failed(story: Story) -> Scene | None:
             }
             for cell, valid in by_cell.items()
         ],
-        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(by_cell)}. "
-        f"{reader[0].upper()}{reader[1:]} reads them next.",
+        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(by_cell)}. {capitalised(reader)} reads them next.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
             f"Beside the bars is one of them, {kind}: {outcomes[seen['outcome']].label}. A plan fails with its first fault, however good "
@@ -345,7 +345,7 @@ def what_it_read(story: Story) -> Scene | None:
     said_by = {"valid": r"\d+ %[^,;]* valid"} | {fault: rf"{re.escape(named[fault])} \d+ %" for fault in faults}
     return {
         "kind": "quote",
-        "heading": f"{engineer[0].upper()}{engineer[1:]} reads how it did",
+        "heading": f"{capitalised(engineer)} reads how it did",
         "text": text,
         "rows": [
             {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "marked": name == "valid"}
@@ -578,8 +578,8 @@ def changes_of(session: Session) -> list[int]:
 
 
 def twin_of(session: Session) -> Session | None:
-    """A session that has ended and differs from this one in nothing but that its config was kept; None if there is none here."""
-    if session.spec.engineer.kind == KEPT:
+    """A session that has ended, as this one has, and differs from it in nothing but that its config was kept; None if there is none."""
+    if session.spec.engineer.kind == KEPT or session.results(session.spec.stages - 1) is None:
         return None
     own = session.spec.but("title", "engineer")
     for row in SessionStore().listed():
@@ -673,7 +673,7 @@ def where_it_can(session: Session) -> Interval | None:
 
 def won_by(arm: str) -> Interval:
     """What an arm of that study won over equal shares."""
-    won = shipped("valid")[COLUMNS["ladder-grpo"]][arm]
+    won = won_by_grpo()[arm]
     return Interval(won.mean, won.low, won.high, won.n, "student")
 
 
@@ -763,7 +763,7 @@ def config_in_words(config: Config) -> str:
         first, *_, last = shares
         return f"All {cells_noun(config.cells)}s from {first} to {last}, equally often."
     words = ", ".join(f"{name}: {share}" for name, share in shares.items())
-    return f"{words[0].upper()}{words[1:]} of the boards."
+    return f"{capitalised(words)} of the boards."
 
 
 def chosen(scenes: Iterable[Scene], names: Sequence[str]) -> list[Scene]:

@@ -69,8 +69,8 @@ def look(number: int) -> tuple[str, str, str]:
 def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Measured]) -> None:
     """Each run with its colour, its result and the way to its story."""
     by_id = {one.session.id: one for one in results}
-    rows = [place for _ in range(-(-len(found) // len(COLORS))) for place in st.columns(min(len(found), len(COLORS)))]
-    for number, (column, session, name) in enumerate(zip(rows, found, names, strict=False)):
+    places = theme.places(len(found), len(COLORS))
+    for number, (column, session, name) in enumerate(zip(places, found, names, strict=True)):
         color, one = look(number)[0], by_id.get(session.id)
         if one is None:
             result = '<p class="fl-note">no results yet</p>'

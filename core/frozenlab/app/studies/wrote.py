@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.session.proposals import KnobRow, knob_rows
 from frozenlab.app.studies.form import start_form
-from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui import markup, nav, theme
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.base.numbers import counted, share
 from frozenlab.engineer.engineers import name_of
@@ -102,8 +102,7 @@ def show_stage(wrote: Wrote, ways: Mapping[str, tuple[str, dict[str, str]]]) -> 
     """Arm beside arm: the way to all that it wrote (a page, and the rest of its address), its sentence, and what it changed; what the
     first arm did not do is marked."""
     first = next(iter(wrote))
-    places = [place for _ in range(-(-len(wrote) // BESIDE)) for place in st.columns(min(len(wrote), BESIDE))]
-    for column, (arm, record) in zip(places, wrote.items(), strict=False):
+    for column, (arm, record) in zip(theme.places(len(wrote), BESIDE), wrote.items(), strict=True):
         with column.container(border=True, height="stretch"):
             page, address = ways[arm]
             st.page_link(nav.path(page), label=f"**{name_of(arm)}** · in full", query_params=address, icon=":material/menu_book:")

@@ -165,6 +165,11 @@ def bench(controls: float, hero: float) -> tuple[DeltaGenerator, DeltaGenerator]
     return below, above
 
 
+def places(count: int, across: int) -> list[DeltaGenerator]:
+    """So many places in rows, at most ``across`` side by side."""
+    return [place for _ in range(-(-count // across)) for place in st.columns(min(count, across))][:count]
+
+
 def facts(entries: Sequence[tuple[str, str, str]]) -> None:
     """A row of figures: (value, name, help on hover) each. All three are shown as text."""
     cells = "".join(

@@ -55,6 +55,11 @@ def shipped(measure: Measure) -> dict[str, Rungs]:
     return {words: rungs(recorded_report(found[name]), measure) for name, words in COLUMNS.items()}
 
 
+def won_by_grpo() -> Rungs:
+    """The rungs of the ladder by GRPO that ships, in valid plans."""
+    return shipped("valid")[COLUMNS["ladder-grpo"]]
+
+
 def by_grpo() -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Of the ladder by GRPO that ships: the valid rate of each student, a column an arm; the answers of one student to a board of a cell
     that it had lost, a row an arm, as ``recipes/lost_board.py`` recorded them; and the prediction."""

@@ -196,9 +196,7 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
         marked: the names that readers look for.
     """
     names = sorted(lines, key=lambda name: -next(effect.mean for effect in reversed(lines[name]) if effect))
-    drawn = [effect for effects in lines.values() for effect in effects if effect]
-    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
-    low, high, across, tall = min(0.0, *reach), max(0.0, *reach), 560 / len(columns), 340
+    (low, high), across, tall = ends_of(lines), 560 / len(columns), 340
 
     def at(column: int, name: str, value: float) -> tuple[float, float]:
         slot = (names.index(name) + 1) / (len(names) + 1)
@@ -242,9 +240,7 @@ def rows_picture(
         marked: the names that readers look for.
         width: of the picture, in pixels.
     """
-    drawn = [effect for effects in rows.values() for effect in effects if effect]
-    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
-    low, high, left = min(0.0, *reach), max(0.0, *reach), 150 if marked else 120
+    (low, high), left = ends_of(rows), 150 if marked else 120
     across, bottom = (width - left) / len(columns), 40 + 42 * len(rows)
 
     def at(column: int, value: float) -> float:
@@ -271,6 +267,13 @@ def rows_picture(
                 text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 12, "middle", HALO),
             ]
     return svg(width, bottom + 22, effects_in_words(columns, rows), parts)
+
+
+def ends_of(lines: Mapping[str, Sequence[Effect | None]]) -> tuple[float, float]:
+    """Of the scale of such a picture, which has 0 on it."""
+    drawn = [effect for effects in lines.values() for effect in effects if effect]
+    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
+    return min(0.0, *reach), max(0.0, *reach)
 
 
 def effects_in_words(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | None]]) -> str:

@@ -635,7 +635,7 @@ class Deck {
       drawn("circle", { class: "said", cx: x(predicted), cy: y, r: size / 2.2 }, svg);
       drawn("text", { x: wide, y: y + size / 3, "text-anchor": "end" }, svg, label);
     }
-    if (answer) made("p", "answer", answer, body);
+    made("p", "answer", answer, body);
   }
 
   // --- light and dark
