@@ -15,6 +15,7 @@ from frozenlab.app.present.deck import html_file, talk
 from frozenlab.app.present.scenes import (
     USUAL,
     Preparation,
+    Story,
     TalkError,
     Words,
     chosen,
@@ -34,7 +35,7 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.view import turned_tasks
 from frozenlab.base import places
-from frozenlab.base.numbers import paired_change, typeset
+from frozenlab.base.numbers import Interval, paired_change, typeset
 from frozenlab.cli.main import main
 from frozenlab.experiments.studies.ladder import by_grpo
 from frozenlab.experiments.studies.store import Study
@@ -163,18 +164,39 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     gain = paired_change(kept, mine)
     whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
-    assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [(gain.signed, gain.bounds), ("+3.4", "+1.5 to +5.3")]
+    assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [("+3.4", "+1.5 to +5.3"), (gain.signed, gain.bounds)]
+    assert [one["says"] for one in closing["figures"]] == ["it helped", "cannot tell"] and closing["axis"] == ["worse", "0", "better"]
     assert whole["gain"]["label"] == gain.signed and whole["gain"]["ends"] == gain.bounds.split(" to ")
     assert whole["other"]["checks"][0]["rate"] == whole["checks"][0]["rate"], "both began alike"
     ahead = [own["name"] for own, other in zip(whole["checks"], whole["other"]["checks"], strict=True) if own["rate"] < other["rate"]]
     assert ahead == ["stage 2"] and "After stage 2 the twin was ahead." in whole["say"]
-    assert not gain.clear and closing["answer"].startswith(
-        "Yes, for models that were taught something wrong, once a tutor has taught them to choose. From this one pair of sessions we"
+    assert not gain.clear and closing["say"] == (
+        "Yes, once a tutor has taught it to choose. 15 models that were taught something wrong: it helped. "
+        "Here, in one pair of sessions: cannot tell."
     )
+    assert closing["say"].startswith(f"{closing['heading']}. ") and closing["asks"] == "Can a model design what it learns from?"
+    assert gain.points not in closing["note"] and "→" not in closing["note"], "what cannot be credited to the redesign"
     other = scenes_of(SessionStore().open("example-smollm2"))[-1]
-    assert "Yes" not in other["answer"] and not other["figures"]
+    assert "Yes" not in other["heading"] and not other["figures"]
     alone, closing = chosen(scenes_of(session), ["whole", "closing"])
-    assert "other" not in alone and "One session cannot say" in closing["answer"]
+    assert "other" not in alone and closing["heading"] == "Yes, once a tutor has taught it to choose"
+
+
+@pytest.mark.parametrize(
+    ("gain", "answer", "figures"),
+    [
+        (Interval(0.03, 0.01, 0.05, 600), "It helped in this pair of sessions", ["it helped"]),
+        (Interval(-0.03, -0.05, -0.01, 600), "It did harm in this pair of sessions", ["it did harm"]),
+        (Interval(-0.01, -0.03, 0.01, 600), "One pair of sessions cannot tell", ["cannot tell"]),
+        (None, "It learned, but one session cannot say why", []),
+    ],
+)
+def test_without_a_study_the_twin_answers_if_there_is_one(
+    gain: Interval | None, answer: str, figures: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Story, "gain", gain)
+    closing = scenes_of(SessionStore().open("example-smollm2"))[-1]
+    assert (closing["heading"], [one["says"] for one in closing["figures"]]) == (answer, figures)
 
 
 def test_another_change_and_another_board_are_told_if_there_are_such() -> None:

@@ -603,40 +603,46 @@ def verdict(gain: Interval) -> str:
 
 
 def closing(story: Story) -> Scene:
-    """The answer to the question of the first scene: in a sentence, in what was won over not designing, and the board of the first scene
-    to play."""
-    numbers, gain, won = two_numbers(story.session), story.gain, where_it_can(story.session)
-    board = failing(story)
-    yes = "" if won is None else "Yes, for models that were taught something wrong, once a tutor has taught them to choose. "
-    answer = f"{yes}{answer_of(story)}"
-    compared = {"This pair of sessions: with the redesign, against without": gain}
-    if won is not None:
-        compared[f"{won.n} models taught something wrong: their own choice, against equal shares"] = won
-    figures = [
-        {"value": of.signed, "bounds": of.bounds, "clear": of.clear, "what": what, "came": of.value, "low": of.low, "high": of.high}
-        for what, of in compared.items()
-        if of
-    ]
-    ends = f"{numbers['before']} → {numbers['after']}"
+    """The answer to the question of the first scene, what was won over not designing, first where that is certain, and the board of the
+    first scene to play."""
+    session, answer, board = story.session, answer_of(story), failing(story)
+    numbers, ends = two_numbers(session), ends_of(session)
+    won = {} if (study := where_it_can(session)) is None else {f"{study.n} models that were taught something wrong": study}
+    here = {} if story.gain is None else {"here, in one pair of sessions": story.gain}
+    compared = dict(sorted((won | here).items(), key=lambda one: not one[1].clear))
     return numbers | {
-        "heading": question_of(story.session),
-        "answer": answer,
-        "figures": figures,
+        "asks": question_of(session),
+        "heading": answer,
+        "figures": [figure_of(change, what, what_it_did(change)) for what, change in compared.items()],
+        "axis": ["worse", "0", "better"],
         "plays": {} if board is None else story.view.address_of(board.row),
-        "note": f"{ends} of {len(ends_of(story.session)[1])} {story.session.results_from}."
-        if figures
-        else f"{numbers['note']} {board_by_board(*ends_of(story.session)).sentence}",
-        "say": answer,
+        "note": "How many points more it solves with the redesign than without, with 95 % intervals. "
+        f"Here: {len(ends[1])} {session.results_from}."
+        if compared
+        else f"{numbers['note']} {board_by_board(*ends).sentence}",
+        "say": " ".join([f"{answer}.", *(capitalised(f"{what}: {what_it_did(change)}.") for what, change in compared.items())]),
         "more": [
             " ".join(
-                f"{what}: {of.points}, which {'keeps clear of' if of.clear else 'includes'} zero." for what, of in compared.items() if of
+                capitalised(f"{what}: {change.points}, which {'keeps clear of' if change.clear else 'includes'} zero.")
+                for what, change in compared.items()
             )
             or f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
             "redesign, and nobody can say from it which of them did how much.",
-            f"{ends}: {numbers['note']} What this does not say: whether a larger model would do so, or one with other tasks. All is "
-            "on record, board by board, and can be opened in the lab. What would you try next?",
+            f"{numbers['before']} → {numbers['after']}: {numbers['note']} What this does not say: whether a larger model would do so, or "
+            "one with other tasks. All is on record, board by board, and can be opened in the lab. What would you try next?",
         ],
     }
+
+
+def figure_of(change: Interval, what: str, says: str = "") -> dict[str, Any]:
+    """What was won in a comparison, as a row of its figures with an interval."""
+    ends = {"came": change.value, "low": change.low, "high": change.high}
+    return {"value": change.signed, "bounds": change.bounds, "clear": change.clear, "what": what, "says": says} | ends
+
+
+def what_it_did(change: Interval) -> str:
+    """The verdict on a comparison, in two or three words."""
+    return ("it helped" if change.value > 0 else "it did harm") if change.clear else "cannot tell"
 
 
 def two_numbers(session: Session) -> Scene:
@@ -652,16 +658,14 @@ def two_numbers(session: Session) -> Scene:
 
 
 def answer_of(story: Story) -> str:
-    """The answer to the question, as far as this session and its twin give one."""
-    gain = story.gain
-    if gain is None:
-        was, now = map(overall, ends_of(story.session))
-        if now.value <= was.value:
-            return "Its boards were redesigned, and it solves no more than before."
-        return "Its boards were redesigned, and it learned. One session cannot say why."
-    if not gain.clear:
-        return "From this one pair of sessions we cannot tell."
-    return f"In this one pair of sessions it {'helped' if gain.value > 0 else 'did harm'}."
+    """The answer to the question, as far as the study gives one, or else this session and its twin."""
+    won, gain = where_it_can(story.session), story.gain
+    if won is not None and won.clear:
+        return "Yes, once a tutor has taught it to choose" if won.value > 0 else "No, what it chose did harm"
+    if gain is not None:
+        return f"{capitalised(what_it_did(gain))} in this pair of sessions" if gain.clear else "One pair of sessions cannot tell"
+    was, now = map(overall, ends_of(story.session))
+    return "It solves no more than before" if now.value <= was.value else "It learned, but one session cannot say why"
 
 
 def where_it_can(session: Session) -> Interval | None:
@@ -776,7 +780,7 @@ def chosen(scenes: Iterable[Scene], names: Sequence[str]) -> list[Scene]:
 
 def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
     """Every scene that a speaker can show: those of the session and the speaker's own. The speaker's title stands on the opening only: the
-    last scene keeps the question, as it gives its answer. Raises TalkError as :func:`scenes_of` does."""
+    last scene repeats the question, as it answers that. Raises TalkError as :func:`scenes_of` does."""
     made = kept_scenes(session, preparation.stage, preparation.board)
     titled = [scene | {"heading": preparation.title or scene["heading"]} if scene["name"] == "opening" else scene for scene in made]
     draws = bool(view_of(session.spec.tasks).player.code)
@@ -844,7 +848,7 @@ class Preparation(Strict):
     minutes: Annotated[int, Field(ge=1, le=120)] = 5
     """How long the talk is."""
     title: Annotated[str, Field(max_length=200)] = ""
-    """In place of the question of the first and the last scene."""
+    """In place of the question of the first scene."""
     stage: int | None = None
     """The stage (0-based) after which the change was proposed; None: the first."""
     board: Annotated[str, Field(max_length=200)] = ""

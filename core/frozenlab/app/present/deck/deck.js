@@ -253,6 +253,7 @@ class Deck {
   }
 
   draw(scene, place) {
+    if (scene.asks) made("p", "asks", scene.asks, place);
     const heading = made(place.matches(".preview") ? "div" : "h1", "heading", scene.heading, place); // a page has one heading of the first level
     const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}${scene.large ? " large" : ""}`, undefined, place);
     const note = made("p", "note", scene.note, place); // first, as a picture takes the height that is left
@@ -273,11 +274,10 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  // figures: what was won in each comparison, with its interval, on one axis; without any, the two numbers are large. qr: of the board to play.
-  numbers({ answer, figures = [], before, after, what, qr, address }, body) {
-    if (answer) made("p", "answer", answer, body);
+  // figures: what was won in each comparison; without any, the two numbers are large. qr: of the board to play.
+  numbers({ figures = [], axis, before, after, what, qr, address }, body) {
     const list = made("div", figures.length ? "figures" : "", undefined, body);
-    if (figures.length) this.intervals(figures, list);
+    if (figures.length) this.intervals(figures, axis, list);
     else if (before) {
       made("b", "", before, list);
       made("b", "", after, list);
@@ -291,23 +291,27 @@ class Deck {
     code.lastChild.alt = `QR code of ${address}`;
   }
 
-  intervals(figures, list) {
+  // Differences with their intervals on one axis, and what its zero and its two sides mean.
+  intervals(figures, axis, list) {
     const ends = figures.flatMap(({ low, high }) => [low, high]).concat(0);
-    const [from, to] = [Math.min(...ends) - 0.005, Math.max(...ends) + 0.005];
+    const room = Math.max(0.01, 0.28 * (Math.max(...ends) - Math.min(...ends))); // for the words beside zero
+    const [from, to] = [Math.min(-room, ...ends) - room / 9, Math.max(room, ...ends) + room / 9];
     const x = (change) => `${(100 * (change - from)) / (to - from)}%`;
     list.style.setProperty("--zero", x(0));
-    for (const { value, bounds, clear, what, came, low, high } of figures) {
+    for (const { value, bounds, clear, what, says, came, low, high } of figures) {
       const place = made("div", clear ? "clear" : "", undefined, list);
       const won = made("p", "", undefined, place);
       made("b", "", value, won);
       made("span", "", ` points (${bounds})`, won);
-      made("p", "", what, place);
+      const words = made("p", "", says ? `${what}: ` : what, place);
+      if (says) made("strong", "", says, words);
       const interval = made("div", "interval", undefined, place);
       const range = made("i", "", undefined, interval);
       [range.style.left, range.style.width] = [x(low), `calc(${x(high)} - ${x(low)})`];
       made("u", "", undefined, interval).style.left = x(came);
     }
-    made("small", "", "0", made("div", "axis", undefined, list));
+    const sides = made("div", "sides", undefined, made("div", "", undefined, list));
+    for (const side of axis) made("small", "", side, sides);
   }
 
   boards({ boards }, body) {
