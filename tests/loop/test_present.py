@@ -85,12 +85,13 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
         "Size 7: 82 % of 40 validation boards valid, 70 % optimal; first faults: cut off before its end 10 % …"
     )
     assert {line.id for line in context.lines if line.text.startswith("Size 7: 82%")} <= cited
-    assert [row["label"] for row in scenes["read"]["rows"]] == ["33 of 40", "4 of 40"] + 3 * ["1 of 40"], "all of its boards"
+    assert [row["label"] for row in scenes["read"]["rows"]] == ["7 of 40", "4 of 40"] + 3 * ["1 of 40"], "all that fail"
+    assert {row["label"] for row in scenes["failed"]["rows"] if row["marked"]} == {"7 of 40"}, "as in the scene before"
     assert record.proposal.summary == "More often: size 3, 7, 8; less often: size 4, 5, 6."
     assert scenes["wrote"]["summary"] == "More often: 3×3, 7×7, 8×8; less often: 4×4, 5×5, 6×6."
     assert all(row["phrase"] in scenes["read"]["text"] for row in scenes["read"]["rows"]), "each bar comes from a phrase of it"
     assert [bool(row["phrase"]) for row in scenes["read"]["rows"]] == [True, True, False, False, False], "the bars say the rest"
-    assert [row["name"] for row in scenes["read"]["rows"] if row["marked"]] == ["valid plan"], "what the answer used"
+    assert [row["name"] for row in scenes["read"]["rows"] if row["marked"]] == ["7×7 that still fail"], "what the answer used"
     assert scenes["read"]["rows"][1]["phrase"] == "cut off before its end 10 %" and scenes["read"]["id"] == "F7"
     assert scenes["wrote"]["claims"] == [], "it has no words of its own"
     [knob] = [one for one in scenes["wrote"]["knobs"] if one["cell"] == "7×7"]

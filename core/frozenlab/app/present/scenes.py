@@ -286,9 +286,8 @@ def what_failed(story: Story) -> Scene | None:
     rows, n, total = moment.validation, int((~moment.validation["valid"]).sum()), len(moment.validation)
     if not n:
         return None
-    by_cell = {cell: rows[rows["config_cell"] == cell]["valid"] for cell in in_order(rows["config_cell"].unique())}
-    failed = {cell: int((~valid).sum()) for cell, valid in by_cell.items()}
-    rates = {cell: failed[cell] / len(valid) for cell, valid in by_cell.items()}
+    failed = failures_of(moment)
+    rates = {cell: wrong / boards for cell, (wrong, boards) in failed.items()}
     worst = [cell for cell, rate in rates.items() if rate == max(rates.values())]
     kind, outcomes = cell_label(worst[-1]), story.view.family.outcomes
     of_kind = rows[rows["config_cell"] == worst[-1]]
@@ -303,12 +302,12 @@ def what_failed(story: Story) -> Scene | None:
             {
                 "name": cell_label(cell),
                 "part": rates[cell],
-                "label": f"{failed[cell]} of {len(valid)}",
+                "label": f"{wrong} of {boards}",
                 "marked": cell in worst,
             }
-            for cell, valid in by_cell.items()
+            for cell, (wrong, boards) in failed.items()
         ],
-        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(by_cell)}. {capitalised(reader)} reads them next.",
+        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(failed)}. {capitalised(reader)} reads them next.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
             f"Beside the bars is one of them, {kind}: {outcomes[seen['outcome']].label}. A plan fails with its first fault, however good "
@@ -317,6 +316,12 @@ def what_failed(story: Story) -> Scene | None:
             f"{overall(of_kind).percents}. The engineer has to decide on such numbers. Ask: would you?",
         ],
     }
+
+
+def failures_of(moment: Moment) -> dict[str, tuple[int, int]]:
+    """How many validation boards of each cell it fails on after the stage, and how many there are."""
+    by_cell = {str(cell): valid for cell, valid in moment.validation.groupby("config_cell")["valid"]}
+    return {cell: (int((~by_cell[cell]).sum()), len(by_cell[cell])) for cell in in_order(by_cell)}
 
 
 def what_it_read(story: Story) -> Scene | None:
@@ -335,7 +340,11 @@ def what_it_read(story: Story) -> Scene | None:
     family = family_of(moment.session.spec.initial_config.family)
     faults = [fault for fault in line.numbers if fault in family.faults]
     n = line.numbers.get("n", 0.0)  # a worked case has none
-    named = {"valid": "valid plan"} | {fault: family.outcomes[fault].label for fault in faults}
+    named = {"valid": f"{cell_label(line.cell) if line.cell else 'boards'} that still fail"}
+    named |= {fault: family.outcomes[fault].label for fault in faults}
+    parts = {name: line.numbers[name] for name in named if name in line.numbers}
+    if "valid" in parts:
+        parts["valid"] = 1 - parts["valid"]  # the stage shows what fails, as the bars of the scene before
     names = "|".join(fault.replace("_", " ") for fault in faults) or "$^"
     text = re.sub(rf"\b({names})(?= \d)", lambda fault: named[fault[0].replace(" ", "_")], line.text)
     text = typeset(text.replace("held-out", "validation"))
@@ -348,10 +357,10 @@ def what_it_read(story: Story) -> Scene | None:
         "heading": f"{capitalised(engineer)} reads how it did",
         "text": text,
         "rows": [
-            {"name": label, "part": line.numbers[name], "label": f"{n * line.numbers[name]:.0f} of {n:.0f}", "marked": name == "valid"}
+            {"name": named[name], "part": part, "label": f"{n * part:.0f} of {n:.0f}", "marked": name == "valid"}
             | {"phrase": phrase[0] if (phrase := re.search(said_by[name], text)) else ""}
-            for name, label in named.items()
-            if n and name in line.numbers
+            for name, part in parts.items()
+            if n
         ],
         "id": line.id,
         "claim": what_followed(resting[0], moment) if resting else "",
@@ -379,6 +388,7 @@ def what_it_wrote(story: Story) -> Scene:
     claims = foremost(moment)[:CLAIMS_SHOWN] if spoken else []
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
     knobs = sorted(rows, key=lambda row: row.cell not in spoken_of)[:KNOBS_SHOWN]  # a claim has its knob beside it
+    failed = {cell: f"{wrong} of {boards}" for cell, (wrong, boards) in failures_of(moment).items()}
     predicts = sum(claim.expected is not None for claim in claims_of(record))
     return {
         "kind": "writing",
@@ -388,6 +398,7 @@ def what_it_wrote(story: Story) -> Scene:
         "knobs": [
             {
                 "cell": cell_label(row.cell), "knob": knob_label(row.knob, record),
+                "failed": failed.get(row.cell, "") if row.knob == "share" else "",
                 "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
             }
             for row in sorted(knobs, key=lambda row: (row.knob, place.index(row.cell)))
@@ -559,8 +570,8 @@ def other_models(story: Story) -> Scene | None:
         "oracle": f"{won_by(ORACLE).points} for an oracle",
         "note": f"One stage each way. 95 % intervals. The oracle knows what is wrong. Predicted: {' '.join(predicted.groups())}.",
         "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
-        "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: grey with equal shares, orange with its "
-        "own choice.",
+        "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: hollow with equal shares, filled with "
+        "its own choice.",
         "more": [
             f"Over all {won.n} the mean is {won.points}. The two boards are one of these models twice: the same task, after each of the "
             "two trainings.",

@@ -8,6 +8,8 @@ const WORD = 70; // milliseconds between words that are written
 const TRIED = 4500; // milliseconds until the good ones of many plans light up
 const READ = 700; // milliseconds between phrases that are read
 const FALLS = 250; // milliseconds between boards that fall
+const BRIEF = 160; // letters that leave half of the screen to the boards
+const MOVES = 1400; // milliseconds in which a knob moves
 const LONGER = [4, 8]; // minutes from which on a draft has one more part
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
@@ -157,7 +159,7 @@ class Deck {
   // The other window goes to the same scene.
   share() {
     const other = this.speaks ? opener : this.notes;
-    other?.postMessage({ talk: this.data.id, at: this.at, began: this.began, black: this.isBlack }, "*");
+    other?.postMessage({ talk: this.data.id, at: this.at, began: this.began, entered: this.entered, black: this.isBlack }, "*");
   }
 
   // The room sees nothing; the speaker's own window only fades.
@@ -170,17 +172,16 @@ class Deck {
   hear({ data, source }) {
     if (data?.talk !== this.data.id || !Number.isInteger(data.at ?? NaN)) return;
     if (!this.speaks) this.notes = source;
-    if (this.speaks) this.began = data.began;
     if (data.asks) return this.share();
     this.black(Boolean(data.black), false);
     if (data.at !== this.at) this.go(data.at, false);
+    if (this.speaks) [this.began, this.entered] = [data.began, data.entered]; // the clocks go on
   }
 
   tick() {
-    const passed = Math.max(0, Math.floor((Date.now() - this.began) / 1000));
     this.find(".hour").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     this.find(".here").textContent = this.here();
-    this.find(".elapsed").textContent = `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")}`;
+    this.find(".elapsed").textContent = this.all();
   }
 
   // --- rehearsing
@@ -211,8 +212,13 @@ class Deck {
 
   // The seconds in this scene and in all, while rehearsing.
   clock() {
-    const all = Math.round((Date.now() - this.began) / 1000);
-    this.find(".between").textContent = `${this.here()} here, ${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")} in all`;
+    this.find(".between").textContent = `${this.here()} here, ${this.all()} in all`;
+  }
+
+  // The time since the talk began, of its minutes.
+  all() {
+    const passed = Math.max(0, Math.floor((Date.now() - this.began) / 1000));
+    return `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")} of ${this.data.minutes}:00`;
   }
 
   // The seconds in this scene, of those that it has in a talk of so many minutes.
@@ -348,7 +354,7 @@ class Deck {
   bars({ rows, boards = [] }, body) {
     const list = made("dl", "rates", undefined, body);
     for (const { name, part, label, marked, after = 300 } of rows) {
-      const row = [made("dt", "", name, list), made("dd", "track", undefined, list), made("dd", marked ? "marked" : "", label, list)];
+      const row = [made("dt", marked ? "marked" : "", name, list), made("dd", "track", undefined, list), made("dd", marked ? "marked" : "", label, list)];
       const bar = made("i", marked ? "marked" : "", undefined, row[1]);
       this.later(after, () => {
         bar.style.width = `${100 * part}%`;
@@ -453,6 +459,7 @@ class Deck {
   // marks: where the config changed; answer: a line below.
   curve({ steps, checks, total, marks = [], answer = "" }, body) {
     body.classList.toggle("answered", Boolean(answer));
+    body.classList.toggle("redesigned", marks.length > 0);
     const { svg, wide, high, size } = this.graphic(spoken(checks), body);
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
     const least = Math.floor(10 * Math.min(...checks.map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
@@ -500,7 +507,7 @@ class Deck {
     made("p", "answer", answer, body);
     const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
     const named = wide > 30 * size; // narrow screens have no room for names beside the lines
-    if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `● ${names[i]}`, legend);
+    if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `${"●○"[i]} ${names[i]}`, legend);
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 17 : 8) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
     const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
@@ -531,6 +538,8 @@ class Deck {
   }
 
   writing({ summary, claims, knobs, was, boards, mixes }, body) {
+    const brief = was.length > 0 && boards.length > 0 && !boards[0].texts && [summary, ...claims].join(" ").length < BRIEF;
+    body.classList.toggle("brief", brief);
     const left = made("div", "left", undefined, body);
     const words = made("blockquote", "", undefined, left);
     const ends = []; // of the lines
@@ -543,23 +552,41 @@ class Deck {
       }
       ends.push(turn);
     }
-    const list = made("dl", "knobs", undefined, body);
+    const list = made("dl", "knobs", undefined, brief ? left : body);
     const percent = (value) => `${Math.round(100 * value)} %`;
-    for (const [i, { cell, knob, before, after, line }] of knobs.entries()) {
-      if (knob !== knobs[i - 1]?.knob) made("dt", "knob", knob, list);
+    for (const [i, { cell, knob, before, after, line, failed }] of knobs.entries()) {
+      if (knob !== knobs[i - 1]?.knob) {
+        if (failed) made("dt", "failing", "still fail", list);
+        made("dt", "knob", knob, list);
+      }
       made("dt", "", cell, list);
+      made("dd", "failed", failed, list);
       const track = made("dd", "track", undefined, list);
       const bar = made("i", "", undefined, track);
       made("b", "", undefined, track).style.left = `${100 * before}%`;
       const value = made("dd", "value", percent(before), list);
       bar.style.width = `${100 * before}%`;
-      this.later(WORD * ends[line] + 400, () => {
-        bar.style.width = `${100 * after}%`;
-        value.textContent = `${percent(before)} → ${percent(after)}`;
-      });
+      this.later(WORD * ends[line] + 400, () => this.moves(before, after, (at) => {
+        bar.style.width = `${100 * at}%`;
+        value.textContent = `${percent(before)} → ${percent(at)}`;
+      }));
     }
+    const last = knobs.at(-1);
+    if (last) made("small", "", "before", made("dd", "was", undefined, list)).style.left = `${100 * last.before}%`;
     if (!was.length || !boards.length) return;
-    this.wall([was, boards], made("p", "mix", "", left), mixes, WORD * ends[0] + 1200, body);
+    this.wall([was, boards], made("p", "mix", "", brief ? body : left), mixes, WORD * ends[0] + 1200, body);
+  }
+
+  // Shows a share on its way, so that a bar and its figure move as one.
+  moves(from, to, show) {
+    if (this.still || this.speaks) return show(to);
+    const began = performance.now();
+    const step = (now) => {
+      const part = Math.min(Math.max((now - began) / MOVES, 0), 1);
+      show(from + (to - from) * part * part * (3 - 2 * part));
+      if (part < 1) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
   }
 
   // The boards of a stage; after some milliseconds those of the next fall into their places, one after the other.
@@ -582,7 +609,7 @@ class Deck {
     }
   }
 
-  // What each of many models solves after the one training (grey) and the other, a row a model; beside it, both plans of one of them.
+  // What each of many models solves after the one training (hollow) and the other, a row a model; beside it, both plans of one of them.
   pairs({ rows, names, boards, about, lead, answer, oracle }, body) {
     made("p", "lead", lead, body);
     body.classList.toggle("beside", boards.length > 0);
@@ -606,7 +633,7 @@ class Deck {
       drawn("line", { class: "grid", x1: x(rate), x2: x(rate), y1: top, y2: high - low }, svg);
       drawn("text", { class: "tick", x: x(rate), y: high - size / 3, "text-anchor": "middle" }, svg, `${Math.round(100 * rate)} %`);
     }
-    drawn("text", { class: "before", x: 0, y: size }, svg, `● ${names[0]}`);
+    drawn("text", { class: "before", x: 0, y: size }, svg, `○ ${names[0]}`);
     drawn("text", { class: "tick", x: wide, y: size, "text-anchor": "end" }, svg, "tasks solved");
     drawn("text", { class: "after", x: 0, y: 2.15 * size }, svg, `● ${names[1]}`);
     for (const [i, [before, after]] of rows.entries()) {
@@ -655,7 +682,7 @@ class Deck {
     const told = {
       "--st-background-color": colors.ground, "--st-text-color": colors.text, "--st-secondary-background-color": colors.surface, "--st-border-color": colors.line,
       "--st-primary-color": colors.accent, "--st-green-text-color": colors.good, "--fl-muted": colors.muted,
-      "--ink": colors.text, "--accent": colors.accent, "--ground": colors.ground, "--surface": colors.surface, "--line": colors.line,
+      "--ink": colors.text, "--accent": colors.accent, "--fault": colors.accent, "--choice": colors.blue, "--ground": colors.ground, "--surface": colors.surface, "--line": colors.line,
     };
     for (const [name, value] of Object.entries(told)) this.deck.style.setProperty(name, value);
     this.deck.closest("body")?.style.setProperty("background", colors.ground); // of the file; in the app the page behind has its own
