@@ -119,8 +119,11 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     boards = pd.read_parquet(Study.place(places.ASSETS) / "ladder-grpo" / "boards.parquet")
     rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
     assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
-    assert "+3.4 points (+1.5 to +5.3)" in scene["answer"]
-    assert scene["oracle"].startswith("+5.1 points (+3.5 to +6.7) for an oracle") and scene["note"].endswith("Predicted: +2.5 (+1 to +4).")
+    assert [[row[part] for part in ("what", "value", "bounds")] for row in scene["figures"]] == [
+        ["its own choice", "+3.4", "+1.5 to +5.3"],
+        ["an oracle", "+5.1", "+3.5 to +6.7"],
+    ]
+    assert scene["axis"] == ["", "equal shares", ""] and scene["note"].endswith("Predicted: +2.5 (+1 to +4).")
     better = int((rates["taught"] > rates["equal"]).sum())
     assert scene["heading"] == f"Its own choice wins: {better} of 15 models"
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]

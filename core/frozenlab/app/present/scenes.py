@@ -563,11 +563,11 @@ def other_models(story: Story) -> Scene | None:
         "heading": f"Its own choice wins{'' if 2 * better > won.n else ' only'}: {better} of {won.n} models",
         "lead": "Each was taught something wrong on purpose, and a tutor had taught it to choose.",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
-        "about": "One of them, where it was taught something wrong",
+        "about": "One of them, where it was taught wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
-        "answer": f"{won.points} over equal shares",
-        "oracle": f"{won_by(ORACLE).points} for an oracle",
+        "figures": [figure_of(won, arms["taught"]), figure_of(won_by(ORACLE), "an oracle")],
+        "axis": ["", arms["equal"], ""],
         "note": f"One stage each way. 95 % intervals. The oracle knows what is wrong. Predicted: {' '.join(predicted.groups())}.",
         "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
         "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: hollow with equal shares, filled with "

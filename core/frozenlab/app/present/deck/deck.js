@@ -508,11 +508,11 @@ class Deck {
     const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
     const named = wide > 30 * size; // narrow screens have no room for names beside the lines
     if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `${"●○"[i]} ${names[i]}`, legend);
-    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 17 : 8) * size];
+    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 20 : 8) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
     const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
     const [least, most] = [Math.floor(Math.min(...all) / step - 0.2) * step, Math.ceil(Math.max(...all) / step) * step];
-    const end = wide - right, bar = end + (named ? 9 : 3) * size;
+    const end = wide - right, bar = end + (named ? 13 : 3) * size;
     const x = (at) => left + ((end - left) * at) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (most - rate)) / (most - least);
     this.levels(svg, { least, most, step, y, from: axis, to: end, size });
     this.changes(svg, marks, { x, top, foot: high - low, size, named });
@@ -525,7 +525,9 @@ class Deck {
         const group = drawn("g", { class: look, style: `--at: ${at / Math.max(total, 1)}` }, svg);
         drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 2.4 }, group);
         if (!at && look === "own") drawn("text", { x: x(at) + 0.7 * size, y: y(rate) + 0.8 * size }, group, label);
-        if (at === last.at) drawn("text", { x: end + size / 2, y: beside, "text-anchor": named ? "end" : "middle" }, group, named ? `${names[i]} ${label}` : label);
+        if (at !== last.at) continue;
+        if (!named) drawn("text", { x: end + size / 2, y: beside, "text-anchor": "middle" }, group, label);
+        else for (const [n, line] of [names[i], label].entries()) drawn("text", { x: end + 0.7 * size, y: y(last.rate) + (1.15 * n + (up ? -1.4 : 1)) * size }, group, line);
       }
     }
     const difference = drawn("g", { class: `difference${gain.clear ? "" : " unclear"}`, style: "--at: 1.1" }, svg);
@@ -610,7 +612,7 @@ class Deck {
   }
 
   // What each of many models solves after the one training (hollow) and the other, a row a model; beside it, both plans of one of them.
-  pairs({ rows, names, boards, about, lead, answer, oracle }, body) {
+  pairs({ rows, names, boards, about, lead, figures, axis }, body) {
     made("p", "lead", lead, body);
     body.classList.toggle("beside", boards.length > 0);
     if (boards.length) {
@@ -619,11 +621,7 @@ class Deck {
       this.boards({ boards }, place);
     }
     const models = made("div", "models", undefined, body);
-    const won = made("div", "answers", undefined, models);
-    for (const said of [answer, oracle]) {
-      const place = made("p", "answer", undefined, won);
-      for (const [n, part] of said.split(/([+−]?[\d.]+ points?)/).entries()) made(n % 2 ? "b" : "span", "", part, place);
-    }
+    this.intervals(figures, axis, made("div", "figures", undefined, models));
     const rates = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
     const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${rates}`, models);
     const [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
