@@ -108,6 +108,11 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
         expect(page.locator(".deck h1")).to_be_visible(visible=not hidden)
         expect(notes.get_by_text("The room is black.")).to_be_visible(visible=hidden)
     expect(notes.locator(".here")).to_have_text(re.compile(r"\d of \d+ s$"))
+    expect(notes.locator(".elapsed")).to_have_text(re.compile(r"^\d:\d\d of 5:00$"))
+    page.wait_for_timeout(3000)
+    notes.close()
+    notes = notes_of(page)
+    expect(notes.locator(".here")).to_have_text(re.compile(r"^([3-9]|\d\d) of \d+ s$"), timeout=1500)  # it goes on, and does not begin again
     notes.keyboard.press("8")
     expect(notes.locator(".preview figure")).to_have_count(2)
     high, seen = notes.evaluate("(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.preview'))")
