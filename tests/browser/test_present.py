@@ -112,7 +112,7 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
     page.wait_for_timeout(3000)
     notes.close()
     notes = notes_of(page)
-    expect(notes.locator(".here")).to_have_text(re.compile(r"^([3-9]|\d\d) of \d+ s$"), timeout=1500)  # it goes on, and does not begin again
+    expect(notes.locator(".here")).to_have_text(re.compile(r"^([3-9]|\d\d) of \d+ s$"), timeout=1500)  # it goes on
     notes.keyboard.press("8")
     expect(notes.locator(".preview figure")).to_have_count(2)
     high, seen = notes.evaluate("(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.preview'))")
