@@ -216,7 +216,7 @@ def test_seeds_of_one_run_are_one_line_with_a_band(three: list[Session], session
 
 def test_the_results_are_a_table_for_a_paper(three: list[Session]) -> None:
     table = for_papers([one for session in three if (one := measured(session, session.id)) is not None])
-    assert table["run"].tolist() == ["a", "b", "c"] and table["engineer"].tolist()[1] == "uniform (.3/.5)"
+    assert table["run"].tolist() == ["a", "b", "c"] and table["engineer"].tolist()[1] == "equal shares, 30 % holes"
     assert table["valid"].tolist()[0] == overall(three[0].results(1)).percent and set(table["n"]) == {20}
     assert "\\toprule" in table.to_latex(index=False, escape=True)
 

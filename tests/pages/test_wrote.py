@@ -70,7 +70,7 @@ def test_a_row_of_the_matrix_shows_each_share_before_and_after_and_opens_on_ever
 def test_arms_that_wrote_the_same_have_varied_nothing() -> None:
     built("policy", "rules")
     assert "In 2 of 2 training runs all arms wrote the same configs: **nothing was varied**" in words(open_page("wrote"))
-    assert "The same config as that of policy." in words(open_page("wrote"))
+    assert "The same config as that of the model itself." in words(open_page("wrote"))
 
 
 def test_a_study_without_sessions_says_so() -> None:
