@@ -69,6 +69,7 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
     elif isinstance(exercise, Bounding):
         factor = next(factor for factor in exercise.factors[1:-1] if exercise.mark(factor).right is right)
         page.get_by_role("radio", name=f"{factor:g}", exact=True).click()
+        at_rest(page)
         page.get_by_role("slider", name="Nodes that it expands").press("ArrowRight")
         at_rest(page)
         expect(page.get_by_text(f"w = {factor:g}", exact=True)).to_be_hidden()  # before it is checked

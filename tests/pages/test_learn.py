@@ -8,6 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -84,6 +85,22 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
     assert {"your plan", "the exact solver"} <= set(labels) and "To remember" in words(app) and app.button(key="learn-meeting-play")
 
 
+def test_one_agent_that_has_arrived_sees_the_flood_under_its_trail_and_no_other_plan() -> None:
+    def checked(letters: str) -> dict[str, Any]:
+        app.session_state["learn-one-board"] = {"plan": {"base": f"{encode(boards.LONG_WAY)}:", "plan": [letters]}}
+        app.button(key="learn-one-check").click().run()
+        assert not components(app, "tracks")
+        [board] = components(app, "numbers")
+        return board
+
+    app, [best] = open_page("learn", chapter="one"), solve(boards.LONG_WAY).plan or ("",)
+    assert checked(best[:3])["numbers"] is None, "or the task would be solved for who has not found the way"
+    assert checked(f"W{best}")["numbers"][1][5] == len(best) == 14
+    assert "15 steps; the exact solver proves that 14 is possible" in shown(app.error[0].value)
+    assert "step 1 stayed on 14" in shown(app.error[0].value)
+    assert checked(best)["numbers"][0][2] == 0 and "every step went one number down, from 14 to 0" in shown(app.success[0].value)
+
+
 def test_nothing_is_seen_of_a_w_before_it_is_guessed_and_checked() -> None:
     def seen() -> list[str]:
         table = next(one for one in re.findall(r"<table.*?</table>", source(app), re.DOTALL) if "What the search found" in one)
@@ -92,11 +109,14 @@ def test_nothing_is_seen_of_a_w_before_it_is_guessed_and_checked() -> None:
     app = open_page("learn", chapter="bounds")
     app.segmented_control(key="learn-bounds-w").set_value(1.1).run()
     assert app.button(key="learn-bounds-check").disabled, "a guess comes first"
-    app.select_slider(key="learn-bounds-guess").set_value(100).run()
+    app.select_slider(key="learn-bounds-guess-1.1").set_value(100).run()
     assert seen() == ["1", "2"] and not [one for data in components(app, "tracks") for one in data["tracks"] if one["label"]]
     app.button(key="learn-bounds-check").click().run()
     assert seen() == ["1", "1.1", "2"] and "38 nodes" in shown(app.success[0].value)
     assert "w = 1.1" in [one["label"] for data in components(app, "tracks") for one in data["tracks"]]
+    app.segmented_control(key="learn-bounds-w").set_value(1.2).run()
+    assert app.select_slider(key="learn-bounds-guess-1.2").value == 0, "each w is guessed anew"
+    assert app.button(key="learn-bounds-check").disabled and seen() == ["1", "1.1", "2"]
 
 
 @pytest.mark.parametrize("name", ["pibt", "lacam", "neighbourhoods"])

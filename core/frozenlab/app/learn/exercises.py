@@ -19,7 +19,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
+from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer, steered
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed, share
 from frozenlab.engineer.sentences import capitalised
@@ -111,9 +111,15 @@ class Steering(OnBoard):
     objective: Objective = "makespan"
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        """A single agent that has arrived sees the flood from its goal under its trail."""
+        plan = steered(self.board, key=f"{key}-board")
+        handed_in, arrived = check_moves(plan, "Check my plan", key), f"{key}-arrived"
+        if handed_in and judge(self.board, plan).valid:
+            st.session_state[arrived] = True
+        numbers = self.flood() if self.board.num_agents == 1 and st.session_state.get(arrived) else None
         with beside:
-            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True)
-        return plan, check_moves(plan, "Check my plan", key)
+            steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True, numbers=numbers)
+        return plan, handed_in
 
     def mark(self, answer: Plan) -> Mark:
         solution = solution_of(encode(self.board), True)
@@ -131,7 +137,23 @@ class Steering(OnBoard):
         if best is None:
             return Mark(True, f"{figures}. The best one is not known for this board.")
         proven = "nothing less is possible" if reached == best else f"{best} is possible"
-        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.", "valid, not the best")
+        told = self.way_down(answer) if self.board.num_agents == 1 else ""
+        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.{told}", "valid, not the best")
+
+    def flood(self) -> list[list[int | None]]:
+        """The steps to the goal that are left from each cell, row by row; None where no way leads to it."""
+        left, board = self.board.distances_to_goal(0), self.board
+        return [[left.get((row, column)) for column in range(board.width)] for row in range(board.height)]
+
+    def way_down(self, plan: Plan) -> str:
+        """What the numbers of the flood say of the trail of a single agent that arrives."""
+        [path], left = walk(self.board, plan), self.board.distances_to_goal(0)
+        numbers = [left[cell] for cell in path][: (judge(self.board, plan).makespan or 0) + 1]
+        look = " Look at the numbers of the flood under your trail:"
+        for step, (before, after) in enumerate(pairwise(numbers), start=1):
+            if after >= before:
+                return f"{look} step {step} {f'stayed on {before}' if after == before else f'went from {before} up to {after}'}."
+        return f"{look} every step went one number down, from {numbers[0]} to 0."
 
     def answer(self) -> str:
         best = self.best()
@@ -158,10 +180,11 @@ class Steering(OnBoard):
         ]
 
     def afterwards(self, answer: Plan, key: str) -> None:
-        """The learner's plan beside the solver's, in lockstep."""
-        kind = InSteps if self.objective == "makespan" else Track
-        tried = [("your plan", answer), ("the exact solver", self.best())]
-        show_plans(self.board, tried, kind, key=f"{key}-beside", height=240)
+        """The learner's plan beside the solver's, in lockstep, where the numbers of the flood do not say it all."""
+        if self.board.num_agents > 1:
+            kind = InSteps if self.objective == "makespan" else Track
+            tried = [("your plan", answer), ("the exact solver", self.best())]
+            show_plans(self.board, tried, kind, key=f"{key}-beside", height=240)
         super().afterwards(answer, key)
 
 
@@ -434,13 +457,14 @@ class Bounding(OnBoard):
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         """The smallest and the largest factor are told. Of the others nothing is seen before the learner has said how many nodes it
-        takes."""
+        takes: each w has a guess of its own."""
         known, said = st.container(), f"{key}-said"
         smallest, *others, largest = self.factors
         factor = st.segmented_control("Your w", others, key=f"{key}-w", format_func="{:g}".format)
         guess = st.select_slider(
-            "Nodes that it expands: your guess", [0, *GUESSES], key=f"{key}-guess", format_func=lambda n: f"{n or '?'}"
-        )
+            "Nodes that it expands: your guess", [0, *GUESSES], key=f"{key}-guess-{factor}", format_func=lambda n: f"{n or '?'}",
+            disabled=not factor,
+        )  # fmt: skip
         checked = st.button("Check this w", type="primary", key=f"{key}-check", disabled=not (factor and guess))
         guesses: dict[float, str] = st.session_state.setdefault(said, {smallest: "", largest: ""})
         if checked and factor:

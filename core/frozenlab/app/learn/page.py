@@ -105,9 +105,9 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     exercise = chapter.exercise()
     beside, words = st.columns([2.3 if isinstance(exercise, Searching) else 1.1, 1], gap="large")
     with words:
-        more = '<label class="fl-more"><input type="checkbox">read on</label>'  # on a phone, which shows the first lines
+        more = '<label class="fl-more"><input type="checkbox">… read on</label>'  # on a phone, which shows the first lines
         idea = with_emphasis(explained(chapter.idea)).replace("\n\n", "<span>\n\n", 1)
-        st.html(f'<p class="fl-idea">{idea}</span></p>{more}')
+        st.html(f'<p class="fl-idea">{more}{idea}</span></p>')
         take(exercise, chapter.name, lesson, learner, beside)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")

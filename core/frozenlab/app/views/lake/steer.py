@@ -52,6 +52,7 @@ def steer(
     stepwise: bool = False,
     most: int | None = None,
     axes: bool = False,
+    numbers: Sequence[Sequence[int | None]] | None = None,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
@@ -64,11 +65,12 @@ def steer(
         stepwise: a press on a cell that is not beside the agent finds no way there.
         most: steps that each agent may take; None for any number.
         axes: whether the rows and columns are numbered.
+        numbers: of the cells, row by row; they stand under the trails.
     """
     _steer(
         key=key,
         data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height)
-        | {"stepwise": stepwise, "most": most, "axes": axes},
+        | {"stepwise": stepwise, "most": most, "axes": axes, "numbers": numbers},
         default={"plan": None},
         on_plan_change=lambda: None,
     )
