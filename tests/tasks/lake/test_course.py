@@ -29,7 +29,6 @@ from frozenlab.lake.solvers.priorities import plan_in_order, step_by_urgency
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.session.store import SessionStore
 
-
 OPPOSITE = {"U": "D", "D": "U", "L": "R", "R": "L"}
 
 
