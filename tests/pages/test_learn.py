@@ -71,6 +71,14 @@ def test_what_the_answer_of_the_model_did_is_shown_after_the_first_try() -> None
     assert app.toggle(key="learn-model-shown")
 
 
+def test_a_wrong_answer_does_not_show_the_path_that_is_asked_for() -> None:
+    app = open_page("learn", chapter="spacetime")
+    for choice, absent in ((2, [0]), (1, [])):
+        app.radio(key="learn-spacetime-choice").set_value(choice).run()
+        app.button(key="learn-spacetime-check").click().run()
+        assert components(app, "tracks")[0]["tracks"][0]["absent"] == absent
+
+
 def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_right_one() -> None:
     app = open_page("learn", chapter="meeting")
     assert not [one for one in app.button if one.key == "learn-hints-meeting-next"]

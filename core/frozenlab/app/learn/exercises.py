@@ -508,12 +508,11 @@ class Bounding(OnBoard):
 
     def hints(self) -> Sequence[str]:
         loosest = self.run(self.factors[-1])
-        small = next(factor for factor, after in pairwise(self.factors) if self.mark(after).right)
         return (
             "Compare the two ends in the table: the larger w is, the fewer nodes are expanded, and the dearer is the plan.",
             f"What is proven? With w = {self.factors[-1]:g} the plan costs {loosest.cost} and none costs less than {loosest.lower_bound}: "
             f"it is at most {share((loosest.ratio or 0) - 1)} above the best.",
-            f"With w = {small:g} the search expands {self.run(small).nodes} nodes.",
+            f"Begin with the w that is nearest to {self.factors[0]:g}. If it takes more than {self.most} nodes, try the next larger one.",
         )
 
     def run(self, factor: float) -> Found:
