@@ -224,6 +224,17 @@ def test_the_teacher_plans_a_lesson_and_sees_who_has_solved_what_and_what_went_w
     ]  # fmt: skip
 
 
+def test_the_teacher_reads_what_several_pupils_are_stuck_at_and_what_is_no_part_of_the_lesson(sessions_folder: Path) -> None:
+    for learner, chapter, fault in (("Ada", "waiting", "late"), ("Bo", "meeting", "two on one cell"), ("Bo", "lacam", "no plan")):
+        records.hand_in("mapf", learner, chapter, False, SessionStore(), fault)
+    assert "stuck" not in words(open_page("classroom", lesson="mapf")), "each has a trouble of its own"
+    records.hand_in("mapf", "Ada", "meeting", False, SessionStore(), "two on one cell")
+    said = words(open_page("classroom", lesson="mapf"))
+    assert "2 pupils are stuck at **2. Two on one cell**: two on one cell." in said and "Extra: LaCAM: complete and fast" in said
+    records.hand_in("mapf", "Ada", "meeting", True, SessionStore())
+    assert "stuck" not in words(open_page("classroom", lesson="mapf"))
+
+
 def test_the_lesson_begins_with_joining_and_its_minutes_add_up(sessions_folder: Path) -> None:
     found = re.findall(r'<th scope="row">([^<]+)</th><td[^>]*>(\d+)</td><td[^>]*>(\d+)</td>', source(open_page("classroom")))
     rows = [(name, int(begin), int(minutes)) for name, begin, minutes in found]

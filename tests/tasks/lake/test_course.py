@@ -356,7 +356,7 @@ def test_a_step_with_a_conflict_is_told_who_meets_where_and_then_what_pibt_does(
             first, taker, i = re.search(r"(agent (\d) chooses before agent (\d)|$)", mark.reason).groups()
             assert not first or moves[int(taker)][0] == verdict.cell == walk(exercise.board, plan)[int(i)][-1]
             told.add(mark.fault)
-    assert told == {"a cell that is taken", "a priority that is inherited", "not the nearest cell left"}
+    assert told == {"enters a cell that is taken", "overlooks an inherited priority", "not the nearest cell left"}
 
 
 def test_hints_lead_from_the_distances_to_the_first_step() -> None:

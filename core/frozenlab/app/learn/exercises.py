@@ -213,11 +213,11 @@ class Stepping(OneStep):
             taken = next((j for j in takewhile(i.__ne__, moves) if went[i] == went[j]), None)
             why, fault = f"when agent {i} chooses, another cell that nobody has taken is nearer its goal", "not the nearest cell left"
             if taken is not None:
-                why, fault = f"agent {taken} chooses before agent {i} and has taken that cell", "a cell that is taken"
+                why, fault = f"agent {taken} chooses before agent {i} and has taken that cell", "enters a cell that is taken"
             elif pusher is not None:
                 pushed = f"agent {pusher} goes to the cell of agent {i}, which inherits the priority and chooses next"
                 but = f"the cell nearest its goal that nobody has taken, but not that of agent {pusher}, for two must not swap cells"
-                why, fault = f"{pushed}: {but}", "a priority that is inherited"
+                why, fault = f"{pushed}: {but}", "overlooks an inherited priority"
             if len(collide) < len(moves):
                 return Mark(False, f"{fault_sentence(verdict)} PIBT avoids that: {why}.", fault)
             return Mark(False, f"Agent {i} {WORDS[answer[i][:1] or 'W']}. {capitalised(why)}.", fault)
