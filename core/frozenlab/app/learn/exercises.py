@@ -223,7 +223,9 @@ class Stepping(OneStep):
             return Mark(False, f"Agent {i} {WORDS[answer[i][:1] or 'W']}. {capitalised(why)}.", fault)
         pushes = listed(f"agent {pusher} pushed agent {i}" for i, (_, pusher) in moves.items() if pusher is not None)
         (_, cost), best = pibt_on(self.board), solution_of(encode(self.board), True).sum_of_costs
-        return Mark(True, f"That is PIBT's step: {pushes}. It goes on to a plan with a sum of costs of {cost}, where {best} is possible.")
+        goes_on = f"It goes on to a plan with a sum of costs of {cost}, where {best} is possible"
+        counts = "that counts each agent's steps until it stays on its goal, and adds them up"  # a lesson may leave out its chapter
+        return Mark(True, f"That is PIBT's step: {pushes}. {goes_on}; {counts}.")
 
     def answer(self) -> str:
         words = self.first_steps()
