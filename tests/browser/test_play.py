@@ -224,6 +224,26 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
     expect(page.locator(".player .stage")).to_be_in_viewport(ratio=0.7)
 
 
+@pytest.mark.slow
+def test_on_a_phone_the_action_is_in_reach_of_the_choices_and_every_tool_of_a_fingertip(shared_app: App, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    play(shared_app, page, CROSSING)
+    desk, ask = page.locator(".desk"), page.get_by_role("button", name="Let the model plan")
+    page.get_by_text("Plan every board I show").scroll_into_view_if_needed()
+    expect(page.locator(".player .stage")).not_to_be_in_viewport()
+    expect(ask).to_be_in_viewport(ratio=1)
+    ask.click()
+    expect(page.locator(".player figure").filter(has_text="Lab model")).to_have_count(1)
+    expect(page.locator(".player .tracks")).to_be_in_viewport(ratio=1)
+    for mode in ("Watch", "Plan", "Draw"):
+        page.get_by_role("radio", name=mode, exact=True).click()
+        tools = [tool for tool in desk.locator("button:visible, select:visible").all() if tool.bounding_box()]
+        for tool in tools:
+            box = tool.bounding_box()
+            assert box and min(box["width"], box["height"]) >= 40 and 0 <= box["x"] <= 390 - box["width"], (mode, tool.inner_text(), box)
+        assert mode == "Watch" or {"Undo", "Redo"} <= {tool.inner_text() for tool in tools}
+
+
 def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(shared_app: App, page: Page) -> None:
     play(shared_app, page, mode="Draw")
 

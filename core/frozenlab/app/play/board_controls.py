@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
 from frozenlab.app.play import choices
-from frozenlab.app.play.state import DESK, Places, load, show, state
+from frozenlab.app.play.state import DESK, Places, load, look, show, state
 from frozenlab.app.ui import nav
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
@@ -69,6 +69,7 @@ def random_controls(actions: DeltaGenerator, new: bool) -> None:
     def another() -> None:
         state.play_seed += 1
         want()
+        look()
 
     keep: dict[str, Any] = {"on_change": want, "persist_state": "session"}
     sizes, teams = st.columns(2)

@@ -134,7 +134,7 @@ def show_board(
     board_desk(
         board, tracks, key=DESK, mode=state.play_mode, turn=state.play_turn, on_mode=take_turn, base=state.play_base,
         revision=state.play_revision, optimum=solution.makespan if solution else None, ghost=ghost, height=600,
-        autoplay=len(tracks) > 1 and not busy, busy=busy, warning=warning,
+        autoplay=len(tracks) > 1 and not busy, busy=busy, warning=warning, looks=state.get("play_looks", 0),
     )  # fmt: skip
     if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)

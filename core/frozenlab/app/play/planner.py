@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
 from frozenlab.app.play import choices, searching
-from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SEARCH, SINGLE_MODEL, Places, state, turn_to
+from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SEARCH, SINGLE_MODEL, Places, look, state, turn_to
 from frozenlab.app.ui import refusals
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.share import encode
@@ -152,6 +152,7 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
     def asked() -> None:
         state.play_asked = True
         turn_to("watch")
+        look()
 
     allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
     possible: Request | None = request

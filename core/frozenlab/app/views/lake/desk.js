@@ -1,6 +1,6 @@
 // The desk: one board that is watched, planned on and drawn on, with a switch. It stays where it is, whatever is done with it.
-// data: {turn, mode, watch, plan, draw, drawable}: for the player, the steer and the editor; draw is null where a side is above `drawable`. `turn` counts how often the script has
-// switched; between two turns the browser's own mode is the truth. Sends mode = {turn, mode}, and what steer and editor send.
+// data: {turn, mode, looks, watch, plan, draw, drawable}: for the player, the steer and the editor; draw is null where a side is above `drawable`. `turn` counts how often the script has
+// switched; between two turns the browser's own mode is the truth. When `looks` grows the window scrolls to the desk. Sends mode = {turn, mode}, and what steer and editor send.
 
 const HANDS = ["watch", "plan", "draw"];
 const desks = new WeakMap();
@@ -26,6 +26,7 @@ class Desk {
   }
 
   show(data) {
+    if (data.looks > this.data?.looks) this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     this.data = data;
     driven.desk = this.player; // for the page's menu, which saves what it shows
     if (data.turn !== this.turn) {
