@@ -154,9 +154,23 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
 @pytest.mark.slow
 def test_readers_who_want_calm_get_no_motion(shared_app: App, visit: Callable[..., Page]) -> None:
     page = visit(reduced_motion="reduce")
-    page.goto(f"{shared_app.url}/design")
-    player(page)
-    expect(page.locator(".clock")).to_contain_text("step 0")
+    for name in ("design", "play"):
+        page.goto(f"{shared_app.url}/{name}")
+        player(page)
+        expect(page.locator(".clock")).to_contain_text("step 0")
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+@pytest.mark.slow
+def test_the_first_board_plays_by_itself_once(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator(".clock")).to_have_text("step 8 / 8")
+    page.get_by_role("radio", name="Plan", exact=True).click()
+    page.locator(AT_REST).wait_for()
+    page.get_by_role("radio", name="Watch", exact=True).click()
+    page.locator(AT_REST).wait_for()
+    expect(page.locator(".clock")).to_have_text("step 0 / 8")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
@@ -217,6 +231,15 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
         expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
     page.goto(f"{shared_app.url}/play")
     expect(page.locator(".player .bar")).to_be_in_viewport(ratio=1)
+    stage, save = page.locator(".player .stage").first.bounding_box(), page.get_by_role("button", name="Save and share")
+    assert stage and stage["height"] >= 345
+    for mode in ("Watch", "Plan", "Draw"):
+        page.get_by_role("radio", name=mode, exact=True).click()
+        expect(save).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("radio", name="Session").click()
+    expect(page.get_by_text("The rule.")).to_be_in_viewport(ratio=1)
+    expect(save).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{shared_app.url}/play")
     player(page)

@@ -37,6 +37,7 @@ def look() -> None:
 def take_turn() -> None:
     """Keeps what the reader has switched to."""
     state.play_mode = desk.mode_of(DESK, state.play_turn) or state.play_mode
+    state.play_switched = True
 
 
 def load(board: Board) -> None:
