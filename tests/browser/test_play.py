@@ -97,7 +97,7 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
 def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[float, float], tuple[float, float]]]:
     """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
     play(shared_app, page, mode="Plan")
-    expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on their goals yet.")
+    expect(page.locator(".score")).to_have_text("Press an agent and draw its path, or press the cell where it should go.")
     return page.locator(".score"), cells_on(page.locator(".steered canvas"))
 
 
@@ -449,9 +449,10 @@ def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Pag
     watch.focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Plan", exact=True)).to_be_focused()
-    expect(page.locator(".score")).to_contain_text("No conflict")
+    expect(page.locator(".score")).to_contain_text("Press an agent")
     soon(page, lambda: board_on_screen() == watched)  # the board stays under the switch
     page.keyboard.press("ArrowRight")
+    expect(page.locator(".say")).to_contain_text("Press cells to paint them.")
     page.get_by_role("gridcell", name="row 0, column 1: ice").click()
     soon(page, lambda: board_on_screen() == watched)
     page.get_by_role("gridcell", name="row 0, column 0: start of agent 0").drag_to(
@@ -477,7 +478,7 @@ def crowded() -> Board:
 @pytest.mark.slow
 def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, page: Page) -> None:
     play(shared_app, page, crowded(), mode="Plan")
-    expect(page.locator(".score")).to_contain_text("No conflict")
+    expect(page.locator(".score")).to_contain_text("Press an agent")
     whole = pixels(page)
     page.get_by_role("button", name="Zoom in").click()
     expect(page.get_by_role("button", name="Zoom out")).to_be_enabled()

@@ -19,7 +19,7 @@ class Desk {
     this.player = new Player(this.find(".plan"));
     this.says = this.player.box.getAttribute("aria-label");
     this.steer = new Steer(this.find(".steer"), this.player);
-    this.steer.saysFirst = true; // its list of conflicts is far from what it says
+    this.steer.saysFirst = true; // what is first to do, and the first of the conflicts, whose list is far away
     this.editor = new Editor(this.find(".editor"), this.player);
     this.steer.send = (plan) => this.send("plan", plan);
     this.editor.send = (edit) => this.send("edit", edit);
