@@ -258,6 +258,11 @@ def test_on_a_phone_the_action_is_in_reach_of_the_choices_and_every_tool_of_a_fi
     ask.click()
     expect(page.locator(".player figure").filter(has_text="Lab model")).to_have_count(1)
     expect(page.locator(".player .tracks")).to_be_in_viewport(ratio=1)
+    page.get_by_role("radio", name="Search", exact=True).click()
+    page.get_by_role("button", name="Let them search").click()
+    expect(page.get_by_role("heading", name="Planners on this board")).to_be_attached(timeout=30_000)
+    page.locator(AT_REST).wait_for()
+    expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
     for mode in ("Watch", "Plan", "Draw"):
         page.get_by_role("radio", name=mode, exact=True).click()
         tools = [tool for tool in desk.locator("button:visible, select:visible").all() if tool.bounding_box()]

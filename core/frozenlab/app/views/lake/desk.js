@@ -26,7 +26,7 @@ class Desk {
   }
 
   show(data) {
-    if (data.looks > this.data?.looks) this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
+    if (data.looks > this.data?.looks) this.comeIntoView();
     this.data = data;
     driven.desk = this.player; // for the page's menu, which saves what it shows
     if (data.turn !== this.turn) {
@@ -51,6 +51,14 @@ class Desk {
       next.focus();
     };
     this.draw();
+  }
+
+  // The board stays in view, whatever comes below it, until the reader touches the page again.
+  comeIntoView() {
+    const main = document.querySelector('[data-testid="stMain"]');
+    main.style.overflowAnchor = "none";
+    main.addEventListener("pointerdown", () => { main.style.overflowAnchor = ""; }, { once: true });
+    this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
   turnTo(mode) {
