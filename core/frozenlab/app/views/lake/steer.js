@@ -257,6 +257,7 @@ class Steer {
       return this.saysFirst ? `${said}. ${conflicts[0].words}` : `${said}:`;
     }
     if (most) return "No conflict.";
+    if (fault && this.saysFirst && !this.plan.some(Boolean)) return "Press an agent and draw its path, or press the cell where it should go.";
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
     const goal = this.plan.length > 1 ? "All on goal" : "On its goal";
     const [reached, took] = objective === "makespan"

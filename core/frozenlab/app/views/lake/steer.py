@@ -15,11 +15,8 @@ from frozenlab.lake.board import MOVES, Board, Plan
 from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.cbs import Objective
 
-BY_HAND = (
-    "Press an agent on the board and draw its path, or press its destination cell. Arrow keys move it too, **W** waits, a digit "
-    "chooses an agent, **Ctrl+Z** undoes."
-)
-"""What the reader has to know, in Markdown."""
+BY_KEYS = "Keys: arrows move the agent, **W** waits, a digit chooses an agent, **Ctrl+Z** undoes."
+"""How the desk's board is planned on without a pointer, in Markdown; over the board stands how with one."""
 STEP_BY_STEP = (
     "Press an agent on the board and draw its path cell by cell, or use the arrow keys. **W** waits, a digit chooses an agent, **Ctrl+Z** "
     "undoes."
