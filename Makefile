@@ -28,13 +28,14 @@ REAL := .cache/real/models/smollm2
 $(REAL)/model.safetensors: | .venv/installed
 	-FROZENLAB_SESSIONS=$(CURDIR)/.cache/real $(BIN)/frozenlab fetch-model smollm2
 
-# The property tests run once more, with ten times as many examples.
+# The property tests run once more, with three times as many examples.
 test-slow: kernels browser $(REAL)/model.safetensors
-	FROZENLAB_SMOLLM2=$(CURDIR)/$(REAL) $(PYTEST) -m "slow or hypothesis" --hypothesis-profile full
+	FROZENLAB_SMOLLM2=$(CURDIR)/$(REAL) $(PYTEST) -m "slow or hypothesis" --hypothesis-profile more
 
-# What takes minutes to show one thing: before a release, and after a change of workers, studies, language models or contests.
+# What takes minutes to show one thing, and property tests with ten times as many examples: before a release, and after a change of rules,
+# formats, workers, studies, language models or contests.
 test-long: kernels browser
-	$(PYTEST) -m long
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile full
 
 test-all: test test-slow test-long audit test-vllm
 

@@ -18,6 +18,7 @@ if find_spec("hypothesis"):  # the environment of the tests with vLLM does witho
 
     # No time limits: a test shows whether something is right, not how busy the machine is.
     settings.register_profile("quick", deadline=None, max_examples=20)
+    settings.register_profile("more", deadline=None, max_examples=60)
     settings.register_profile("full", deadline=None, max_examples=200)
     settings.load_profile("quick")
 

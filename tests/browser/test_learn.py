@@ -30,6 +30,20 @@ from frozenlab.lake.board import Plan
 from frozenlab.lake.solvers.priorities import plan_in_order
 from tests.browser.conftest import AT_REST, PHONE, App, downloaded
 
+COVERED = """(idea) => {
+  const more = idea.querySelector(".fl-more").getBoundingClientRect(), covered = [];
+  const words = document.createTreeWalker(idea, NodeFilter.SHOW_TEXT);
+  while (words.nextNode()) {
+    if (words.currentNode.parentElement.closest(".fl-more")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(words.currentNode);
+    for (const { right, top, bottom } of range.getClientRects()) {
+      if (right > more.left && top < more.bottom - 2 && bottom > more.top + 2) covered.push(right);
+    }
+  }
+  return covered;
+}"""
+"""The lines of an idea that run under the words that open the rest of it."""
 KEYS = {"U": "ArrowUp", "D": "ArrowDown", "L": "ArrowLeft", "R": "ArrowRight", "W": "w"}
 
 
@@ -69,6 +83,7 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
     elif isinstance(exercise, Bounding):
         factor = next(factor for factor in exercise.factors[1:-1] if exercise.mark(factor).right is right)
         page.get_by_role("radio", name=f"{factor:g}", exact=True).click()
+        at_rest(page)
         page.get_by_role("slider", name="Nodes that it expands").press("ArrowRight")
         at_rest(page)
         expect(page.get_by_text(f"w = {factor:g}", exact=True)).to_be_hidden()  # before it is checked
@@ -234,6 +249,7 @@ def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page
     task, check = page.get_by_text("They stand in each other's way"), page.get_by_role("button", name="Check my plan")
     for part in (page.locator(".fl-idea"), task, page.locator(".steered .stage"), page.locator(".hand"), check):
         expect(part).to_be_in_viewport(ratio=1)
+    assert page.locator(".fl-idea").evaluate(COVERED) == [], "no word is cut by what leads on"
     short = page.locator(".fl-idea").bounding_box()
     page.get_by_text("read on").click()
     whole = page.locator(".fl-idea").bounding_box()

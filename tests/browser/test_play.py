@@ -97,7 +97,7 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
 def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[float, float], tuple[float, float]]]:
     """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
     play(shared_app, page, mode="Plan")
-    expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on their goals yet.")
+    expect(page.locator(".score")).to_have_text("Press an agent and draw its path, or press the cell where it should go.")
     return page.locator(".score"), cells_on(page.locator(".steered canvas"))
 
 
@@ -154,9 +154,23 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
 @pytest.mark.slow
 def test_readers_who_want_calm_get_no_motion(shared_app: App, visit: Callable[..., Page]) -> None:
     page = visit(reduced_motion="reduce")
-    page.goto(f"{shared_app.url}/design")
-    player(page)
-    expect(page.locator(".clock")).to_contain_text("step 0")
+    for name in ("design", "play"):
+        page.goto(f"{shared_app.url}/{name}")
+        player(page)
+        expect(page.locator(".clock")).to_contain_text("step 0")
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+@pytest.mark.slow
+def test_the_first_board_plays_by_itself_once(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator(".clock")).to_have_text("step 8 / 8")
+    page.get_by_role("radio", name="Plan", exact=True).click()
+    page.locator(AT_REST).wait_for()
+    page.get_by_role("radio", name="Watch", exact=True).click()
+    page.locator(AT_REST).wait_for()
+    expect(page.locator(".clock")).to_have_text("step 0 / 8")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
@@ -217,11 +231,45 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
         expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
     page.goto(f"{shared_app.url}/play")
     expect(page.locator(".player .bar")).to_be_in_viewport(ratio=1)
+    stage, save = page.locator(".player .stage").first.bounding_box(), page.get_by_role("button", name="Save and share")
+    assert stage and stage["height"] >= 345
+    for mode in ("Watch", "Plan", "Draw"):
+        page.get_by_role("radio", name=mode, exact=True).click()
+        expect(save).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("radio", name="Session").click()
+    expect(page.get_by_text("The rule.")).to_be_in_viewport(ratio=1)
+    expect(save).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{shared_app.url}/play")
     player(page)
     expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
     expect(page.locator(".player .stage")).to_be_in_viewport(ratio=0.7)
+
+
+@pytest.mark.slow
+def test_on_a_phone_the_action_is_in_reach_of_the_choices_and_every_tool_of_a_fingertip(shared_app: App, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    play(shared_app, page, CROSSING)
+    desk, ask = page.locator(".desk"), page.get_by_role("button", name="Let the model plan")
+    page.get_by_text("Plan every board I show").scroll_into_view_if_needed()
+    expect(page.locator(".player .stage")).not_to_be_in_viewport()
+    expect(ask).to_be_in_viewport(ratio=1)
+    ask.click()
+    expect(page.locator(".player figure").filter(has_text="Lab model")).to_have_count(1)
+    expect(page.locator(".player .tracks")).to_be_in_viewport(ratio=1)
+    page.get_by_role("radio", name="Search", exact=True).click()
+    page.get_by_role("button", name="Let them search").click()
+    expect(page.get_by_role("heading", name="Planners on this board")).to_be_attached(timeout=30_000)
+    page.locator(AT_REST).wait_for()
+    expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
+    for mode in ("Watch", "Plan", "Draw"):
+        page.get_by_role("radio", name=mode, exact=True).click()
+        tools = [tool for tool in desk.locator("button:visible, select:visible").all() if tool.bounding_box()]
+        for tool in tools:
+            box = tool.bounding_box()
+            assert box and min(box["width"], box["height"]) >= 40 and 0 <= box["x"] <= 390 - box["width"], (mode, tool.inner_text(), box)
+        assert mode == "Watch" or {"Undo", "Redo"} <= {tool.inner_text() for tool in tools}
 
 
 def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(shared_app: App, page: Page) -> None:
@@ -406,9 +454,10 @@ def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Pag
     watch.focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Plan", exact=True)).to_be_focused()
-    expect(page.locator(".score")).to_contain_text("No conflict")
+    expect(page.locator(".score")).to_contain_text("Press an agent")
     soon(page, lambda: board_on_screen() == watched)  # the board stays under the switch
     page.keyboard.press("ArrowRight")
+    expect(page.locator(".say")).to_contain_text("Press cells to paint them.")
     page.get_by_role("gridcell", name="row 0, column 1: ice").click()
     soon(page, lambda: board_on_screen() == watched)
     page.get_by_role("gridcell", name="row 0, column 0: start of agent 0").drag_to(
@@ -434,7 +483,7 @@ def crowded() -> Board:
 @pytest.mark.slow
 def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, page: Page) -> None:
     play(shared_app, page, crowded(), mode="Plan")
-    expect(page.locator(".score")).to_contain_text("No conflict")
+    expect(page.locator(".score")).to_contain_text("Press an agent")
     whole = pixels(page)
     page.get_by_role("button", name="Zoom in").click()
     expect(page.get_by_role("button", name="Zoom out")).to_be_enabled()

@@ -43,7 +43,7 @@ def test_a_view_is_taken_along_as_a_picture_and_as_a_link(shared_app: App, page:
     picture = saved(page, "study-sizes", tmp_path)
     assert picture.name == "frozenlab-study-sizes.svg"
     numbers = [element.text for element in ElementTree.parse(picture).iter() if element.tag.endswith("text")]
-    assert {"uniform (.3/.5)", "3×3", "−3.0"} <= set(numbers)
+    assert {"equal shares, 30 % holes", "3×3", "−3.0"} <= set(numbers)
 
     other = visit()
     other.goto(page.url)

@@ -18,7 +18,7 @@ TEAMS = EnvironmentConfig.uniform((4, 6), agents=(2, 3))
 def test_the_menu_of_the_lake() -> None:
     menu = menu_of(TEAMS)
     assert list(menu) == [
-        *("kept", "equal", "uniform (.3/.5)", "easy", "hard", "hole ratio lower", "hole ratio higher", "wait ratio lower"),
+        *("kept", "equal", "equal shares, 30 % holes", "easy", "hard", "hole ratio lower", "hole ratio higher", "wait ratio lower"),
         "wait ratio higher",
         *("only agents 2", "only agents 3", "only size 4", "only size 6"),
     ]  # fmt: skip
@@ -41,8 +41,10 @@ def test_people_read_the_ratios_of_a_config_uniform_that_changes_them() -> None:
     mixed, same = shipped["study"], shipped["instrument"]
     assert mixed is not None and mixed.forks is not None and "beat uniform:" in mixed.verdict and same is not None
     shown = mixed.for_people
-    assert "beat uniform (.3/.5):" in shown.verdict and shown.forks is not None and "uniform (.3/.5)" in shown.forks.configs
-    assert "headroom (oracle − uniform (.3/.5))" in [check.name for check in shown.checks]
+    assert (
+        "beat equal shares, 30 % holes:" in shown.verdict and shown.forks is not None and "equal shares, 30 % holes" in shown.forks.configs
+    )
+    assert "headroom (oracle − equal shares, 30 % holes)" in [check.name for check in shown.checks]
     assert same.for_people == same, "in the gate it has the ratios of the others"
 
 

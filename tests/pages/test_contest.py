@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.contests.kinds import guess_key, tokens_key
+from frozenlab.app.contests.kinds import guess_key, tokens_key, weakness
 from frozenlab.app.contests.page import recipes_by_id
 from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.base.files import write_text
@@ -19,6 +19,7 @@ from frozenlab.experiments.contests.store import Contest
 from frozenlab.experiments.contests.task import ContestTask, Entry, teachable
 from frozenlab.experiments.students.menu import usual_config
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.lake.family import LAKE
 from tests.contests.builders import CONFIG, measured_contest, trained
 from tests.pages.apptest import components, open_page, words
 from tests.pages.conftest import note_starts
@@ -47,10 +48,22 @@ def test_a_student_is_chosen_and_its_name_tells_nothing(sessions_folder: Path, m
     app = open_page("contest")
     [cards] = components(app, "kinds")
     assert [card["title"] for card in cards["kinds"]] == [f"Student {letter}" for letter in "ABCDE"]
+    assert len({card["svg"] for card in cards["kinds"]}) == len({card["fault"] for card in cards["kinds"]}) == 5, "no two look alike"
     app.button(key="contest-begin").click().run()
     assert asked[0].title == "Student A" and asked[0].session.policy.startswith("student:misled-about")
     assert app.query_params["contest"] == "started-1"
     assert "misled" not in words(app).lower()
+
+
+def test_a_card_shows_the_weakness_of_its_student_to_a_reader_who_has_a_score(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = contest.student.recipe  # type: ignore[union-attr]
+    monkeypatch.setattr("frozenlab.app.contests.page.recipes_by_id", lambda: {"never-saw-4": recipe})
+    [[before]] = [cards["kinds"] for cards in components(open_page("contest"), "kinds")]
+    trained(contest, contest.enter(Entry(name="Ada", config=CONFIG)), solved=0.9)
+    [[after]] = [cards["kinds"] for cards in components(open_page("contest", entry="2"), "kinds")]
+    table = contest.base.validation(None)  # type: ignore[union-attr]
+    assert before["svg"] != after["svg"] == weakness(contest)["svg"]
+    assert after["fault"] in {LAKE.outcomes[name].label for name in table[table["config_cell"] == "4"]["outcome"]}
 
 
 def test_a_student_of_ones_own_is_offered_only_if_a_choice_can_help_it(sessions_folder: Path) -> None:

@@ -65,7 +65,7 @@ def test_how_a_session_was_trained_stands_beside_its_figures(sessions_folder: Pa
     by_imitation = spec.training.model_copy(update={"method": "imitation"})
     build_session(sessions_folder, spec.model_copy(update={"training": by_imitation}))
     said = words(open_page("home"))
-    assert "imitation · policy engineer · 3 stages" in said
+    assert "imitation · engineer: the model itself · 3 stages" in said
     assert "by imitating an exact solver" in said
     assert "by reinforcement learning" not in said
 

@@ -8,6 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -70,6 +71,14 @@ def test_what_the_answer_of_the_model_did_is_shown_after_the_first_try() -> None
     assert app.toggle(key="learn-model-shown")
 
 
+def test_a_wrong_answer_does_not_show_the_path_that_is_asked_for() -> None:
+    app = open_page("learn", chapter="spacetime")
+    for choice, absent in ((2, [0]), (1, [])):
+        app.radio(key="learn-spacetime-choice").set_value(choice).run()
+        app.button(key="learn-spacetime-check").click().run()
+        assert components(app, "tracks")[0]["tracks"][0]["absent"] == absent
+
+
 def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_right_one() -> None:
     app = open_page("learn", chapter="meeting")
     assert not [one for one in app.button if one.key == "learn-hints-meeting-next"]
@@ -84,6 +93,22 @@ def test_hints_come_one_by_one_after_a_wrong_answer_and_the_best_plan_after_a_ri
     assert {"your plan", "the exact solver"} <= set(labels) and "To remember" in words(app) and app.button(key="learn-meeting-play")
 
 
+def test_one_agent_that_has_arrived_sees_the_flood_under_its_trail_and_no_other_plan() -> None:
+    def checked(letters: str) -> dict[str, Any]:
+        app.session_state["learn-one-board"] = {"plan": {"base": f"{encode(boards.LONG_WAY)}:", "plan": [letters]}}
+        app.button(key="learn-one-check").click().run()
+        assert not components(app, "tracks")
+        [board] = components(app, "numbers")
+        return board
+
+    app, [best] = open_page("learn", chapter="one"), solve(boards.LONG_WAY).plan or ("",)
+    assert checked(best[:3])["numbers"] is None, "or the task would be solved for who has not found the way"
+    assert checked(f"W{best}")["numbers"][1][5] == len(best) == 14
+    assert "15 steps; the exact solver proves that 14 is possible" in shown(app.error[0].value)
+    assert "step 1 stayed on 14" in shown(app.error[0].value)
+    assert checked(best)["numbers"][0][2] == 0 and "every step went one number down, from 14 to 0" in shown(app.success[0].value)
+
+
 def test_nothing_is_seen_of_a_w_before_it_is_guessed_and_checked() -> None:
     def seen() -> list[str]:
         table = next(one for one in re.findall(r"<table.*?</table>", source(app), re.DOTALL) if "What the search found" in one)
@@ -92,11 +117,14 @@ def test_nothing_is_seen_of_a_w_before_it_is_guessed_and_checked() -> None:
     app = open_page("learn", chapter="bounds")
     app.segmented_control(key="learn-bounds-w").set_value(1.1).run()
     assert app.button(key="learn-bounds-check").disabled, "a guess comes first"
-    app.select_slider(key="learn-bounds-guess").set_value(100).run()
+    app.select_slider(key="learn-bounds-guess-1.1").set_value(100).run()
     assert seen() == ["1", "2"] and not [one for data in components(app, "tracks") for one in data["tracks"] if one["label"]]
     app.button(key="learn-bounds-check").click().run()
     assert seen() == ["1", "1.1", "2"] and "38 nodes" in shown(app.success[0].value)
     assert "w = 1.1" in [one["label"] for data in components(app, "tracks") for one in data["tracks"]]
+    app.segmented_control(key="learn-bounds-w").set_value(1.2).run()
+    assert app.select_slider(key="learn-bounds-guess-1.2").value == 0, "each w is guessed anew"
+    assert app.button(key="learn-bounds-check").disabled and seen() == ["1", "1.1", "2"]
 
 
 @pytest.mark.parametrize("name", ["pibt", "lacam", "neighbourhoods"])
@@ -194,6 +222,17 @@ def test_the_teacher_plans_a_lesson_and_sees_who_has_solved_what_and_what_went_w
     assert open_page("learn", chapters="pibt.one", **{"class": "mapf"}).pills(key="learn-chapters").options == [
         "1. Fast but not optimal", "2. One agent",
     ]  # fmt: skip
+
+
+def test_the_teacher_reads_what_several_pupils_are_stuck_at_and_what_is_no_part_of_the_lesson(sessions_folder: Path) -> None:
+    for learner, chapter, fault in (("Ada", "waiting", "late"), ("Bo", "meeting", "two on one cell"), ("Bo", "lacam", "no plan")):
+        records.hand_in("mapf", learner, chapter, False, SessionStore(), fault)
+    assert "stuck" not in words(open_page("classroom", lesson="mapf")), "each has a trouble of its own"
+    records.hand_in("mapf", "Ada", "meeting", False, SessionStore(), "two on one cell")
+    said = words(open_page("classroom", lesson="mapf"))
+    assert "2 pupils are stuck at **2. Two on one cell**: two on one cell." in said and "Extra: LaCAM: complete and fast" in said
+    records.hand_in("mapf", "Ada", "meeting", True, SessionStore())
+    assert "stuck" not in words(open_page("classroom", lesson="mapf"))
 
 
 def test_the_lesson_begins_with_joining_and_its_minutes_add_up(sessions_folder: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_row_draws_its_rates_from_before_training_to_the_last_stage(three: lis
     for row in open_page("runs").dataframe[0].value.to_dict("records"):
         assert (row["curve"][0], row["curve"][-1]) == pytest.approx((row["before"], row["after"]), abs=0.5)
     [one, *_] = found = before_and_after(runs(SessionStore().listed())).figure.layout.annotations
-    assert len(found) == len(three) and re.fullmatch(r".+: [+−0].* points?, n = \d+", one.text)
+    assert len(found) == len(three) and re.fullmatch(r".+<br><b>[+−0].* points?</b>, n = \d+", one.text)
 
 
 def test_a_title_runs_nothing_where_the_table_is_saved_as_csv(three: list[Session]) -> None:
@@ -216,7 +216,7 @@ def test_seeds_of_one_run_are_one_line_with_a_band(three: list[Session], session
 
 def test_the_results_are_a_table_for_a_paper(three: list[Session]) -> None:
     table = for_papers([one for session in three if (one := measured(session, session.id)) is not None])
-    assert table["run"].tolist() == ["a", "b", "c"] and table["engineer"].tolist()[1] == "uniform (.3/.5)"
+    assert table["run"].tolist() == ["a", "b", "c"] and table["engineer"].tolist()[1] == "equal shares, 30 % holes"
     assert table["valid"].tolist()[0] == overall(three[0].results(1)).percent and set(table["n"]) == {20}
     assert "\\toprule" in table.to_latex(index=False, escape=True)
 

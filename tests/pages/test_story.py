@@ -110,12 +110,12 @@ def test_it_says_how_the_session_was_trained(elsewhere: Path) -> None:
     theirs = {"policy": "Qwen/Qwen3-0.6B", "language": preset_spec("qwen3-0.6b").language}
     for name, changed in {"whole": {}, "shown": {"training": imitation}, "language": theirs}.items():
         build_session(elsewhere, TINY.model_copy(update=changed), name)
-    assert "GRPO · policy engineer · 1 stage" in words(story(session="whole"))
-    assert "imitation · policy engineer · 1 stage" in words(story(session="shown"))
+    assert "GRPO · engineer: the model itself · 1 stage" in words(story(session="whole"))
+    assert "imitation · engineer: the model itself · 1 stage" in words(story(session="shown"))
     said = words(story(part="read", session="shown"))
     assert "Training by imitation: sampled plans score" in said
     assert "mean reward" not in said
-    assert "Qwen3-0.6B · GRPO · policy engineer · 1 stage" in words(story(session="language"))
+    assert "Qwen3-0.6B · GRPO · engineer: the model itself · 1 stage" in words(story(session="language"))
 
 
 def test_the_section_that_was_off_is_shown_off() -> None:

@@ -91,7 +91,7 @@ def test_a_diagnosis_is_drawn_and_said_in_words() -> None:
     assert work_on(diagnosis) == 0, diagnosis.state().error
     report = report_of(Diagnosis.open("first", store))
     chart = diagnosis_figure(report, Ink("#000", 14))
-    assert len(chart.figure.data) == 2 and "chance is 33 %" in chart.alt and "uniform (.3/.5), failures shown, 33 %" in chart.alt
+    assert len(chart.figure.data) == 2 and "chance is 33 %" in chart.alt and "equal shares, 30 % holes, failures shown, 33 %" in chart.alt
     assert report.sentences[0].replace(" %", "&nbsp;%") in words(open_page("diagnosis"))
 
 

@@ -130,9 +130,9 @@ def test_every_arm_has_a_panel_with_the_first_arm_in_grey(name: str) -> None:
 def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seeds() -> None:
     engineers = SHIPPED["engineers"]
     drawn = curves_figure(engineers.valid.curves, "valid", INK)
-    uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("uniform"))
-    effect = next(row for row in engineers.valid.effects if row.name == "uniform (.3/.5) instead of policy")
-    assert f"{points(effect.mean, MANY)} from policy" in uniform.hovertext[-1] and "5 seeds" in uniform.hovertext[-1]
+    uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("equal shares, 30 % holes"))
+    effect = next(row for row in engineers.valid.effects if row.name == "equal shares, 30 % holes instead of the model itself")
+    assert f"{points(effect.mean, MANY)} from the model itself" in uniform.hovertext[-1] and "5 seeds" in uniform.hovertext[-1]
     assert "interval" not in uniform.hovertext[0], "before training all seeds are the same model"
 
 
@@ -279,8 +279,8 @@ def test_its_progress_then_its_result_stand_before_what_other_studies_found() ->
     app = open_page("studies", study="mine")
     drawn = [element.type for element in app.main]
     assert drawn.index("progress") < drawn.index("warning") < drawn.index("expander")
-    assert "now policy (seed 0)" in app.get("progress")[0].proto.text
-    assert "policy: 1 of 4 answers could not be used, so the config was kept (the first: word 2 is" in shown(app.warning[0].value)
+    assert "now the model itself (seed 0)" in app.get("progress")[0].proto.text
+    assert "the model itself: 1 of 4 answers could not be used, so the config was kept (the first: word 2 is" in shown(app.warning[0].value)
     drawn = [element.type for element in open_page("studies", study="recorded-sections").main]
     assert drawn.index("plotly_chart") < drawn.index("expander")
 

@@ -249,7 +249,7 @@ def test_the_live_view_names_the_method_and_shows_its_measure(sessions_folder: P
     spec = small_spec()
     build_session(sessions_folder, spec.model_copy(update={"training": spec.training.model_copy(update={"method": method})}))
     app = open_page("train", session="built")
-    assert f"{label} · policy engineer · 3 stages" in words(app)
+    assert f"{label} · engineer: the model itself · 3 stages" in words(app)
     assert f'"text":"{panel}"' in app.get("plotly_chart")[0].proto.spec.replace(" ", "")
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from html import unescape
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.app.session.proposals import knob_rows
 from frozenlab.app.studies.views import stories
+from frozenlab.app.studies.wrote import matrix
 from frozenlab.app.ui.live import address, look_at
+from frozenlab.base.numbers import share, typeset
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.store import Study
@@ -50,10 +55,22 @@ def test_arms_stand_beside_each_other_and_lead_to_their_stories() -> None:
     assert said[1] in words(story) and str(story.query_params["session"]) == "mine/rules-s0"
 
 
+def test_a_row_of_the_matrix_shows_each_share_before_and_after_and_opens_on_every_claim() -> None:
+    session = build_session(SessionStore().root)
+    wrote = {"rules": session.proposals()[-1]}
+    html = matrix(wrote)
+    shown = unescape(re.sub(r"<[^>]*>", "", html))
+    assert wrote["rules"].claims and all(typeset(claim.text) in shown for claim in wrote["rules"].claims)
+    for row in knob_rows(wrote["rules"]):
+        if row.knob == "share" and row.words != "same" and row.before is not None and row.after is not None:
+            assert f"{share(row.before).removesuffix(' %')} → {share(row.after)}" in shown
+    assert {"is-up", "is-down"} <= set(re.findall(r"is-\w+", html))
+
+
 def test_arms_that_wrote_the_same_have_varied_nothing() -> None:
     built("policy", "rules")
     assert "In 2 of 2 training runs all arms wrote the same configs: **nothing was varied**" in words(open_page("wrote"))
-    assert "The same config as that of policy." in words(open_page("wrote"))
+    assert "The same config as that of the model itself." in words(open_page("wrote"))
 
 
 def test_a_study_without_sessions_says_so() -> None:

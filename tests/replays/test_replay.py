@@ -250,10 +250,13 @@ def test_sentences_about_engineers() -> None:
     answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
     said = said_of(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
     assert said == [
-        "Furthest from policy is uniform (.3/.5), 9.7 points per setting away; base proposes the same.",
-        "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
-        "Asked again, the answers of policy vary most: 0.3 points per setting around their mean; always the same: uniform (.3/.5).",
-        "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them from base: 1 of 8.",
+        "Furthest from the model itself is equal shares, 30 % holes, 9.7 points per setting away; the model before "
+        "training proposes the same.",
+        "1 of 2 arms differ from the model itself by more than chance explains (p < 0.05 after Holm's correction); not "
+        "the model before training.",
+        "Asked again, the answers of the model itself vary most: 0.3 points per setting around their mean; always the "
+        "same: equal shares, 30 % holes.",
+        "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them from the model before training: 1 of 8.",
     ]
 
 

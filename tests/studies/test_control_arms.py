@@ -60,7 +60,7 @@ def test_an_arm_gives_each_student_its_config_and_each_unit_its_placebo() -> Non
     ("engineers", "said"),
     [
         (("learnability", "equal", "lowest", "tutor", "fixed"), ""),
-        (("learnability", "uniform"), "Set hole ratio 0.30 and wait ratio 0.50: uniform (.3/.5); keep the ratios: learnability."),
+        (("learnability", "uniform"), "Set hole ratio 0.30 and wait ratio 0.50: equal shares, 30 % holes; keep the ratios: learnability."),
         (("learnability", "random"), "Choose the ratios: random; keep the ratios: learnability."),
         (("uniform", {"kind": "ratios", "of": "equal", "ratios": {"hole_ratio": 0.3, "wait_ratio": 0.5}}), ""),
         (({"kind": "ratios", "of": "lowest", "ratios": {"wait_ratio": 0.5}}, "lowest"), ""),

@@ -67,10 +67,10 @@ def test_the_report_says_in_words_what_is_confirmatory() -> None:
 def test_people_read_the_ratios_of_the_arm_uniform_and_files_keep_its_name() -> None:
     report = recorded_report(next(study for study in Study.shipped() if study.id == "confirm-again"))
     shown = html_page(report)
-    assert "taught instead of uniform (.3/.5)" in shown and "oracle less uniform (.3/.5)" in shown
-    assert not re.search(r"instead of uniform(?! \()", shown) and "uniform (.3/.5) (" not in shown
+    assert "taught instead of equal shares, 30 % holes" in shown and "oracle less equal shares, 30 % holes" in shown
+    assert not re.search(r"instead of uniform", shown) and "equal shares, 30 % holes (" not in shown
     assert [arm.arm for arm in report.valid.arms] == ["taught", "taught-blind", "uniform", "oracle"]
-    assert [arm.arm for arm in report.for_people.valid.arms][2] == "uniform (.3/.5)"
+    assert [arm.arm for arm in report.for_people.valid.arms][2] == "equal shares, 30 % holes"
 
 
 @pytest.mark.parametrize("study", Study.shipped(), ids=lambda study: study.id)

@@ -104,8 +104,8 @@ def summary_sentence(claims: Sequence[Claim], preserved: Sequence[str], words: M
 def retitled(text: str, titles: Mapping[str, str]) -> str:
     """The text with titles in the place of names, where these are words of their own and have no title yet.
 
-    >>> retitled("uniform instead of non-uniform", {"uniform": "uniform (.3/.5)"})
-    'uniform (.3/.5) instead of non-uniform'
+    >>> retitled("uniform instead of non-uniform", {"uniform": "equal shares, 30 % holes"})
+    'equal shares, 30 % holes instead of non-uniform'
     """
     names = "|".join(map(re.escape, titles))
     return re.sub(rf"(?<![\w-])({names})(?![\w-]| \()", lambda found: titles[found[1]], text) if titles else text

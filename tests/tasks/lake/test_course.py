@@ -29,6 +29,8 @@ from frozenlab.lake.solvers.priorities import plan_in_order, step_by_urgency
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.session.store import SessionStore
 
+OPPOSITE = {"U": "D", "D": "U", "L": "R", "R": "L"}
+
 
 def shortest_paths(board: Board, agent: int, others: Sequence[CellPath]) -> list[CellPath]:
     """Every path of the fewest steps around the paths of others, which stay where they end. Written without the lab's planner."""
@@ -149,6 +151,19 @@ def test_the_way_around_the_holes_is_long(board: Board, steps: int) -> None:
     [agent] = board.agents
     straight = abs(agent.start[0] - agent.goal[0]) + abs(agent.start[1] - agent.goal[1])
     assert board.distances_to_goal(0)[agent.start] == solve(board).makespan == steps >= 2 * straight
+
+
+def test_the_numbers_of_the_flood_are_the_steps_left_and_tell_where_a_trail_does_not_go_down() -> None:
+    board, exercise = boards.LONG_WAY, Steering("", boards.LONG_WAY)
+    [agent], [best] = board.agents, exercise.best()
+    for cell, left in {(r, c): left for r, row in enumerate(exercise.flood()) for c, left in enumerate(row)}.items():
+        paths = [] if board.is_hole(cell) else shortest_paths(Board(board.rows, (Agent(cell, agent.goal),)), 0, ())
+        assert left == (len(paths[0]) - 1 if paths else None)
+    told = [exercise.mark((letters,)).reason for letters in (best, f"{best}W", f"W{best}", f"{best[0]}{OPPOSITE[best[0]]}{best}")]
+    assert [re.findall(r"trail: (.*)$", one) for one in told] == [
+        ["every step went one number down, from 14 to 0."], ["every step went one number down, from 14 to 0."],
+        ["step 1 stayed on 14."], ["step 2 went from 13 up to 14."],
+    ]  # fmt: skip
 
 
 def steps_by_priority(board: Board) -> set[tuple[Cell, ...]]:
@@ -323,6 +338,10 @@ def test_ways_to_stand_are_counted_and_an_estimate_may_be_a_factor_of_ten_off() 
     for said in product(range(21), repeat=3):
         assert exercise.mark(said).right is all(n / 10 <= 10**x <= 10 * n for n, x in zip(ways.values(), said, strict=True))
     assert exercise.mark([4, 10, 20]).reason == "3 agents can stand in more ways and 10 agents can stand in fewer ways than you say."
+    chart = planners.states_chart({k: planners.standing(k) for k in range(1, 13)}, {3: 10.0**5})
+    said, true = chart.figure.data
+    assert [(one.name, one.x[0], one.y[0]) for one in (said, true)] == [("your estimate", 3, 10**5), ("ways to stand", 1, 64)]
+    assert (said.offset, said.width, true.offset[2], true.width[2]) == (-0.4, 0.4, 0, 0.4), "side by side"
     assert "from 64 down to 55" in exercise.hints()[2] and 1.7 < math.log10(ways[10]) / 10 < 1.8, "a bit less than two powers each"
 
 
@@ -337,7 +356,7 @@ def test_a_step_with_a_conflict_is_told_who_meets_where_and_then_what_pibt_does(
             first, taker, i = re.search(r"(agent (\d) chooses before agent (\d)|$)", mark.reason).groups()
             assert not first or moves[int(taker)][0] == verdict.cell == walk(exercise.board, plan)[int(i)][-1]
             told.add(mark.fault)
-    assert told == {"a cell that is taken", "a priority that is inherited", "not the nearest cell left"}
+    assert told == {"enters a cell that is taken", "overlooks an inherited priority", "not the nearest cell left"}
 
 
 def test_hints_lead_from_the_distances_to_the_first_step() -> None:

@@ -11,20 +11,18 @@ import streamlit as st
 
 from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.figures import overall_by_cell
-from frozenlab.app.ui.theme import palette
-from frozenlab.app.views.lake.pictures import board_svg
+from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
+from frozenlab.experiments.benchmark.results import SHIPPED, Result
 from frozenlab.experiments.contests.store import Contest
-from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.picture import AGENT_COLORS, ink_on
+from frozenlab.models.folders import LAB_MODEL
 from frozenlab.tasks.families import cell_label
+from frozenlab.tasks.lake.family import LAKE
 
 TOKENS = 10
 """To lay on the kinds of task; each is a tenth of the practice."""
-MEETING = Board(("FFFF", "FFHF", "FFFF"), (Agent((1, 0), (1, 3)),))
-"""The board that a student stands on in its picture, which covers agent and goal."""
 BOARD = re.compile(r"(?:(\d+) on )?(\d+×\d+)(?: (\w.*))?")
 
 _kinds = component(__file__, "kinds", '<section class="kinds"></section>', code=NODES)
@@ -69,8 +67,12 @@ def laid(contest: Contest) -> dict[str, int]:
     return {cell: int(known.get(cell, 0)) for cell in in_order(contest.spec.session.initial_config.cells)}
 
 
-def student_cards(titles: Mapping[str, str], notes: Mapping[str, str], key: str) -> str:
-    """To be clicked; returns the name of the student that is chosen, the first to begin with, which the session state holds as ``key``."""
+def student_cards(titles: Mapping[str, str], notes: Mapping[str, str], weaknesses: Mapping[str, dict[str, Any]], key: str) -> str:
+    """To be clicked; returns the name of the student that is chosen, the first to begin with, which the session state holds as ``key``.
+
+    Args:
+        weaknesses: pictures of what students were taught wrong, of those whose reader knows it by now.
+    """
     chosen: str = st.session_state.setdefault(key, next(iter(titles)))
     place = f"{key}-cards"
 
@@ -78,24 +80,28 @@ def student_cards(titles: Mapping[str, str], notes: Mapping[str, str], key: str)
         st.session_state[key] = st.session_state[place].guessed
 
     students = [
-        {"cell": name, "title": title, "says": f"Choose {title}", "more": notes[name], "alt": "", "fault": ""}
-        | {"svg": portrait(number, title[-1])}
-        for number, (name, title) in enumerate(titles.items())
+        {"cell": name, "title": title, "says": f"Choose {title}", "more": notes[name], "alt": "", **weaknesses.get(name, portrait)}
+        for (name, title), portrait in zip(titles.items(), portraits(len(titles)), strict=True)
     ]
     _kinds(key=place, data={"asks": True, "level": "h2", "kinds": students, "guess": chosen}, on_guessed_change=keep, height="content")
     return chosen
 
 
-def portrait(number: int, letter: str) -> str:
-    """A student on a board whose goal nobody knows yet, as SVG text. All look alike but for letter and colour: no picture tells."""
-    color, ink = AGENT_COLORS[number % len(AGENT_COLORS)], palette()
-    style = 'text-anchor="middle" font-family="Source Sans,Arial,sans-serif" font-weight="700" font-size=".5"'
-    agent = f'<circle cx=".5" cy="1.5" r=".36" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>'
-    goal = f'<rect x="3.16" y="1.16" width=".68" height=".68" rx=".1" fill="{ink.ice}" stroke="{color}" stroke-width=".12"/>'
-    words = (
-        f'<text x=".5" y="1.68" {style} fill="{ink_on(color)}">{letter}</text><text x="3.5" y="1.68" {style} fill="{ink.outline}">?</text>'
-    )
-    return board_svg(MEETING, size=160).removesuffix("</svg>") + agent + goal + words + "</svg>"
+def weakness(contest: Contest) -> dict[str, Any]:
+    """A task of those that the student was taught wrong, and failed before training, as a picture."""
+    table = contest.base.validation(None) if contest.base else None
+    return {} if table is None else failed(view_of(contest.spec.session.tasks), table[table["config_cell"].isin(contest.spec.weak)])
+
+
+def portraits(count: int) -> list[dict[str, Any]]:
+    """So many boards that the lab model fails, of which every student is a copy: no two alike, and none tells what a student was taught."""
+    rows = once(lambda: Result(SHIPPED / LAB_MODEL.name).rows, "failed by the lab model")
+    if rows is None:
+        return [{"lines": ["?"], "fault": ""}] * count
+    seen = rows[~rows["valid"] & rows["cell"].notna()]
+    sizes, faults = sorted(seen["size"].unique()), seen["outcome"].value_counts().index
+    kinds = [seen[(seen["size"] == sizes[n % len(sizes)]) & (seen["outcome"] == faults[n % len(faults)])] for n in range(count)]
+    return [failed(view_of(LAKE), kind.iloc[len(kind) * n // count :]) for n, kind in enumerate(kinds)]
 
 
 def guess_cards(contest: Contest, table: pd.DataFrame) -> None:

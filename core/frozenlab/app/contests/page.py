@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from statistics import median
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.contests.form import ENTRY, RACE, VIEW, guess_of, own_entries, write_config
-from frozenlab.app.contests.kinds import guess_cards, student_cards, task_name
+from frozenlab.app.contests.kinds import guess_cards, student_cards, task_name, weakness
 from frozenlab.app.contests.race import class_race, queue, race
 from frozenlab.app.session import evidence
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
@@ -30,6 +31,7 @@ from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.ladder import won_by_grpo
 from frozenlab.experiments.studies.pictures import rows_picture
+from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session
 
 ERROR = experiment.error_of("contest")
@@ -89,12 +91,17 @@ def choose_student() -> None:
     ready = {student.id for student in made}
     titles = {name: title_of(number) for number, name in enumerate(known)}
     notes = {name: "ready" if name in ready else "not made yet" for name in known}
-    chosen = student_cards(titles, notes, PICKED)
+    found = Contest.all(sessions.store())[:SHOWN]
+    chosen = student_cards(titles, notes, weaknesses(found), PICKED)
+    st.caption(
+        "A picture shows a plan of the lab model, of which every student is a copy, and where it fails. It does not tell what the student "
+        "was taught wrong; once you have your score, it does."
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         asked, allowed = (chosen, known, titles), refusals.changes()
         st.button(f"Meet {titles[chosen]}", type="primary", key="contest-begin", on_click=begin, args=asked, **allowed)
         if chosen in ready:
-            st.caption("It is ready, and is measured first. Its name and its picture do not say what it was taught wrong.")
+            st.caption("It is ready, and is measured first.")
         else:
             st.caption(
                 "First the lab teaches it the wrong answers, in the background."
@@ -107,7 +114,6 @@ def choose_student() -> None:
             st.markdown(words)
     with rivals:
         to_beat()
-    found = Contest.all(sessions.store())[:SHOWN]
     if found:
         st.header("Contests on this machine", anchor=False)
     places = st.container(gap=None)
@@ -115,6 +121,12 @@ def choose_student() -> None:
         people = sum(entry.kind == "person" for entry in contest.entries)
         words = f"{contest.title} · {people} {'entry' if people == 1 else 'entries'} · {sessions.ago(contest.state().started or 0)}"
         places.button(markup.plain(words), key=f"contest-open-{contest.id}", on_click=nav.put, args=(ASKED, contest.id), type="tertiary")
+
+
+def weaknesses(contests: Sequence[Contest]) -> dict[str, dict[str, Any]]:
+    """Student -> picture of what it was taught wrong, of contests in which this reader has a score."""
+    over = [one for one in contests if one.spec.weak and any(one.standing(number) == "done" for number in own_entries(one))]
+    return {contest.spec.session.policy.removeprefix(STUDENT): weakness(contest) for contest in over}
 
 
 def to_beat() -> None:

@@ -29,6 +29,8 @@ class Chapter:
     """What an answer to it has to say."""
     before: Callable[[], object] | None = None
     """What stands beside a question until the first try, where the picture would answer it."""
+    tells: bool = False
+    """Whether the picture has what is asked for, so that it opens only once the answer is right."""
 
 
 CHAPTERS = (
@@ -116,6 +118,7 @@ CHAPTERS = (
         ask="Why may an agent not simply stay on its goal once it is there?",
         hear="Another agent may have reserved that cell for later. An agent has arrived only once nobody else needs its goal cell.",
         before=lambda: planners.reservations(solved=False),
+        tells=True,
     ),
     Chapter(
         "priorities",
@@ -145,6 +148,7 @@ CHAPTERS = (
         hear="On many boards one does. NP-hard speaks of the worst boards: on some, every planner that always finds the best plan is too "
         "slow, unless P = NP.",
         before=lambda: planners.sizes(solved=False),
+        tells=True,
     ),
     Chapter(
         "search",
@@ -202,6 +206,7 @@ CHAPTERS = (
         "ECBS: at most w times the best, often much sooner.",
         ask="The planner had w = 1.2, and its plan costs 60. What do we know of the best plan?",
         hear="It costs 50 at the least, 60 / 1.2, and 60 at the most.",
+        tells=True,
     ),
     Chapter(
         "neighbourhoods",
@@ -241,6 +246,7 @@ CHAPTERS = (
         ask="Twice as many robots: twice as many goals?",
         hear="Nearly, as long as there is room. Later they stand in each other's way, and more robots reach no more.",
         before=planners.shift,
+        tells=True,
     ),
     Chapter(
         "model",

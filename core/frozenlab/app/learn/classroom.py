@@ -63,8 +63,9 @@ def planned() -> Lesson:
         begin(FIRST)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     given = row.text_input(
-        "Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026", width=180
-    )
+        "Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026", width=180,
+        help="Answers are kept under this name. A new name begins an empty table.",
+    )  # fmt: skip
     row.segmented_control("Lesson plan", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
     row.number_input("Minutes", 10, 300, step=5, key=MINUTES, persist_state="session", width=130)
     titles = {chapter.name: chapter.title for chapter in CHAPTERS}
@@ -156,32 +157,41 @@ def results(lesson: Lesson) -> None:
         return
     columns = titles_of(lesson, found)
     solved = sum(one.solved for chapters in found.values() for one in chapters.values())
-    faults = Counter(one.fault for chapters in found.values() for one in chapters.values() if one.fault and not one.solved)
-    said = f" Most common problem now: {plain(faults.most_common(1)[0][0])}." if faults else ""
-    st.caption(f"{counted(len(found), 'pupil')}, {counted(solved, 'exercise')} solved.{said}")
+    said = f"{counted(len(found), 'pupil')}, {counted(solved, 'exercise')} solved.{stuck(found, columns)}"
     if nameless:
+        st.caption(said)
         st.html(crowd(found, columns))
         return
+    st.caption(f"{said} Each cell: ✓ and the tries until it was right; or the tries so far, and what was wrong with the newest answer.")
     st.html(heat_map(found, columns))
-    foot = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
-    foot.caption("✓ and the tries until it was right; or the tries so far, and what was wrong with the newest answer.", width="content")
     rows = [[str(done[name]) if name in done else None for name in columns] for done in found.values()]
     table = pd.DataFrame(rows, [no_formula(learner) for learner in found], list(columns.values())).rename_axis("pupil")
     # Excel takes a file without the mark for one in the letters of its country, and shows the ticks and many names as others.
-    with foot:
+    with st.container(horizontal=True, horizontal_alignment="right"):
         st.download_button(
             "CSV", lambda: as_csv(table, index=True).encode("utf-8-sig"), f"{lesson.class_name}.csv", "text/csv", on_click="ignore",
             key="class-csv", icon=":material/download:",
         )  # fmt: skip
 
 
+def stuck(found: dict[str, dict[str, Standing]], columns: dict[str, str]) -> str:
+    """What most of those who have not solved a chapter get wrong there, as a sentence; empty where no two have the same trouble."""
+    standings = [(title, done[name]) for done in found.values() for name, title in columns.items() if name in done]
+    faults = Counter((title, one.fault) for title, one in standings if one.fault and not one.solved)
+    for (title, fault), many in faults.most_common(1):
+        if many > 1:
+            return f" {many} pupils are stuck at **{title}**: {plain(fault)}."
+    return ""
+
+
 def titles_of(lesson: Lesson, found: dict[str, dict[str, Standing]]) -> dict[str, str]:
-    """The columns of the table: the chapters and boards of the lesson, then all others that somebody has tried."""
+    """The columns of the table: the chapters and boards of the lesson, then all others that somebody has tried, as extras."""
     titles = {chapter.name: f"{number}. {chapter.title}" for number, chapter in enumerate(lesson.chapters, start=1)}
     titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
     tried = dict.fromkeys(chain.from_iterable(found.values()))
     asked = [*(chapter.name for chapter in lesson.chapters), *(f"{OWN}-{number}" for number in range(1, len(lesson.boards) + 1))]
-    return {name: titles.get(name) or BY_NAME[name].title for name in dict.fromkeys([*asked, *tried]) if name in titles or name in BY_NAME}
+    titles = {name: f"Extra: {chapter.title}" for name, chapter in BY_NAME.items()} | titles
+    return {name: titles[name] for name in dict.fromkeys([*asked, *tried]) if name in titles}
 
 
 def heat_map(found: dict[str, dict[str, Standing]], columns: dict[str, str]) -> str:

@@ -19,7 +19,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer
+from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer, steered
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed, share
 from frozenlab.engineer.sentences import capitalised
@@ -111,9 +111,15 @@ class Steering(OnBoard):
     objective: Objective = "makespan"
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        """A single agent that has arrived sees the flood from its goal under its trail."""
+        plan = steered(self.board, key=f"{key}-board")
+        handed_in, arrived = check_moves(plan, "Check my plan", key), f"{key}-arrived"
+        if handed_in and judge(self.board, plan).valid:
+            st.session_state[arrived] = True
+        numbers = self.flood() if self.board.num_agents == 1 and st.session_state.get(arrived) else None
         with beside:
-            plan = steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True)
-        return plan, check_moves(plan, "Check my plan", key)
+            steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True, numbers=numbers)
+        return plan, handed_in
 
     def mark(self, answer: Plan) -> Mark:
         solution = solution_of(encode(self.board), True)
@@ -131,7 +137,23 @@ class Steering(OnBoard):
         if best is None:
             return Mark(True, f"{figures}. The best one is not known for this board.")
         proven = "nothing less is possible" if reached == best else f"{best} is possible"
-        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.", "valid, not the best")
+        told = self.way_down(answer) if self.board.num_agents == 1 else ""
+        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.{told}", "valid, not the best")
+
+    def flood(self) -> list[list[int | None]]:
+        """The steps to the goal that are left from each cell, row by row; None where no way leads to it."""
+        left, board = self.board.distances_to_goal(0), self.board
+        return [[left.get((row, column)) for column in range(board.width)] for row in range(board.height)]
+
+    def way_down(self, plan: Plan) -> str:
+        """What the numbers of the flood say of the trail of a single agent that arrives."""
+        [path], left = walk(self.board, plan), self.board.distances_to_goal(0)
+        numbers = [left[cell] for cell in path][: (judge(self.board, plan).makespan or 0) + 1]
+        look = " Look at the numbers of the flood under your trail:"
+        for step, (before, after) in enumerate(pairwise(numbers), start=1):
+            if after >= before:
+                return f"{look} step {step} {f'stayed on {before}' if after == before else f'went from {before} up to {after}'}."
+        return f"{look} every step went one number down, from {numbers[0]} to 0."
 
     def answer(self) -> str:
         best = self.best()
@@ -158,10 +180,11 @@ class Steering(OnBoard):
         ]
 
     def afterwards(self, answer: Plan, key: str) -> None:
-        """The learner's plan beside the solver's, in lockstep."""
-        kind = InSteps if self.objective == "makespan" else Track
-        tried = [("your plan", answer), ("the exact solver", self.best())]
-        show_plans(self.board, tried, kind, key=f"{key}-beside", height=240)
+        """The learner's plan beside the solver's, in lockstep, where the numbers of the flood do not say it all."""
+        if self.board.num_agents > 1:
+            kind = InSteps if self.objective == "makespan" else Track
+            tried = [("your plan", answer), ("the exact solver", self.best())]
+            show_plans(self.board, tried, kind, key=f"{key}-beside", height=240)
         super().afterwards(answer, key)
 
 
@@ -190,17 +213,19 @@ class Stepping(OneStep):
             taken = next((j for j in takewhile(i.__ne__, moves) if went[i] == went[j]), None)
             why, fault = f"when agent {i} chooses, another cell that nobody has taken is nearer its goal", "not the nearest cell left"
             if taken is not None:
-                why, fault = f"agent {taken} chooses before agent {i} and has taken that cell", "a cell that is taken"
+                why, fault = f"agent {taken} chooses before agent {i} and has taken that cell", "enters a cell that is taken"
             elif pusher is not None:
                 pushed = f"agent {pusher} goes to the cell of agent {i}, which inherits the priority and chooses next"
                 but = f"the cell nearest its goal that nobody has taken, but not that of agent {pusher}, for two must not swap cells"
-                why, fault = f"{pushed}: {but}", "a priority that is inherited"
+                why, fault = f"{pushed}: {but}", "overlooks an inherited priority"
             if len(collide) < len(moves):
                 return Mark(False, f"{fault_sentence(verdict)} PIBT avoids that: {why}.", fault)
             return Mark(False, f"Agent {i} {WORDS[answer[i][:1] or 'W']}. {capitalised(why)}.", fault)
         pushes = listed(f"agent {pusher} pushed agent {i}" for i, (_, pusher) in moves.items() if pusher is not None)
         (_, cost), best = pibt_on(self.board), solution_of(encode(self.board), True).sum_of_costs
-        return Mark(True, f"That is PIBT's step: {pushes}. It goes on to a plan with a sum of costs of {cost}, where {best} is possible.")
+        goes_on = f"It goes on to a plan with a sum of costs of {cost}, where {best} is possible"
+        counts = "that counts each agent's steps until it stays on its goal, and adds them up"  # a lesson may leave out its chapter
+        return Mark(True, f"That is PIBT's step: {pushes}. {goes_on}; {counts}.")
 
     def answer(self) -> str:
         words = self.first_steps()
@@ -434,13 +459,14 @@ class Bounding(OnBoard):
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
         """The smallest and the largest factor are told. Of the others nothing is seen before the learner has said how many nodes it
-        takes."""
+        takes: each w has a guess of its own."""
         known, said = st.container(), f"{key}-said"
         smallest, *others, largest = self.factors
         factor = st.segmented_control("Your w", others, key=f"{key}-w", format_func="{:g}".format)
         guess = st.select_slider(
-            "Nodes that it expands: your guess", [0, *GUESSES], key=f"{key}-guess", format_func=lambda n: f"{n or '?'}"
-        )
+            "Nodes that it expands: your guess", [0, *GUESSES], key=f"{key}-guess-{factor}", format_func=lambda n: f"{n or '?'}",
+            disabled=not factor,
+        )  # fmt: skip
         checked = st.button("Check this w", type="primary", key=f"{key}-check", disabled=not (factor and guess))
         guesses: dict[float, str] = st.session_state.setdefault(said, {smallest: "", largest: ""})
         if checked and factor:
@@ -484,12 +510,11 @@ class Bounding(OnBoard):
 
     def hints(self) -> Sequence[str]:
         loosest = self.run(self.factors[-1])
-        small = next(factor for factor, after in pairwise(self.factors) if self.mark(after).right)
         return (
             "Compare the two ends in the table: the larger w is, the fewer nodes are expanded, and the dearer is the plan.",
             f"What is proven? With w = {self.factors[-1]:g} the plan costs {loosest.cost} and none costs less than {loosest.lower_bound}: "
             f"it is at most {share((loosest.ratio or 0) - 1)} above the best.",
-            f"With w = {small:g} the search expands {self.run(small).nodes} nodes.",
+            f"Begin with the w that is nearest to {self.factors[0]:g}. If it takes more than {self.most} nodes, try the next larger one.",
         )
 
     def run(self, factor: float) -> Found:

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app.learn import address, records
 from frozenlab.app.learn.address import OWN, TEACHERS, Lesson
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, PARTS, Chapter
-from frozenlab.app.learn.exercises import TEAM_TASK, Bounding, Estimate, Exercise, Mark, OnBoard, Searching, Steering, show_mark
+from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, OnBoard, Searching, Steering, show_mark
 from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
@@ -105,14 +105,13 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     exercise = chapter.exercise()
     beside, words = st.columns([2.3 if isinstance(exercise, Searching) else 1.1, 1], gap="large")
     with words:
-        more = '<label class="fl-more"><input type="checkbox">read on</label>'  # on a phone, which shows the first lines
+        more = '<label class="fl-more"><input type="checkbox">… read on</label>'  # on a phone, which shows the first lines
         idea = with_emphasis(explained(chapter.idea)).replace("\n\n", "<span>\n\n", 1)
-        st.html(f'<p class="fl-idea">{idea}</span></p>{more}')
+        st.html(f'<p class="fl-idea">{more}{idea}</span></p>')
         take(exercise, chapter.name, lesson, learner, beside)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")
-    tells = isinstance(exercise, (Bounding, Estimate))  # the picture has the figures that are asked for
-    tried = () if tells else st.session_state.get("learn-marks", {})
+    tried = () if chapter.tells else st.session_state.get("learn-marks", {})
     opened = chapter.name in {*address.done(), *tried, *st.session_state.get("learn-opened", ())}
     stands = not isinstance(exercise, OnBoard)
     if stands:

@@ -29,7 +29,7 @@ from frozenlab.app.learn.exercises import (
 from frozenlab.app.play.optimum import solution_of
 from frozenlab.app.play.searching import figures, improvement
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, Chart, band, common_layout
+from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, band, common_layout
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.share import encode
@@ -156,14 +156,18 @@ def standing(k: int) -> int:
 
 def states_chart(ways: Mapping[int, int], said: Mapping[int, float]) -> Chart:
     """The ways in which each number of agents can stand, on a scale that multiplies, and how many of them are counted in a second and in a
-    year; ``said``: what the reader has estimated."""
-    figure = go.Figure(go.Bar(x=list(ways), y=[float(count) for count in ways.values()], marker_color=AFTER_COLOR, name="ways to stand"))
-    mark_estimates(figure, said)
+    year; ``said``: what the reader has estimated, whose bars stand at the left of the true ones."""
+    figure = go.Figure(layout=dict(barmode="overlay"))
+    figure.add_bar(x=list(said), y=list(said.values()), offset=-0.4, width=0.4, marker_color=REWARD_COLOR, name="your estimate")
+    left = [0.0 if k in said else -0.4 for k in ways]
+    widths, counts = [0.4 - edge for edge in left], [float(count) for count in ways.values()]
+    figure.add_bar(x=list(ways), y=counts, offset=left, width=widths, marker_color=AFTER_COLOR, name="ways to stand")
     for time, count in (("a second", A_BILLION), ("a year", A_BILLION * A_YEAR)):
         figure.add_hline(count, line=dict(dash="dot", color=BEFORE_COLOR))
         look = dict(x=0, xref="paper", xanchor="left", yanchor="bottom", showarrow=False)
         figure.add_annotation(y=log10(count), text=f"counted in {time}", **look)
-    common_layout(figure, 220, 20)
+    common_layout(figure, 420, 20)
+    figure.update_layout(legend_y=1.02)
     figure.update_xaxes(title="agents", dtick=1, range=[0.4, MOST_AGENTS + 0.6])
     figure.update_yaxes(title="ways to stand", type="log", range=[0, 22], dtick=4, exponentformat="power", gridcolor=GRID_COLOR)
     return Chart(figure, f"Ways to stand by the number of agents, on a logarithmic scale: {', '.join(map(power, ways.values()))}.")

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
 from frozenlab.app.play import choices
-from frozenlab.app.play.state import DESK, Places, load, show, state
+from frozenlab.app.play.state import DESK, Places, load, look, show, state
 from frozenlab.app.ui import nav
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake import preparing
@@ -69,13 +69,14 @@ def random_controls(actions: DeltaGenerator, new: bool) -> None:
     def another() -> None:
         state.play_seed += 1
         want()
+        look()
 
     keep: dict[str, Any] = {"on_change": want, "persist_state": "session"}
     sizes, teams = st.columns(2)
-    sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
-    teams.slider("Agents", 1, MAX_AGENTS, 2, key="play_agents", **keep)
+    sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], choices.FIRST_SIZE, key="play_size", help="Cells along each side", **keep)
+    teams.slider("Agents", 1, MAX_AGENTS, choices.FIRST_TEAM, key="play_agents", **keep)
     holes, more = st.columns(2, vertical_alignment="bottom")
-    holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="The share of cells that are holes", **keep)
+    holes.slider("Hole ratio", 0, 50, choices.FIRST_HOLES, format="%d %%", key="play_holes", help="Share of cells that are holes", **keep)
     with more.popover("More", width="stretch", help="Waits, layout and seed"):
         kind = st.selectbox(
             "Waits", KINDS, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
@@ -83,7 +84,7 @@ def random_controls(actions: DeltaGenerator, new: bool) -> None:
         st.selectbox(
             "Layout", LAYOUTS, key="play_layout", help="  \n".join(f"**{name}**: {words}" for name, words in LAYOUT_WORDS.items()), **keep
         )
-        st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
+        st.number_input("Seed", 0, 2**31 - 1, choices.FIRST_SEED, key="play_seed", help="The same seed gives the same board", **keep)
     actions.button("Another board", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
     if state.pop("play_draw", False) or new:
         draw_at_random(KINDS[kind])

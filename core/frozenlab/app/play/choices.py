@@ -29,15 +29,18 @@ from frozenlab.session.presets import preset_spec
 from frozenlab.session.session import Checkpoint, Session
 from frozenlab.session.store import OFFERED, SessionStore
 
+FIRST_SIZE, FIRST_TEAM, FIRST_HOLES, FIRST_SEED = 6, 3, 20, 6
+"""What the controls of a random board begin with; holes in percent."""
 FIRST_BOARD = read_board("""
-S F F F H F
-F F H F F F
-H F F s F G
-F F H F F F
-F H F F H F
-g F F F F F
+F F H s F F
+S F F F F F
+F F F F F F
+H F H F F H
+F F G H a H
+F H A g F F
 """)
-"""What the page opens with."""
+"""What the page opens with, and what these controls draw: their first board on which holes make an agent go round, no shortest paths of all
+agents fit together, and every plan of the fewest steps makes an agent wait."""
 
 
 def random_board(

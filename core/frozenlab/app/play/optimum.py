@@ -64,7 +64,7 @@ def solver_track(board: Board, solution: Solution | None) -> list[Track]:
         return []
     label = "Exact solver"
     if solution.planner != "exact":
-        label = f"Solver: {PLANNERS[solution.planner].title}" + (", meets the bound" if solution.makespan else "")
+        label = f"Solver: {PLANNERS[solution.planner].title}"
     return [Track(label, *followed(board, solution.plan, solution.makespan))]
 
 

@@ -69,14 +69,15 @@ def page() -> None:
     with places.stage:
         show_board(board, tracks, planned, solution, best[0].paths if best else None, warning)
     with places.below:
+        row = st.container(horizontal=True, vertical_alignment="center", key="play_below")
+        save_menu(board, tracks, row)
+        shows_search = search_toggle(row)
+        broken_rule(tracks, row)
         show_open_costs(solution)
-        broken_rule(tracks)
         if state.play_planner == SEARCH:
             searching.show_found(board, solution.sum_of_costs if solution else None)
-        row = st.container(horizontal=True, vertical_alignment="center")
-        save_menu(board, tracks, row)
         raw_answer(planned.completion)
-    if search_toggle(row) and solution is not None:
+    if shows_search and solution is not None:
         show_search(board, solution)
     shortcuts({"n": "play_another", "m": "play_plan"}, key="play_keys")
 
@@ -131,10 +132,11 @@ def show_board(
 ) -> None:
     """The board to watch, plan and draw on, with all plans under one timeline, and a choice among several answers."""
     busy = SOLVING if solution is None else "The model plans" if planned.request else "The planners search" if planned.search else ""
+    greets = board == choices.FIRST_BOARD and "play_switched" not in state  # plays by itself, once
     board_desk(
         board, tracks, key=DESK, mode=state.play_mode, turn=state.play_turn, on_mode=take_turn, base=state.play_base,
         revision=state.play_revision, optimum=solution.makespan if solution else None, ghost=ghost, height=600,
-        autoplay=len(tracks) > 1 and not busy, busy=busy, warning=warning,
+        autoplay=(greets or len(tracks) > 1) and not busy, busy=busy, warning=warning, looks=state.get("play_looks", 0),
     )  # fmt: skip
     if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)
@@ -150,11 +152,11 @@ def choose_answer(answers: Sequence[PlannedAnswer]) -> None:
     )  # fmt: skip
 
 
-def broken_rule(tracks: Sequence[Track]) -> None:
+def broken_rule(tracks: Sequence[Track], row: DeltaGenerator) -> None:
     """The rule behind the first fault of the first plan."""
     first = tracks[0].verdict if tracks else None
     if first is not None and first.fault is not None:
-        st.caption(f"**The rule.** {OUTCOMES[first.fault].rule}")
+        row.caption(f"**The rule.** {OUTCOMES[first.fault].rule}")
 
 
 def raw_answer(completion: str | None) -> None:

@@ -12,11 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
 from frozenlab.app.play import choices, searching
-from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SEARCH, SINGLE_MODEL, Places, state, turn_to
+from frozenlab.app.play.state import DESK, EVERY_STAGE, RECORDED, SEARCH, SINGLE_MODEL, Places, look, state, turn_to
 from frozenlab.app.ui import refusals
 from frozenlab.app.ui.markup import plain
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.steer import BY_HAND, steered
+from frozenlab.app.views.lake.steer import BY_KEYS, steered
 from frozenlab.app.views.lake.tracks import Recorded, Track, followed
 from frozenlab.base import look_only
 from frozenlab.base.errors import LabError
@@ -85,7 +85,7 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
             state.play_planner = SINGLE_MODEL
         planner = st.segmented_control("Planner", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
         if state.play_mode == "plan":
-            st.caption(BY_HAND)
+            st.caption(BY_KEYS)
         if planner == SINGLE_MODEL:
             return planned_by(model_controls(board, store, places.actions), board)
         if planner == EVERY_STAGE:
@@ -152,6 +152,7 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
     def asked() -> None:
         state.play_asked = True
         turn_to("watch")
+        look()
 
     allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
     possible: Request | None = request

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app import allowances
-from frozenlab.app.play.state import state, turn_to
+from frozenlab.app.play.state import look, state, turn_to
 from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
 from frozenlab.app.views.lake import preparing
@@ -56,6 +56,7 @@ def search_controls(board: Board, actions: DeltaGenerator) -> Search:
     def asked() -> None:
         state.play_search_asked = True
         turn_to("watch")
+        look()
 
     actions.button("Let them search", type="primary", key="play_plan", on_click=asked, disabled=not names, help="Key: M")
     return Search(board, tuple(names), float(seconds), state.get("play_seed", 0))

@@ -29,9 +29,15 @@ def turn_to(mode: desk.Mode) -> None:
     state.play_mode, state.play_turn = mode, state.get("play_turn", 0) + 1
 
 
+def look() -> None:
+    """Brings the board into view, for a reader who has asked for something to see on it."""
+    state.play_looks = state.get("play_looks", 0) + 1
+
+
 def take_turn() -> None:
     """Keeps what the reader has switched to."""
     state.play_mode = desk.mode_of(DESK, state.play_turn) or state.play_mode
+    state.play_switched = True
 
 
 def load(board: Board) -> None:
@@ -92,7 +98,7 @@ class Places:
 
     facts: DeltaGenerator
     actions: DeltaGenerator
-    """Buttons that ask for another board or another plan."""
+    """Buttons that ask for another board or another plan; at the lower edge of a phone."""
     stage: DeltaGenerator
     below: DeltaGenerator
     """Under the player."""
@@ -105,7 +111,7 @@ def lay_out() -> Places:
     with st.container(key="play_presented" if presenting else "play_bench"):
         controls, hero = theme.bench(1, 3)
     top = hero.container(horizontal=True, vertical_alignment="center", key="play_top")
-    facts, actions = top.container(), top.container(horizontal=True, width="content")
+    facts, actions = top.container(), top.container(horizontal=True, width="content", key="play_actions")
     stage = hero.container()
     board, plan = controls.columns(2, gap="large") if presenting else (controls, controls)
     return Places(facts, actions, stage, hero, board, plan)

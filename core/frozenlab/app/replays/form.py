@@ -15,7 +15,7 @@ from frozenlab.app.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.app.ui.components.draft import KEPT
 from frozenlab.app.ui.components.timeline import marks, timeline
 from frozenlab.base.errors import one_line
-from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, name_of, who_is
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, titled
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
@@ -107,7 +107,7 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[tuple[Arm,
     can = offered(session, stage)
     own = session.spec.engineer.kind
     first = can.index(own) if own in can else 0
-    engineer = st.selectbox("Who is asked", can, first, format_func=listed, key=f"replay-who-{session.id}-{stage}", **KEPT)
+    engineer = st.selectbox("Who is asked", can, first, format_func=titled, key=f"replay-who-{session.id}-{stage}", **KEPT)
     chosen = st.multiselect(
         "Sections that are on or off", NAMES, list(varied_sections(kind, None)), key=f"replay-sections-{kind}", **KEPT,
         help="The others are always on. All combinations of k sections are 2ᵏ arms.",
@@ -122,7 +122,7 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[tuple[Arm,
 def engineers_fields(session: Session, stage: int) -> tuple[tuple[Arm, ...], list[str]]:
     """The engineers that are asked, as :func:`sections_fields` gives the sections."""
     chosen = st.multiselect(
-        "Who is asked", offered(session, stage), askable(session, stage), format_func=listed,
+        "Who is asked", offered(session, stage), askable(session, stage), format_func=titled,
         key=f"replay-engineers-{session.id}-{stage}", **KEPT,
     )  # fmt: skip
     if not chosen:
@@ -137,10 +137,6 @@ def offered(session: Session, stage: int) -> list[str]:
     for reason in dict.fromkeys(reason for reason in reasons.values() if reason):
         st.caption(f"{markup.plain(reason[0].upper() + reason[1:])}.")
     return [engineer for engineer, reason in reasons.items() if reason is None]
-
-
-def listed(engineer: str) -> str:
-    return f"{name_of(engineer)} · {who_is(engineer)}"
 
 
 def with_settings(name: str, session: Session) -> EngineerSpec:

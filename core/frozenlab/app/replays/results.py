@@ -68,7 +68,7 @@ def origin(replay: Replay) -> Session | None:
     except SessionError:
         words.caption(f"Asked after stage {task.stage + 1} of {markup.plain(task.session)}, which is not here any more.")
         return None
-    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {name_of(spec_of(task.arms[0], session).engineer.kind)} engineer"
+    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · engineer: {name_of(spec_of(task.arms[0], session).engineer.kind)}"
     took = f" · seed {task.seed}" if task.seed else ""
     words.caption(f"The evidence of stage {task.stage + 1} of {markup.plain(session.title)}, unchanged{who} · nothing was trained{took}")
     where = {"session": session.address, "stage": str(task.stage + 1)}

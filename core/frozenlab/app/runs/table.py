@@ -18,7 +18,7 @@ from frozenlab.app.runs.side_by_side import SEEDS_MEAN
 from frozenlab.app.ui import markup, nav, refusals, sessions, theme
 from frozenlab.app.ui.figures import AFTER_COLOR, BAND_BLUE, BAND_GREY, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.app.ui.sessions import origin_lines
-from frozenlab.base.errors import LabError, one_line
+from frozenlab.base.errors import LabError, cut, one_line
 from frozenlab.base.files import no_formula
 from frozenlab.base.numbers import Interval, decimals_of, number, percent, points
 from frozenlab.engineer.engineers import name_of
@@ -54,6 +54,8 @@ FEWEST, MOST = 2, 12
 """Runs side by side."""
 DRAWN = 12
 """Runs in the figure below the table."""
+NAMES, LONGEST = 200, 30
+"""Pixels of the column of names left of that figure, and letters of a name."""
 ROWS = 200
 """Rows that the browser gets at a time."""
 USUAL = ("before", "curve", "after", "95 % interval", "n", "boards", "status", "engineer", "method", "began", "tags")
@@ -213,12 +215,16 @@ def before_and_after(shown: Sequence[Run]) -> Chart:
             hovertemplate="<b>%{customdata[0]}</b> valid (%{customdata[1]})<br>n = %{customdata[2]} %{customdata[3]} boards<extra></extra>",
         )  # fmt: skip
     for place, (run, (before, after)) in enumerate(gained.items()):
-        said.append(f"{run.title}: {points(after.value - before.value, before.n)}, n = {after.n}")
-        figure.add_annotation(x=0, y=place, xref="paper", text=escape(said[-1]), showarrow=False, xanchor="left", yshift=17, font_size=14)
-    common_layout(figure, height=48 * len(gained) + 90, top=40)
-    figure.update_layout(legend_y=1.01)
-    figure.update_xaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
-    figure.update_yaxes(range=[len(gained) - 0.5, -0.7], tickvals=rows, showticklabels=False, gridcolor=GRID_COLOR, zeroline=False)
+        gain = points(after.value - before.value, before.n)
+        said.append(f"{run.title}: {gain}, n = {after.n}")
+        words = f"{escape(cut(run.title, LONGEST))}<br><b>{gain}</b>, n = {after.n}"
+        figure.add_annotation(
+            text=words, x=0, xref="paper", xanchor="left", xshift=-NAMES, y=place, align="left", showarrow=False, font_size=13
+        )
+    common_layout(figure, height=48 * len(gained) + 80, top=72)
+    figure.update_layout(margin_l=NAMES, legend=dict(yref="container", y=1, yanchor="top"))
+    figure.update_xaxes(side="top", tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(range=[len(gained) - 0.5, -0.5], tickvals=rows, showticklabels=False, gridcolor=GRID_COLOR, zeroline=False)
     return Chart(figure, f"Change of the valid rate by training. {'; '.join(said)}.")
 
 

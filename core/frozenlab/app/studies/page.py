@@ -54,6 +54,8 @@ def page() -> None:
 
 def beside(study: Study) -> None:
     """What can be done with a study, whoever it is from."""
+    if (report := read(study)) is not None:
+        downloads(report, st.query_params["view"])
     if st.button(
         "Run again with changes", key="study-again", icon=":material/restart_alt:", help="Opens the form with the arms of this study."
     ):
@@ -67,15 +69,20 @@ def show(study: Study) -> None:
     """The report, once something can be compared."""
     imported_note("study", study.dir)
     for arm in recorded_report(study).unusable if study.recorded else study.unusable():
-        st.warning(markup.plain(arm.sentence), icon=":material/warning:")
-    if study.recorded:
-        report: StudyReport | None = recorded_report(study)
-    else:
-        report = own_report(str(study.dir), sum(1 for _ in study.finished()), study.state().status)
+        titled = arm.model_copy(update={"arm": arm_titles(study.spec)[arm.arm]})
+        st.warning(markup.plain(titled.sentence), icon=":material/warning:")
+    report = read(study)
     if report is None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
         show_report(report)
+
+
+def read(study: Study) -> StudyReport | None:
+    """Its report; None while nothing can be compared."""
+    if study.recorded:
+        return recorded_report(study)
+    return own_report(str(study.dir), sum(1 for _ in study.finished()), study.state().status)
 
 
 def findings() -> None:
@@ -109,7 +116,6 @@ def show_report(report: StudyReport) -> None:
         if mixed:
             st.warning("  \n".join(map(markup.plain, mixed)), icon=":material/call_split:")
         show_plan(report)
-        downloads(report, view)
     report = report.for_people
     with answer:
         show_verdict(report, measure, bool(mixed))
@@ -172,14 +178,13 @@ def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
 
 def downloads(report: StudyReport, view: str) -> None:
     """The report in whole, and the figures of this view."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, data, kind in (
-            ("HTML report", lambda: html_page(report), "html"),
-            ("JSON", lambda: report.model_dump_json(indent=1), "json"),
-            (f"CSV of {'cells' if view == 'sizes' else VIEW_WORDS[view].lower()}", lambda: as_csv(rows_of(report, view)), "csv"),
-        ):
-            name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
-            st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")
+    for label, data, kind in (
+        ("HTML report", lambda: html_page(report), "html"),
+        ("JSON", lambda: report.model_dump_json(indent=1), "json"),
+        (f"CSV of {'cells' if view == 'sizes' else VIEW_WORDS[view].lower()}", lambda: as_csv(rows_of(report, view)), "csv"),
+    ):
+        name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
+        st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")
 
 
 def rows_of(report: StudyReport, view: str) -> pd.DataFrame:

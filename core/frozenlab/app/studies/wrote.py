@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -10,21 +10,27 @@ import streamlit as st
 from frozenlab.app import experiment
 from frozenlab.app.session.proposals import KnobRow, knob_rows
 from frozenlab.app.studies.form import start_form
-from frozenlab.app.ui import markup, nav, theme
+from frozenlab.app.ui import markup, nav
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.base.numbers import counted, share
-from frozenlab.engineer.engineers import name_of
+from frozenlab.base.cells import in_order
+from frozenlab.base.numbers import counted, share, typeset
+from frozenlab.engineer.engineers import name_of, who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.studies.store import Study
 from frozenlab.session.session import Session
-from frozenlab.tasks.families import cell_label, family_of
+from frozenlab.tasks.families import cell_label, cells_noun, family_of
+from frozenlab.tasks.family import Family
 
 LEAD = "An arm of a study is an engineer and what it may read. Here its decisions stand beside those of the other arms, to the letter."
-BESIDE = 4
-"""Arms that are shown at first, and in a row."""
 Wrote = dict[str, ProposalRecord]
 """Arm -> what its engineer wrote after one stage."""
+LEGEND = (
+    '<p class="fl-note fl-mix-legend"><span><i class="fl-mix-bar"><i></i></i> stayed</span>'
+    '<span><i class="fl-mix-bar"><i class="is-up"></i></i> came</span><span><i class="fl-mix-bar"><i class="is-down"></i></i> went</span>'
+    '<span><i class="fl-mix-bar"><i class="was"></i></i> where it was</span><span>Select a row to read it in full.</span></p>'
+)
+"""How the bars of a matrix are read."""
 
 
 def page() -> None:
@@ -41,6 +47,7 @@ def none_yet() -> None:
         "A study of your own appears here. Until then: what engineers wrote in a recorded replay, each from the same evidence, the first "
         f"of its {replay.spec.samples} answers."
     )
+    st.html(LEGEND)
     shown = [arm.name for arm in replay.spec.arms]
     show_stage(
         {arm: found[arm] for arm in shown}, {arm: ("replay", {"replay": f"{experiment.RECORDED}{replay.id}", "arm": arm}) for arm in shown}
@@ -54,16 +61,11 @@ def show(study: Study) -> None:
         st.info("No engineer has been asked yet.")
         return
     st.markdown(how_many_agree(found))
-    choice, arms = st.columns([1, 2.2], vertical_alignment="bottom")
-    with choice:
-        unit = st.selectbox("Training run", list(found), key="wrote-unit")
+    st.html(LEGEND)
+    unit = st.selectbox("Training run", list(found), key="wrote-unit", width=420)
     sessions_of = found[unit]
-    shown = arms.multiselect(
-        "Arms", list(sessions_of), list(sessions_of)[:BESIDE], key=f"wrote-arms-{study.id}",
-        help="The others are compared with the first: what it did not do is marked.",
-    )  # fmt: skip
     for stage in (None, *range(study.spec.session.stages)):
-        wrote = {arm: record for arm in shown if (record := sessions_of[arm].proposal(stage)) is not None}
+        wrote = {arm: record for arm, session in sessions_of.items() if (record := session.proposal(stage)) is not None}
         if wrote:
             st.header(f"After {stage_name(stage).lower()}" if stage is not None else "Before training", anchor=False)
             of_stage = {"part": "wrote"} | ({} if stage is None else {"stage": str(stage + 1)})
@@ -99,40 +101,73 @@ def all_alike(arms: Sequence[Sequence[ProposalRecord]]) -> bool:
 
 
 def show_stage(wrote: Wrote, ways: Mapping[str, tuple[str, dict[str, str]]]) -> None:
-    """Arm beside arm: the way to all that it wrote (a page, and the rest of its address), its sentence, and what it changed; what the
-    first arm did not do is marked."""
-    first = next(iter(wrote))
-    for column, (arm, record) in zip(theme.places(len(wrote), BESIDE), wrote.items(), strict=True):
-        with column.container(border=True, height="stretch"):
+    """The matrix of what the arms changed, and below it the way to all that each wrote (a page, and the rest of its address)."""
+    st.html(matrix(wrote))
+    with st.container(horizontal=True, gap="small"):
+        for arm in wrote:
             page, address = ways[arm]
-            st.page_link(nav.path(page), label=f"**{name_of(arm)}** · in full", query_params=address, icon=":material/menu_book:")
-            if record.kept_because is not None:
-                st.caption(f"Kept its config: {markup.plain(record.kept_because)}")
-            elif record.proposal is not None:
-                st.html(markup.quote(record.proposal.summary, record.engineer))
-            if arm != first and record.config_after == wrote[first].config_after:
-                st.caption(f"The same config as that of {name_of(first)}.")
-            else:
-                st.html(changes_list(changed(record), changed(wrote[first])))
-    if len(wrote) > 1:
-        st.caption(f"◆ What {name_of(first)} did not do.")
+            label = f"**{name_of(arm)}** · in full"
+            st.page_link(nav.path(page), label=label, query_params=address, icon=":material/menu_book:", width="content")
 
 
-def changed(record: ProposalRecord) -> list[str]:
-    """The knobs that changed, in words with their values before and after."""
-    family = family_of(record.config_after.family)
-    moved = [row for row in knob_rows(record) if row.words != "same"]
-    return [f"{cell_label(row.cell)}: {family.setting_label(row.knob)} {in_words(row)}" for row in moved]
+def matrix(wrote: Wrote) -> str:
+    """A row for each arm, a column for each cell of the configs. A row opens on what its engineer wrote, in full."""
+    changes = {arm: knob_rows(record) for arm, record in wrote.items()}
+    names = in_order({row.cell: None for rows in changes.values() for row in rows})
+    shares = [value for rows in changes.values() for row in rows if row.knob == "share" for value in (row.before, row.after) if value]
+    longest = max(shares, default=1.0)
+    head = "".join(f"<b>{escape(cell_label(name))}</b>" for name in names)
+    lines = []
+    for arm, record in wrote.items():
+        family = family_of(record.config_after.family)
+        cells = "".join(mix_cell(name, [row for row in changes[arm] if row.cell == name], family, longest) for name in names)
+        said, in_full = words_of(record, wrote)
+        who = f'<div class="fl-mix-who"><b>{escape(name_of(arm))}</b><p>{said}</p></div>'
+        lines.append(f'<details><summary class="fl-mix-row">{who}{cells}</summary><div class="fl-mix-said">{in_full}</div></details>')
+    return (
+        f'<div class="fl-scroll"><div class="fl-mix" style="--cells:{len(names)}">'
+        f'<div class="fl-mix-row fl-mix-head" aria-hidden="true"><span>share of the boards, by {cells_noun(names)}</span>{head}</div>'
+        f"{''.join(lines)}</div></div>"
+    )
 
 
-def in_words(row: KnobRow) -> str:
+def words_of(record: ProposalRecord, wrote: Wrote) -> tuple[str, str]:
+    """What an engineer wrote, in a sentence and in full."""
+    first, reference = next(iter(wrote.items()))
+    if record.proposal is None:
+        kept = f"Kept its config: {escape(record.kept_because or '')}"
+        return kept, f"<p>{kept}</p>"
+    same = record is not reference and record.config_after == reference.config_after
+    said = f"The same config as that of {escape(name_of(first))}." if same else escape(typeset(record.proposal.summary))
+    claims = "".join(f"<li>{escape(typeset(claim.text))}</li>" for claim in record.claims if claim.text)
+    return said, markup.quote(record.proposal.summary, who_is(record.engineer)) + (f'<ul class="fl-claims">{claims}</ul>' if claims else "")
+
+
+def mix_cell(name: str, rows: Sequence[KnobRow], family: Family, longest: float) -> str:
+    """A cell of the matrix: its share of the boards before and after, as words and as a bar, and below what else was changed of it."""
+    share_row = next((row for row in rows if row.knob == "share"), None)
+    moved = [row for row in rows if row.knob != "share" and row.words != "same"]
+    others = "".join(f"<small>{change(row, family.setting_label(row.knob))}</small>" for row in moved)
+    shown = "–" if share_row is None else change(share_row) + bar(share_row, longest)
+    return f'<div class="fl-mix-cell"><span class="fl-mix-name">{escape(cell_label(name))}</span>{shown}{others}</div>'
+
+
+def change(row: KnobRow, label: str = "") -> str:
+    """A knob before and after, its direction marked; one value where both are the same."""
     before, after = ("none" if value is None else share(value) for value in (row.before, row.after))
-    return f"{before} → {after}"
+    if "none" not in (before, after):
+        before = before.removesuffix(" %")
+    kind = "is-up" if row.words == "new" or row.change > 0 else "is-down"
+    words = f"<b>{after}</b>" if row.words == "same" else f'<span class="fl-delta {kind}">{before} → <b>{after}</b></span>'
+    return f"<span>{escape(label)} {words}</span>"
 
 
-def changes_list(changes: Sequence[str], known: Collection[str]) -> str:
-    """The changes as a list, those that are not ``known`` marked."""
-    if not changes:
-        return '<p class="fl-note">It changed nothing.</p>'
-    lines = (f'<li class="{"" if words in known else "is-own"}">{escape(words)}</li>' for words in changes)
-    return f'<ul class="fl-changes">{"".join(lines)}</ul>'
+def bar(row: KnobRow, longest: float) -> str:
+    """What stayed of a share, what came or went, and a mark where it was; as long as ``longest`` in the whole width."""
+    before, after = (100 * (value or 0) / longest for value in (row.before, row.after))
+    kind = "is-up" if after > before else "is-down"
+    kept, moved = min(before, after), abs(after - before)
+    return (
+        f'<i class="fl-mix-bar" aria-hidden="true"><i style="width:{kept:.1f}%"></i>'
+        f'<i class="{kind}" style="left:{kept:.1f}%;width:{moved:.1f}%"></i><i class="was" style="left:{before:.1f}%"></i></i>'
+    )

@@ -97,10 +97,10 @@ def describe(session: Session) -> str:
 
 
 def set_up(spec: SessionSpec) -> str:
-    """How a session works, to be shown with its figures: ``GRPO · policy engineer · 3 stages``, after the name of a language model."""
+    """How a session works, beside its figures: ``GRPO · engineer: the model itself · 3 stages``, a language model's name first."""
     model = [Path(spec.policy).name] if spec.language else []
     stages = counted(spec.stages, "stage")
-    return " · ".join([*model, title_of(spec.training.method), f"{name_of(spec.engineer.kind)} engineer", stages])
+    return " · ".join([*model, title_of(spec.training.method), f"engineer: {name_of(spec.engineer.kind)}", stages])
 
 
 def status_badge(session: Session, state: State) -> None:

@@ -28,9 +28,9 @@ class UniformEngineer(Scripted):
     """Every cell equally often, with the middle of the paper's ratios, after every stage: it changes shares and ratios."""
 
     kind: Literal["uniform"] = "uniform"
-    title = "uniform (.3/.5)"
+    title = "equal shares, 30 % holes"
     label = "every cell equally often, boards at hole ratio .3 and wait ratio .5"
-    who = "the uniform (.3/.5) baseline"
+    who = "the baseline of equal shares, 30 % holes"
     help = (
         "Every cell equally often, with the middle of the paper's ratios on every board: hole ratio 0.3, wait ratio 0.5; the same after "
         "every stage. It changes shares and ratios; the baseline equal changes shares only."

@@ -150,8 +150,8 @@ class ModelEngineer(EngineerSpec):
 
 class PolicyEngineer(ModelEngineer):
     kind: Literal["policy"] = "policy"
+    title = who = "the model itself"
     label = "the model that is being trained"
-    who = "the model itself"
     help = "The current checkpoint reads the evidence about itself and writes the next config: the paper's method."
     needs = frozenset({"model", "weights"})
 
@@ -164,8 +164,8 @@ class PolicyEngineer(ModelEngineer):
 
 class BaseEngineer(ModelEngineer):
     kind: Literal["base"] = "base"
-    label = "the model before any training"
-    who = "the model before any training"
+    title = who = "the model before training"
+    label = "a copy of the model that no training touches"
     help = "A second copy of the model, which no training touches, reads the evidence and writes the next config."
     needs = frozenset({"model"})
 

@@ -18,6 +18,8 @@ from frozenlab.experiments.studies.spec import StudySpec
 
 EQUAL, UNIFORM, ORACLE = "equal", "uniform", "oracle"
 """The names of the arms that are the ends of the scale: ``oracle``, and ``equal`` or, without it, ``uniform``."""
+ARM_WORDS = {"taught-blind": "taught, sees no failures", "again": "taught, asked again"}
+"""What people read in the place of names of arms that are no engineers'."""
 DRAWS = "draws of training"
 SHARES_AND_RATIOS = ("shares", "ratios")
 Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "setting", "arm"]
@@ -221,8 +223,8 @@ def arm_titles(spec: StudySpec) -> dict[str, str]:
         if training and arm.name == arm_name(training):
             return training
         if engineer is None or arm.name != engineer.kind or not engineer.title:
-            return arm.name
-        written = engineer.ratios_of(spec.session.initial_config)
+            return ARM_WORDS.get(arm.name, arm.name)
+        written = engineer.ratios_of(spec.session.initial_config) if arm.name == UNIFORM else None  # its title names its ratios
         return arm.name if written is not None and ratios(written) == ratios(spec.session.initial_config) else engineer.title
 
     return {arm.name: title(arm) for arm in spec.arms}

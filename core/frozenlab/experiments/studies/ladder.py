@@ -8,7 +8,7 @@ import pandas as pd
 
 from frozenlab.base.numbers import MANY, interval, signed
 from frozenlab.experiments.students.menu import DECOYS, ladder
-from frozenlab.experiments.studies.design import EQUAL, ORACLE
+from frozenlab.experiments.studies.design import ARM_WORDS, EQUAL, ORACLE
 from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.pictures import rows_picture
@@ -79,7 +79,7 @@ def lines_of(report: StudyReport, measure: Measure) -> dict[str, list[Effect | N
     columns, own = {words: dict(won) for words, won in shipped(measure).items()}, own_rungs(report, measure)
     columns[column_of(report.spec)] |= own
     names = dict.fromkeys((*own, *(arm for won in reversed(columns.values()) for arm in won)))
-    return {name: [columns[words].get(name) for words in COLUMNS.values()] for name in names}
+    return {ARM_WORDS.get(name, name): [columns[words].get(name) for words in COLUMNS.values()] for name in names}
 
 
 def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:

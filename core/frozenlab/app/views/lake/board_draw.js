@@ -109,6 +109,20 @@ function drawAxes(ctx, frame, rows, cols, ink, font) {
   for (let c = 0; c < cols; c++) write(ctx, String(c), [frame.x(c), frame.y(beside)], look, ink);
 }
 
+// Numbers of cells, null for none: in a corner, where no trail covers them, on the deeper blue the smaller they are.
+function drawNumbers(ctx, frame, numbers, colors, font) {
+  numbers.forEach((row, r) => row.forEach((number, c) => {
+    if (number === null) return;
+    box(ctx, frame, [r, c], 0.03, 0.14);
+    ctx.save();
+    ctx.globalAlpha *= Math.max(0.36 - 0.017 * number, 0.04);
+    ctx.fillStyle = colors.blue;
+    ctx.fill();
+    ctx.restore();
+    write(ctx, String(number), [frame.x(c + 0.31), frame.y(r + 0.32)], `700 ${frame.cell * 0.25}px ${font}`, colors.outline, [colors.ice, frame.cell * 0.06]);
+  }));
+}
+
 // Two posts in the colour of the agent that has the key, with its number between them.
 function drawDoor(ctx, frame, [r, c], i, colors, font) {
   const color = agentColor(colors, i);

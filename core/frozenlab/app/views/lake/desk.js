@@ -1,6 +1,6 @@
 // The desk: one board that is watched, planned on and drawn on, with a switch. It stays where it is, whatever is done with it.
-// data: {turn, mode, watch, plan, draw, drawable}: for the player, the steer and the editor; draw is null where a side is above `drawable`. `turn` counts how often the script has
-// switched; between two turns the browser's own mode is the truth. Sends mode = {turn, mode}, and what steer and editor send.
+// data: {turn, mode, looks, watch, plan, draw, drawable}: for the player, the steer and the editor; draw is null where a side is above `drawable`. `turn` counts how often the script has
+// switched; between two turns the browser's own mode is the truth. When `looks` grows the window scrolls to the desk. Sends mode = {turn, mode}, and what steer and editor send.
 
 const HANDS = ["watch", "plan", "draw"];
 const desks = new WeakMap();
@@ -19,13 +19,14 @@ class Desk {
     this.player = new Player(this.find(".plan"));
     this.says = this.player.box.getAttribute("aria-label");
     this.steer = new Steer(this.find(".steer"), this.player);
-    this.steer.saysFirst = true; // its list of conflicts is far from what it says
+    this.steer.saysFirst = true; // what is first to do, and the first of the conflicts, whose list is far away
     this.editor = new Editor(this.find(".editor"), this.player);
     this.steer.send = (plan) => this.send("plan", plan);
     this.editor.send = (edit) => this.send("edit", edit);
   }
 
   show(data) {
+    if (data.looks > this.data?.looks) this.comeIntoView();
     this.data = data;
     driven.desk = this.player; // for the page's menu, which saves what it shows
     if (data.turn !== this.turn) {
@@ -50,6 +51,14 @@ class Desk {
       next.focus();
     };
     this.draw();
+  }
+
+  // The board stays in view, whatever comes below it, until the reader touches the page again.
+  comeIntoView() {
+    const main = document.querySelector('[data-testid="stMain"]');
+    main.style.overflowAnchor = "none";
+    main.addEventListener("pointerdown", () => { main.style.overflowAnchor = ""; }, { once: true });
+    this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
   turnTo(mode) {

@@ -84,6 +84,7 @@ class Editor {
       this.base = data.base;
       this.take(data.board);
       [this.past, this.future, this.kept] = [[], [], this.plain()];
+      this.find(".say").textContent = "Press cells to paint them. Drag discs and squares.";
     }
     this.draw();
   }

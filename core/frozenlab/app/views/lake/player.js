@@ -1,5 +1,5 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
-// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, axes, height,
+// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, axes, numbers, height,
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
@@ -53,7 +53,7 @@ class Player {
     this.find(".busy").hidden = !data.busy;
     this.find(".busy span").textContent = data.busy ?? "";
     const board = JSON.stringify(data.board);
-    const signature = board + JSON.stringify([data.tracks, data.ghost]);
+    const signature = board + JSON.stringify([data.tracks, data.ghost, data.numbers]);
     if (signature !== this.signature) {
       this.signature = signature;
       this.built = (this.built ?? 0) + 1;
@@ -197,7 +197,7 @@ class Player {
     if (!this.views) return;
     this.colors = colorsOf(this.box, this.data.colors);
     this.font = getComputedStyle(this.box).fontFamily;
-    const { data: { board, axes }, margin } = this;
+    const { data: { board, axes, numbers }, margin } = this;
     const [rows, cols] = [board.rows.length, board.rows[0].length];
     const ratio = (window.devicePixelRatio || 1) * this.finer;
     this.width = this.find(".scrub").clientWidth;
@@ -226,6 +226,7 @@ class Player {
       view.floor = sheetOf(view.floor?.canvas);
       view.floor.scale(ratio, ratio);
       drawFloor(view.floor, view.frame, board, this.colors, this.font, view.on);
+      if (numbers) drawNumbers(view.floor, view.frame, numbers, this.colors, this.font);
       if (axes) drawAxes(view.floor, view.frame, rows, cols, getComputedStyle(this.box).color, this.font);
       view.still = sheetOf(view.still?.canvas);
       view.stands = "";

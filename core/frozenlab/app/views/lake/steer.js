@@ -1,5 +1,5 @@
 // Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
-// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, axes, sentences, colors}; sends plan = {base, plan}.
+// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, axes, numbers, sentences, colors}; sends plan = {base, plan}.
 // plan: letters, one text an agent. most: how long each may be, or null. stepwise: every step is chosen by hand; no way is found for who presses a
 // cell that is not beside the agent.
 // While `base` stays the same the browser's own plan is the truth.
@@ -24,7 +24,7 @@ class Steer {
   show(data) {
     this.data = data;
     this.wire();
-    if (data.base === this.base) return this.player.show(this.shown);
+    if (data.base === this.base) return this.player.show({ ...this.shown, numbers: data.numbers });
     this.base = data.base;
     this.lake = new Lake(data.board);
     this.plan = data.board.agents.map((_, i) => data.plan?.[i] ?? "");
@@ -214,7 +214,7 @@ class Steer {
     const steps = Math.max(...plan.map((letters) => letters.length));
     this.shown = {
       board: data.board, tracks: [{ label: "Your plan", badge: "", outcome: "", caption: "", paths, fault: null, conflicts }], ghost: data.ghost,
-      steps: Math.max(steps, 1), begin: time, margin: 0.08, axes: data.axes, height: data.height, autoplay: false, busy: "", colors: data.colors,
+      steps: Math.max(steps, 1), begin: time, margin: 0.08, axes: data.axes, numbers: data.numbers, height: data.height, autoplay: false, busy: "", colors: data.colors,
     };
     this.player.show(this.shown);
     this.player.seek(time);
@@ -257,6 +257,7 @@ class Steer {
       return this.saysFirst ? `${said}. ${conflicts[0].words}` : `${said}:`;
     }
     if (most) return "No conflict.";
+    if (fault && this.saysFirst && !this.plan.some(Boolean)) return "Press an agent and draw its path, or press the cell where it should go.";
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
     const goal = this.plan.length > 1 ? "All on goal" : "On its goal";
     const [reached, took] = objective === "makespan"

@@ -15,11 +15,8 @@ from frozenlab.lake.board import MOVES, Board, Plan
 from frozenlab.lake.rules import Paths
 from frozenlab.lake.solvers.cbs import Objective
 
-BY_HAND = (
-    "Press an agent on the board and draw its path, or press its destination cell. Arrow keys move it too, **W** waits, a digit "
-    "chooses an agent, **Ctrl+Z** undoes."
-)
-"""What the reader has to know, in Markdown."""
+BY_KEYS = "Keys: arrows move the agent, **W** waits, a digit chooses an agent, **Ctrl+Z** undoes."
+"""How the desk's board is planned on without a pointer, in Markdown; over the board stands how with one."""
 STEP_BY_STEP = (
     "Press an agent on the board and draw its path cell by cell, or use the arrow keys. **W** waits, a digit chooses an agent, **Ctrl+Z** "
     "undoes."
@@ -52,6 +49,7 @@ def steer(
     stepwise: bool = False,
     most: int | None = None,
     axes: bool = False,
+    numbers: Sequence[Sequence[int | None]] | None = None,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
@@ -64,11 +62,12 @@ def steer(
         stepwise: a press on a cell that is not beside the agent finds no way there.
         most: steps that each agent may take; None for any number.
         axes: whether the rows and columns are numbered.
+        numbers: of the cells, row by row; they stand under the trails.
     """
     _steer(
         key=key,
         data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height)
-        | {"stepwise": stepwise, "most": most, "axes": axes},
+        | {"stepwise": stepwise, "most": most, "axes": axes, "numbers": numbers},
         default={"plan": None},
         on_plan_change=lambda: None,
     )
