@@ -257,6 +257,26 @@ def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page
 
 
 @pytest.mark.slow
+def test_the_board_goes_to_the_step_that_a_wrong_answer_names_and_a_phone_shows_all_that_is_pressed(shared_app: App, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{shared_app.url}/learn?chapter=meeting")
+    expect(page.locator(".steer canvas")).to_be_visible()
+    at_rest(page)
+    steer_by_keys(page, ("DLLU", "LLL"))
+    expect(page.locator(".conflicts button:visible")).to_have_count(1)
+    expect(page.locator(".steer .clock")).to_have_text("step 3 / 4")
+    at_rest(page)
+    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")
+    check = page.get_by_role("button", name="Check my plan")
+    for part in (page.locator(".steer .play"), check):
+        expect(part).to_be_in_viewport(ratio=1)
+    page.locator(".steer .play").click(trial=True)  # nothing lies over it
+    check.click()
+    expect(page.get_by_text("Step 1: agents 0 and 1 are both on (3, 2). The rule:")).to_be_visible()
+    expect(page.locator(".steer .clock")).to_have_text("step 1 / 4")
+
+
+@pytest.mark.slow
 def test_a_phone_shows_the_tree_and_the_boards_of_its_nodes_at_once(shared_app: App, page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto(f"{shared_app.url}/learn?chapter=search")

@@ -105,7 +105,7 @@ def test_one_agent_that_has_arrived_sees_the_flood_under_its_trail_and_no_other_
     assert checked(best[:3])["numbers"] is None, "or the task would be solved for who has not found the way"
     assert checked(f"W{best}")["numbers"][1][5] == len(best) == 14
     assert "15 steps; the exact solver proves that 14 is possible" in shown(app.error[0].value)
-    assert "step 1 stayed on 14" in shown(app.error[0].value)
+    assert "step 1 stayed on 14" in shown(app.error[0].value) and components(app, "numbers")[0]["step"] == 1
     assert checked(best)["numbers"][0][2] == 0 and "every step went one number down, from 14 to 0" in shown(app.success[0].value)
 
 

@@ -53,6 +53,8 @@ class Mark:
     """What was wrong, in some words, for the teacher's table."""
     heading: str = ""
     """What stands before the reason, where right and wrong are not the question."""
+    step: int | None = None
+    """Of the plan, which the reason names."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,10 @@ class Steering(OnBoard):
             st.session_state[arrived] = True
         numbers = self.flood() if self.board.num_agents == 1 and st.session_state.get(arrived) else None
         with beside:
-            steer(self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True, numbers=numbers)
+            steer(
+                self.board, key=f"{key}-board", objective=self.objective, height=HEIGHT, stepwise=True, axes=True, numbers=numbers,
+                step=self.mark(plan).step if handed_in else None,
+            )  # fmt: skip
         return plan, handed_in
 
     def mark(self, answer: Plan) -> Mark:
@@ -126,7 +131,7 @@ class Steering(OnBoard):
         verdict = judge(self.board, answer, solution.makespan)
         if verdict.fault is not None:
             outcome = OUTCOMES[verdict.fault]
-            return Mark(False, f"{fault_sentence(verdict)} The rule: {outcome.rule}", outcome.label)
+            return Mark(False, f"{fault_sentence(verdict)} The rule: {outcome.rule}", outcome.label, step=verdict.step)
         if self.objective == "makespan":
             reached, best = verdict.makespan, solution.makespan
             goal = "All agents are on their goals" if self.board.num_agents > 1 else "The agent is on its goal"
@@ -137,23 +142,23 @@ class Steering(OnBoard):
         if best is None:
             return Mark(True, f"{figures}. The best one is not known for this board.")
         proven = "nothing less is possible" if reached == best else f"{best} is possible"
-        told = self.way_down(answer) if self.board.num_agents == 1 else ""
-        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.{told}", "valid, not the best")
+        told, step = self.way_down(answer) if self.board.num_agents == 1 else ("", None)
+        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.{told}", "valid, not the best", step=step)
 
     def flood(self) -> list[list[int | None]]:
         """The steps to the goal that are left from each cell, row by row; None where no way leads to it."""
         left, board = self.board.distances_to_goal(0), self.board
         return [[left.get((row, column)) for column in range(board.width)] for row in range(board.height)]
 
-    def way_down(self, plan: Plan) -> str:
-        """What the numbers of the flood say of the trail of a single agent that arrives."""
+    def way_down(self, plan: Plan) -> tuple[str, int | None]:
+        """What the numbers of the flood say of the trail of a single agent that arrives, and the first step that went no number down."""
         [path], left = walk(self.board, plan), self.board.distances_to_goal(0)
         numbers = [left[cell] for cell in path][: (judge(self.board, plan).makespan or 0) + 1]
         look = " Look at the numbers of the flood under your trail:"
         for step, (before, after) in enumerate(pairwise(numbers), start=1):
             if after >= before:
-                return f"{look} step {step} {f'stayed on {before}' if after == before else f'went from {before} up to {after}'}."
-        return f"{look} every step went one number down, from {numbers[0]} to 0."
+                return f"{look} step {step} {f'stayed on {before}' if after == before else f'went from {before} up to {after}'}.", step
+        return f"{look} every step went one number down, from {numbers[0]} to 0.", None
 
     def answer(self) -> str:
         best = self.best()
@@ -193,9 +198,11 @@ class OneStep(OnBoard):
     """Move the whole team one step."""
 
     def ask(self, key: str, beside: DeltaGenerator) -> tuple[Any, bool]:
+        plan = steered(self.board, key=f"{key}-board")
+        handed_in = check_moves(plan, "Check this step", key)
         with beside:
-            plan = steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1, axes=True)
-        return plan, check_moves(plan, "Check this step", key)
+            steer(self.board, key=f"{key}-board", height=HEIGHT, stepwise=True, most=1, axes=True, step=1 if handed_in else None)
+        return plan, handed_in
 
 
 @dataclass(frozen=True)

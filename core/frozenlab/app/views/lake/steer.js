@@ -1,5 +1,6 @@
 // Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
-// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, axes, numbers, sentences, colors}; sends plan = {base, plan}.
+// data: {base, board, plan, objective, optimum, ghost, height, stepwise, most, axes, numbers, step, sentences, colors}; sends plan = {base, plan}.
+// step: that is talked about now, to which the player goes; or null.
 // plan: letters, one text an agent. most: how long each may be, or null. stepwise: every step is chosen by hand; no way is found for who presses a
 // cell that is not beside the agent.
 // While `base` stays the same the browser's own plan is the truth.
@@ -24,7 +25,11 @@ class Steer {
   show(data) {
     this.data = data;
     this.wire();
-    if (data.base === this.base) return this.player.show({ ...this.shown, numbers: data.numbers });
+    if (data.base === this.base) {
+      this.player.show({ ...this.shown, numbers: data.numbers });
+      if (typeof data.step === "number") this.lookAt(this.shown.tracks[0].conflicts.find(({ step }) => step === data.step)?.time ?? data.step);
+      return;
+    }
     this.base = data.base;
     this.lake = new Lake(data.board);
     this.plan = data.board.agents.map((_, i) => data.plan?.[i] ?? "");
@@ -239,14 +244,21 @@ class Steer {
     this.find(".redo").disabled = !this.future.length;
   }
 
+  // A phone has one line for them: when and where the first one is.
   list(conflicts) {
-    this.find(".conflicts").replaceChildren(...conflicts.slice(0, MOST_CONFLICTS).map(({ time, words }) => {
+    this.find(".conflicts").replaceChildren(...conflicts.slice(0, MOST_CONFLICTS).map(({ time, words, step, cell }) => {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = words;
-      button.onclick = () => { this.player.play(false); this.player.seek(time); };
+      button.dataset.brief = `${conflicts.length > 1 ? "first at " : ""}step ${step}, ${plainCell(cell)}`;
+      button.onclick = () => this.lookAt(time);
       return button;
     }));
+  }
+
+  lookAt(time) {
+    this.player.play(false);
+    this.player.seek(time);
   }
 
   scoreOf(conflicts) {

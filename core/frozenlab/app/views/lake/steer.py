@@ -50,6 +50,7 @@ def steer(
     most: int | None = None,
     axes: bool = False,
     numbers: Sequence[Sequence[int | None]] | None = None,
+    step: int | None = None,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
@@ -63,11 +64,12 @@ def steer(
         most: steps that each agent may take; None for any number.
         axes: whether the rows and columns are numbered.
         numbers: of the cells, row by row; they stand under the trails.
+        step: to which the board goes, because the page talks about it now; None if it stays where the reader is.
     """
     _steer(
         key=key,
         data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height)
-        | {"stepwise": stepwise, "most": most, "axes": axes, "numbers": numbers},
+        | {"stepwise": stepwise, "most": most, "axes": axes, "numbers": numbers, "step": step},
         default={"plan": None},
         on_plan_change=lambda: None,
     )
