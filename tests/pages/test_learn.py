@@ -262,6 +262,14 @@ def test_a_class_with_a_name_that_cannot_be_used_is_refused(sessions_folder: Pat
     assert not list(sessions_folder.rglob("*.jsonl"))
 
 
+def test_capitals_and_spaces_in_the_name_of_a_class_are_made_small_letters_and_hyphens(sessions_folder: Path) -> None:
+    app = open_page("classroom")
+    app.text_input(key="class-name").set_value(" 7B maths").run()
+    assert not app.error and app.code[0].value.endswith("class=7b-maths&chapters=one.meeting.swapping.waiting.spacetime.pibt")
+    assert "Class **7b-maths**" in words(open_page("learn", **{"class": "7B maths"})), "also for who types the address"
+    assert "is no name of a class" in shown(open_page("classroom", lesson="7b/maths").error[0].value)
+
+
 def test_a_learners_name_runs_nothing_in_the_teachers_spreadsheet(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved: list[Callable[[], bytes]] = []
     for name in ('=HYPERLINK("http://x.example","me")', "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "Zoë"):

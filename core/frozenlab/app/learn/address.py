@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import streamlit as st
 
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, Chapter
+from frozenlab.app.learn.records import class_named
 from frozenlab.app.ui import nav
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Board, BoardError
@@ -70,7 +71,7 @@ def lesson() -> Lesson:
     """Raises BoardError if the boards of the address cannot be read."""
     codes = names_in(st.query_params.get(OWN, ""))
     plan = chapters_in(st.query_params.get(PLAN, ""))
-    return Lesson(st.query_params.get(CLASS, ""), tuple(map(decode, codes[:MOST_BOARDS])), plan)
+    return Lesson(class_named(st.query_params.get(CLASS, "")), tuple(map(decode, codes[:MOST_BOARDS])), plan)
 
 
 def chapters_in(text: str) -> tuple[Chapter, ...]:

@@ -62,10 +62,11 @@ def planned() -> Lesson:
     if CHOSEN not in state:
         begin(FIRST)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    given = row.text_input(
+    typed = row.text_input(
         "Name of the class", st.query_params.get(NAME, ""), max_chars=40, key="class-name", placeholder="mapf-2026", width=180,
         help="Answers are kept under this name. A new name begins an empty table.",
     )  # fmt: skip
+    given = records.class_named(typed)
     row.segmented_control("Lesson plan", list(TRACKS), key=PLAN, required=True, on_change=lambda: begin(state[PLAN]))
     row.number_input("Minutes", 10, 300, step=5, key=MINUTES, persist_state="session", width=130)
     titles = {chapter.name: chapter.title for chapter in CHAPTERS}

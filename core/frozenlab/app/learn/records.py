@@ -24,6 +24,11 @@ class LessonError(LabError, ValueError):
     """A name cannot be used, or a class's file is full."""
 
 
+def class_named(given: str) -> str:
+    """The name under which a class is kept: "7B maths" is ``7b-maths``."""
+    return "-".join(given.lower().split())
+
+
 def file_of(class_name: str, store: SessionStore) -> Path:
     """Raises LessonError for a name that is no class's."""
     if not CLASS_NAME.fullmatch(class_name):
