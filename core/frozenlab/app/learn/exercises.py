@@ -19,7 +19,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.lake.player import board_player
 from frozenlab.app.views.lake.search import COSTS, Solved, search_player
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.steer import STEP_BY_STEP, steer, steered
+from frozenlab.app.views.lake.steer import BY_TOUCH, STEP_BY_STEP, steer, steered
 from frozenlab.app.views.lake.tracks import Track, fault_sentence, followed, names
 from frozenlab.base.numbers import counted, listed, share
 from frozenlab.engineer.sentences import capitalised
@@ -305,6 +305,7 @@ def check_moves(plan: Plan, label: str, key: str) -> bool:
     if checked and not any(plan):
         st.info("No agent has moved yet, so this does not count as a try.")
     st.container(key="learn-by-hand").caption(STEP_BY_STEP)
+    st.container(key="learn-by-touch").caption(BY_TOUCH)
     return checked and any(plan)
 
 
@@ -421,7 +422,7 @@ class Ordering(OnBoard):
         # Labels that say the place would change with each click; the browser sends labels, and a click before the answer would be lost.
         order = st.pills(
             "Who plans first, second, ...", range(self.board.num_agents), selection_mode="multi", key=f"{key}-order",
-            format_func="agent {}".format, help="Click the agents in planning order.",
+            format_func="agent {}".format, help="Press the agents in planning order.",
         )  # fmt: skip
         st.caption("Your order: " + (", then ".join(f"agent {agent}" for agent in order) or "nobody yet"))
         complete = len(order) == self.board.num_agents

@@ -49,7 +49,7 @@ def flood() -> None:
     board = boards.AROUND_HOLES
     [agent] = board.agents
     _flood(key="learn-flood", data={"rows": board.rows, "start": agent.start, "goal": agent.goal}, height="content")
-    st.caption("Click a cell, or drag over the board, to move the goal. The flood spreads from it, one cell in each step.")
+    st.caption("Press a cell, or drag over the board, to move the goal. The flood spreads from it, one cell in each step.")
 
 
 def meeting() -> None:

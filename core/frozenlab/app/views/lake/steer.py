@@ -21,7 +21,8 @@ STEP_BY_STEP = (
     "Press an agent on the board and draw its path cell by cell, or use the arrow keys. **W** waits, a digit chooses an agent, **Ctrl+Z** "
     "undoes."
 )
-"""The same where no way is found for the reader."""
+BY_TOUCH = "Tap or drag from cell to cell. **Wait** and **Undo** are below the board."
+"""The same where no way is found for the reader, with a pointer and keys, and with a finger."""
 BUTTONS = text_of(__file__, "hand.html")
 STYLE = text_of(__file__, "steer.css")
 CODE = text_of(__file__, "steer.js")
