@@ -260,7 +260,7 @@ def test_a_phone_shows_task_board_and_button_at_once(shared_app: App, page: Page
 def test_the_board_goes_to_the_step_that_a_wrong_answer_names_and_a_phone_shows_all_that_is_pressed(shared_app: App, page: Page) -> None:
     page.set_viewport_size(PHONE)
     page.goto(f"{shared_app.url}/learn?chapter=meeting")
-    expect(page.locator(".steer canvas")).to_be_visible()
+    expect(page.locator(".steer .clock")).to_have_text("step 0")
     at_rest(page)
     steer_by_keys(page, ("DLLU", "LLL"))
     expect(page.locator(".conflicts button:visible")).to_have_count(1)

@@ -48,6 +48,12 @@ def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> Non
     assert app.query_params["done"] == "one.meeting"
 
 
+def test_a_phone_folds_every_idea_after_whole_sentences() -> None:
+    for chapter in CHAPTERS:
+        first, *rest = chapter.idea.split("\n\n")
+        assert first.endswith(".") and rest, chapter.name
+
+
 def test_a_check_without_a_move_is_no_try() -> None:
     app = steered(open_page("learn", chapter="meeting", **{"class": "mapf"}), ("", ""))
     assert "does not count as a try" in app.info[0].value and not app.error and not app.warning, "nothing is handed in"

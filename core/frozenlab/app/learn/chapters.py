@@ -51,7 +51,7 @@ CHAPTERS = (
         "meeting",
         "Two on one cell",
         "With several agents the shortest paths are no longer enough. All agents move at the same time, and no two may be on one cell at "
-        "the same step. That is a *vertex conflict*. We name a cell by its row and its column: (3, 2) is in row 3 and column 2.\n\n"
+        "the same step. That is a *vertex conflict*.\n\nWe name a cell by its row and its column: (3, 2) is in row 3 and column 2. "
         "An agent on its goal still blocks the cell. It may leave its goal again, for instance to let another agent pass, but at the end "
         "it must be there.",
         pictures.meeting,
@@ -64,7 +64,7 @@ CHAPTERS = (
         "swapping",
         "Swapping places",
         "Two agents that face each other cannot change places: they would meet on the edge between their cells. That is an *edge "
-        "conflict*; Stern et al. 2019 call it a swapping conflict.\n\nFollowing another agent is allowed: a cell may be entered in the "
+        "conflict*.\n\nStern et al. 2019 call it a swapping conflict. Following another agent is allowed: a cell may be entered in the "
         "very step in which it is left.",
         pictures.swapping,
         lambda: Steering("They stand in each other's way. Let one of them give way, in as few steps as possible.", boards.NARROW),
@@ -90,8 +90,8 @@ CHAPTERS = (
         "aims",
         "Two ways to count",
         "What is the best plan? The *makespan* counts the steps until all agents are on their goals for good: when is the team done? The "
-        "*sum of costs* counts these steps for each agent alone and adds them up. So every wait counts, even one on the goal if the agent "
-        "leaves it again; only standing there for good is free.\n\nA plan may be the best by one count and not by the other. Often one "
+        "*sum of costs* counts these steps for each agent alone and adds them up.\n\nSo every wait counts, even one on the goal if the "
+        "agent leaves it again; only standing there for good is free. A plan may be the best by one count and not by the other. Often one "
         "plan is the best by both; on this board none is.",
         pictures.aims,
         lambda: Steering(
@@ -154,10 +154,10 @@ CHAPTERS = (
         "search",
         "Conflict-Based Search",
         "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* begins with a node in which every "
-        "agent takes a shortest path of its own. Where two of them collide, the node gets two children: at that step the first agent must "
-        "keep off in one, the second in the other, and plans anew. Every valid plan is below one of them or below both.\n\nNodes that have "
-        "no children yet are open. The search always takes the cheapest of them. If that one has no conflict, its plan is the best: "
-        "children never cost less than their parent, so nothing better is left.",
+        "agent takes a shortest path of its own.\n\nWhere two of them collide, the node gets two children: at that step the first agent "
+        "must keep off in one, the second in the other, and plans anew. Every valid plan is below one of them or below both.\n\n"
+        "Nodes that have no children yet are open. The search always takes the cheapest of them. If that one has no conflict, its plan is "
+        "the best: children never cost less than their parent, so nothing better is left.",
         pictures.searching,
         lambda: Searching(
             "You are the search. Press the open node that has to be expanded next, until the plan is found.", boards.MEETINGS
@@ -171,10 +171,10 @@ CHAPTERS = (
         "pibt",
         "Fast but not optimal",
         "*PIBT* plans one step at a time. The most urgent agent takes the cell beside it, or its own, from which the fewest steps are "
-        "left: first who has the longest way, later who has been on its way the longest. An agent that stands there inherits the priority "
-        "and chooses next, but may not change places; if it finds no cell, the first one tries its next best.\n\nThat takes only a moment "
-        "for hundreds of agents. But it looks only one step ahead: the plan may cost far more than the best one, and agents may block each "
-        "other for good.",
+        "left: first who has the longest way, later who has been on its way the longest.\n\nAn agent that stands on that cell inherits the "
+        "priority and chooses next, but may not change places; if it finds no cell, the first one tries its next best. That takes only a "
+        "moment for hundreds of agents. But it looks only one step ahead: the plan may cost far more than the best one, and agents may "
+        "block each other for good.",
         planners.pibt,
         planners.pibt_step,
         "PIBT: one step at a time, priorities that are inherited; very fast, not complete, not optimal.",

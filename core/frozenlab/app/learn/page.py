@@ -105,9 +105,9 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     exercise = chapter.exercise()
     beside, words = st.columns([2.3 if isinstance(exercise, Searching) else 1.1, 1], gap="large")
     with words:
-        more = '<label class="fl-more"><input type="checkbox">… read on</label>'  # on a phone, which shows the first lines
-        idea = with_emphasis(explained(chapter.idea)).replace("\n\n", "<span>\n\n", 1)
-        st.html(f'<p class="fl-idea">{more}{idea}</span></p>')
+        more = ' <label class="fl-more"><input type="checkbox">… read on</label>'  # on a phone, which shows the first paragraph
+        idea = with_emphasis(explained(chapter.idea)).replace("\n\n", f"{more}<span>\n\n", 1)
+        st.html(f'<p class="fl-idea">{idea}</span></p>')
         take(exercise, chapter.name, lesson, learner, beside)
         if chapter.name in address.done():
             st.markdown(f"**To remember:** {chapter.recap}")
@@ -138,7 +138,7 @@ def with_emphasis(html: str) -> str:
 def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
     """To the chapter before and the next one, and to the picture of this one if it is not open."""
     at = lesson.chapters.index(chapter)
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
+    with st.container(key="learn-onwards", horizontal=True, horizontal_alignment="distribute"):
         if at:
             before = lesson.chapters[at - 1]
             st.button(f"← {before.title}", key=f"learn-to-{at - 1}", on_click=go_to, args=(before.name,))
@@ -147,10 +147,10 @@ def onwards(chapter: Chapter, lesson: Lesson, opened: bool) -> None:
                 "Show me how it can go", key=f"learn-look-{chapter.name}", icon=":material/visibility:", type="tertiary", on_click=look,
                 args=(chapter.name,),
             )  # fmt: skip
-        to_the_next(chapter.name, lesson, f"learn-to-{at + 1}", "primary" if chapter.name in address.done() else "secondary")
+        to_the_next(chapter.name, lesson, f"learn-to-{at + 1}")
 
 
-def to_the_next(name: str, lesson: Lesson, key: str, type: Literal["primary", "secondary"] = "primary") -> None:
+def to_the_next(name: str, lesson: Lesson, key: str, type: Literal["primary", "secondary"] = "secondary") -> None:
     """The way to the chapter after this one; after the last one, to the contest. Nothing after a teacher's board, which is no chapter."""
     names = [chapter.name for chapter in lesson.chapters]
     if name == names[-1]:
@@ -186,7 +186,7 @@ def take(exercise: Exercise, name: str, lesson: Lesson, learner: str, beside: De
         with st.container(key="learn-mark"):
             show_mark(marks[name][1])
             if marks[name][1].right:
-                to_the_next(name, lesson, "learn-next")
+                to_the_next(name, lesson, "learn-next", "primary")
         if marks[name][1].right:
             with above:
                 exercise.afterwards(answer, f"learn-{name}")

@@ -454,7 +454,8 @@ class Player {
     if (this.says === says) return;
     this.says = says;
     this.find(".scrub").value = this.time;
-    this.find(".clock").textContent = `step ${step} / ${steps}`;
+    const moves = this.views.some(({ paths }) => paths.some(({ length }) => length > 1)); // or nothing is drawn yet
+    this.find(".clock").textContent = `step ${step}${moves ? ` / ${steps}` : ""}`;
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
