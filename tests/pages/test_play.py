@@ -373,7 +373,11 @@ def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> 
     page.run()
     assert [track["label"] for track in players(page)[0]["tracks"]] == ["Your plan", "Exact solver"]
     page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RR", "L"]}, "mode": None}
-    assert [track["label"] for track in players(page.run())[0]["tracks"]] == ["Exact solver"], "it has failed"
+    assert [track["label"] for track in players(page.run())[0]["tracks"]] == ["Exact solver"], "it has not come to its end"
+    page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RRDD", "W"]}, "mode": None}
+    yours, _ = players(page.run())[0]["tracks"]
+    assert (yours["label"], yours["outcome"], yours["fault"]) == ("Your plan", "fault", {"time": 4, "marks": [[2, 2]]})
+    assert yours["caption"] == "Step 4: agents 0 and 1 are both on (2, 2)."
 
 
 @pytest.mark.parametrize("sent", [None, {"turn": 0, "mode": "draw"}, {"turn": 1, "mode": "rob"}, {"mode": "draw"}])

@@ -64,8 +64,7 @@ def page() -> None:
     write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
     best = solver_track(board, solution)
-    yours = [track for track in your_plan(board, optimum) if state.play_mode == "plan" or (track.verdict and track.verdict.valid)]
-    tracks = [*others, *yours, *best]
+    tracks = [*others, *your_plan(board, optimum, begun=state.play_mode == "plan"), *best]
     with places.stage:
         show_board(board, tracks, planned, solution, best[0].paths if best else None, warning)
     with places.below:
