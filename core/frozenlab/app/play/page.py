@@ -85,7 +85,7 @@ def page() -> None:
     if planned.request is not None:
         ask(planned.request, board, optimum)
     if planned.search is not None:
-        searching.search_now(planned.search, waiting)
+        searching.search_now(planned.search, solution.sum_of_costs if solution else None, waiting)
     planner.load(planned.checkpoint)
 
 
