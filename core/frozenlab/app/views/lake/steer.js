@@ -240,10 +240,12 @@ class Steer {
   }
 
   list(conflicts) {
-    this.find(".conflicts").replaceChildren(...conflicts.slice(0, MOST_CONFLICTS).map(({ time, words }) => {
+    const listed = this.saysFirst ? conflicts.filter(({ step }, i) => step !== conflicts[i - 1]?.step) : conflicts; // what happens stands in the score
+    this.find(".conflicts").replaceChildren(...listed.slice(0, MOST_CONFLICTS).map(({ step, time, words }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = words;
+      button.textContent = this.saysFirst ? `Show step ${step}` : words;
+      button.title = words;
       button.onclick = () => { this.player.play(false); this.player.seek(time); };
       return button;
     }));
