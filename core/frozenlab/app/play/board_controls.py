@@ -121,13 +121,14 @@ def session_controls(store: SessionStore, new: bool) -> None:
         return
     of_session = st.container()
     with st.popover("Which boards", width="stretch"):
-        label = st.selectbox("Validation", tables, key="play_validation")
+        left, right = st.columns(2)  # so low that it opens below its button
+        label = left.selectbox("Validation", tables, key="play_validation")
         table = tables[label]
         teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
         outcomes = [name for name in OUTCOMES if (table["outcome"] == name).any()]
-        team = st.selectbox("Agents", ["all", *teams], key="play_filter_agents")
-        size = st.selectbox("Map size", ["all", *sizes], key="play_filter_size")
-        outcome = st.selectbox(
+        team = left.selectbox("Agents", ["all", *teams], key="play_filter_agents")
+        size = right.selectbox("Map size", ["all", *sizes], key="play_filter_size")
+        outcome = right.selectbox(
             "Outcome", ["all", *outcomes], key="play_filter_outcome",
             format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
         )  # fmt: skip
