@@ -575,6 +575,8 @@ def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page
     open_save_menu(page)
     picture = Image.open(downloaded(page, page.get_by_role("button", name="PNG")).path())
     assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
+    foot = picture.convert("L").crop((0, picture.height - picture.width // 16, picture.width, picture.height))
+    assert len(foot.getcolors()) > 1, "it says how the plan ends"
     film = downloaded(page, page.get_by_role("button", name="1080p")).path().read_bytes()
     assert b"ftyp" in film[:16] or film.startswith(b"\x1a\x45\xdf\xa3"), "MP4 or WebM"
     assert len(film) > 5000
