@@ -115,11 +115,13 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) 
         page.mouse.move(*at(*cell), steps=3)
     page.mouse.up()
     page.mouse.click(*at(3, 2))  # its goal: the rest of the way is the shortest
-    conflict = page.get_by_role("button", name="Step 2: agents 0 and 1 are both on (2, 0).")
-    expect(conflict).to_be_visible()
-    conflict.click()
+    expect(score).to_have_text("One conflict. Step 2: agents 0 and 1 are both on (2, 0).")
+    ring = page.locator(".ring")
+    expect(ring).to_be_visible()
+    expect(ring).to_have_css("opacity", "0.5")
+    page.get_by_role("button", name="Show step 2").click()
     expect(page.locator(".clock")).to_have_text("step 2 / 5")
-    expect(page.locator(".ring")).to_be_visible()
+    expect(ring).to_have_class("ring now")
     page.get_by_role("button", name="Undo").click()
     page.get_by_role("button", name="Start over").click()
     for cell in ((1, 1), (3, 1), (3, 2), (2, 0), (2, 2)):  # to press agent 1 on (2, 0) goes back to its step 0
@@ -258,6 +260,7 @@ def test_on_a_phone_the_action_is_in_reach_of_the_choices_and_every_tool_of_a_fi
     ask.click()
     expect(page.locator(".player figure").filter(has_text="Lab model")).to_have_count(1)
     expect(page.locator(".player .tracks")).to_be_in_viewport(ratio=1)
+    assert all(box and box["width"] >= 165 for box in (board.bounding_box() for board in page.locator(".player .sheet").all()))
     page.get_by_role("radio", name="Search", exact=True).click()
     page.get_by_role("button", name="Let them search").click()
     expect(page.get_by_role("heading", name="Planners on this board")).to_be_attached(timeout=30_000)
@@ -572,6 +575,8 @@ def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page
     open_save_menu(page)
     picture = Image.open(downloaded(page, page.get_by_role("button", name="PNG")).path())
     assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
+    foot = picture.convert("L").crop((0, picture.height - picture.width // 16, picture.width, picture.height))
+    assert len(foot.getcolors()) > 1, "it says how the plan ends"
     film = downloaded(page, page.get_by_role("button", name="1080p")).path().read_bytes()
     assert b"ftyp" in film[:16] or film.startswith(b"\x1a\x45\xdf\xa3"), "MP4 or WebM"
     assert len(film) > 5000

@@ -636,7 +636,8 @@ BAD = [
     ("jsonl", "", "the file holds no board"),
     ("jsonl", '{"map": ["S G"]}', 'line 1: "agents" must be a list of {"start": [row, col], "goal": [row, col]}'),
     ("json", "3", "a board is a JSON object, not int"),
-    ("text", "S F\nF X", "line 2, cell 2: 'X' is no cell; use F H ^ v < > 0 1 2 3 4, starts S s A B C, goals G g a b c"),
+    ("text", "S F\nF X", "line 2, cell 2: 'X' is no cell; use F (frozen), H (hole), ^ v < > (one-way ice) or 0 to 4 (an agent's door); "
+     "agents start on S s A B C and end on G g a b c"),
 ]  # fmt: skip
 
 

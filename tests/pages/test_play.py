@@ -13,14 +13,14 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.benchmark.measure import checkpoints
-from frozenlab.app.play import choices, planner
+from frozenlab.app.play import choices, planner, searching
 from frozenlab.app.play.planner import PlannedAnswer
 from frozenlab.app.play.state import DESK
 from frozenlab.app.views.lake.desk import mode_of
 from frozenlab.app.views.lake.search import worth_watching
 from frozenlab.app.views.lake.share import encode
 from frozenlab.lake.board import Agent, Board, read_board
-from frozenlab.lake.planners import Found
+from frozenlab.lake.planners import PLANNERS, Found
 from frozenlab.lake.planners.lacam import LaCAM
 from frozenlab.lake.rules import Verdict, judge, judge_paths, walk
 from frozenlab.lake.solvers.solver import Solution, solve
@@ -137,7 +137,8 @@ def test_random_boards_have_the_layout_that_is_chosen(page: AppTest, waits: str)
 
 def test_a_pasted_board_is_read_or_its_error_shown(page: AppTest) -> None:
     paste(page.run(), "S F X")
-    assert "'X'" in page.error[0].value and board(page) == choices.FIRST_BOARD
+    assert shown(page.error[0].value).startswith("Line 1, cell 3: 'X' is no cell; use F (frozen), H (hole)")
+    assert board(page) == choices.FIRST_BOARD
     paste(page, json.dumps(SMALL.to_dict()))
     assert board(page) == SMALL and not page.error
     paste(page, "a.B\n.#.\nb.A")
@@ -216,6 +217,18 @@ def test_planners_search_the_board_and_are_compared(page: AppTest, monkeypatch: 
     monkeypatch.setattr(LaCAM, "plan", lambda *_: st.rerun())  # what a click does to a script that runs
     button(page, "Let them search").click().run()
     assert [track["label"] for track in players(page)[0]["tracks"]] == ["PIBT", "Exact solver"] and "no plan in" not in source(page)
+
+
+def test_table_line_and_chart_of_planners_count_from_the_best_bound_that_is_proven() -> None:
+    history = [Found(), Found(("",), 22, 9, 15, seconds=0.1), Found(("",), 20, 8, 15, seconds=0.2)]
+    assert set(searching.PROMISES) == set(PLANNERS)
+    assert searching.words(history[1], 20).endswith("at most 1.10 times the smallest")
+    proven, open_ = (20, "the smallest", "20: proved smallest"), (None, "at most 1.33 times the smallest", "lower bound 15")
+    for smallest, quality, label in (proven, open_):
+        bound = searching.best_bound([history], smallest)
+        chart = searching.improvement({"lns": history}, smallest)
+        assert searching.figures(history, bound)[2] == quality and chart.alt.endswith(f"{quality}.")
+        assert chart.figure.layout.annotations[0].text.startswith(label) and chart.figure.layout.shapes[0].y0 == bound
 
 
 def test_a_search_asked_for_while_the_board_is_solved_comes_after_it(page: AppTest) -> None:
@@ -373,7 +386,11 @@ def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> 
     page.run()
     assert [track["label"] for track in players(page)[0]["tracks"]] == ["Your plan", "Exact solver"]
     page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RR", "L"]}, "mode": None}
-    assert [track["label"] for track in players(page.run())[0]["tracks"]] == ["Exact solver"], "it has failed"
+    assert [track["label"] for track in players(page.run())[0]["tracks"]] == ["Exact solver"], "it has not come to its end"
+    page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RRDD", "W"]}, "mode": None}
+    yours, _ = players(page.run())[0]["tracks"]
+    assert (yours["label"], yours["outcome"], yours["fault"]) == ("Your plan", "fault", {"time": 4, "marks": [[2, 2]]})
+    assert yours["caption"] == "Step 4: agents 0 and 1 are both on (2, 2)."
 
 
 @pytest.mark.parametrize("sent", [None, {"turn": 0, "mode": "draw"}, {"turn": 1, "mode": "rob"}, {"mode": "draw"}])

@@ -55,7 +55,8 @@ def test_the_plan_of_a_file_is_one_to_watch() -> None:
         ({"a.txt": b"\xff"}, "a.txt is not a text file in UTF-8 (byte 0)"),
         (
             {"a.txt": b"hello you"},
-            "a.txt: line 1, cell 1: 'hello' is no cell; use F H ^ v < > 0 1 2 3 4, starts S s A B C, goals G g a b c",
+            "a.txt: line 1, cell 1: 'hello' is no cell; use F (frozen), H (hole), ^ v < > (one-way ice) or 0 to 4 (an agent's door); "
+            "agents start on S s A B C and end on G g a b c",
         ),
         ({"a.json": b"{"}, "a.json: not a JSON board: Expecting property name enclosed in double quotes at line 1, column 2"),
         ({"a.json": b"{}"}, 'a.json: "map" must be a list of strings, one per row, like "S F H"'),

@@ -239,8 +239,8 @@ class Board:
                         found[agent] = (r, c)
                         letter = FROZEN
                 if len(letter) != 1 or letter not in ICE:
-                    known = f"{' '.join(ICE)}, starts {' '.join(START_LETTERS)}, goals {' '.join(GOAL_LETTERS)}"
-                    raise BoardError(f"line {number}, cell {c + 1}: {letter[:20]!r} is no cell; use {known}")
+                    agents = f"agents start on {' '.join(START_LETTERS)} and end on {' '.join(GOAL_LETTERS)}"
+                    raise BoardError(f"line {number}, cell {c + 1}: {letter[:20]!r} is no cell; use {ICE_WORDS}; {agents}")
                 row += letter
             rows.append(row)
         num_agents = max([*starts, *goals], default=-1) + 1

@@ -16,6 +16,7 @@ from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.desk import drawn
 from frozenlab.app.views.lake.tracks import recorded
 from frozenlab.base.errors import GenerationError, LabError
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.board import MAX_TEAM, Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
@@ -30,6 +31,8 @@ BY_PEN = (
     "plain ice. **Drag** a disc (start) or a square (goal) to another cell. Keys: arrows, space to paint, enter to pick up and put down, "
     "**Ctrl+Z** to undo."
 )
+PASTED = "the text"
+"""The name of what is pasted, where files have theirs."""
 
 
 def choose_board(store: SessionStore, places: Places) -> Board:
@@ -118,13 +121,14 @@ def session_controls(store: SessionStore, new: bool) -> None:
         return
     of_session = st.container()
     with st.popover("Which boards", width="stretch"):
-        label = st.selectbox("Validation", tables, key="play_validation")
+        left, right = st.columns(2)  # so low that it opens below its button
+        label = left.selectbox("Validation", tables, key="play_validation")
         table = tables[label]
         teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
         outcomes = [name for name in OUTCOMES if (table["outcome"] == name).any()]
-        team = st.selectbox("Agents", ["all", *teams], key="play_filter_agents")
-        size = st.selectbox("Map size", ["all", *sizes], key="play_filter_size")
-        outcome = st.selectbox(
+        team = left.selectbox("Agents", ["all", *teams], key="play_filter_agents")
+        size = right.selectbox("Map size", ["all", *sizes], key="play_filter_size")
+        outcome = right.selectbox(
             "Outcome", ["all", *outcomes], key="play_filter_outcome",
             format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
         )  # fmt: skip
@@ -152,7 +156,9 @@ def import_controls() -> None:
             "Text or JSON", height=220, max_chars=700_000, placeholder=choices.FIRST_BOARD.to_text(), key="play_text",
             help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
         )  # fmt: skip
-        st.button("Use this board", on_click=lambda: bring({"the text": state.play_text.encode()}), width="stretch")
+        st.button("Use this board", on_click=lambda: bring({PASTED: state.play_text.encode()}), width="stretch")
+        if state.get("play_paste_error"):
+            st.error(plain(capitalised(state.play_paste_error.removeprefix(f"{PASTED}: ")) + "."))
     st.file_uploader(
         "Files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=8,
         help=f"Of FrozenLab, {', '.join(choices.EXPORTS.values())}. Where a file only names its map or scenario, add that file, too.",
@@ -170,7 +176,7 @@ def import_controls() -> None:
         )  # fmt: skip
     for note in found[state.play_entry or 0].notes if found else ():
         st.info(plain(note[0].upper() + note[1:] + "."))
-    if state.get("play_paste_error"):
+    if state.get("play_files") and state.get("play_paste_error"):
         st.error(plain(state.play_paste_error))
 
 
@@ -186,6 +192,7 @@ def bring(files: dict[str, bytes], agents: int | None = None) -> None:
 
 
 def bring_files() -> None:
+    state.play_paste_error = ""
     if state.play_files:
         bring({file.name: file.getvalue() for file in state.play_files}, state.get("play_file_agents"))
 

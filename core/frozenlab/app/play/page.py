@@ -64,8 +64,7 @@ def page() -> None:
     write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
     best = solver_track(board, solution)
-    yours = [track for track in your_plan(board, optimum) if state.play_mode == "plan" or (track.verdict and track.verdict.valid)]
-    tracks = [*others, *yours, *best]
+    tracks = [*others, *your_plan(board, optimum, begun=state.play_mode == "plan"), *best]
     with places.stage:
         show_board(board, tracks, planned, solution, best[0].paths if best else None, warning)
     with places.below:
@@ -86,7 +85,7 @@ def page() -> None:
     if planned.request is not None:
         ask(planned.request, board, optimum)
     if planned.search is not None:
-        searching.search_now(planned.search, waiting)
+        searching.search_now(planned.search, solution.sum_of_costs if solution else None, waiting)
     planner.load(planned.checkpoint)
 
 

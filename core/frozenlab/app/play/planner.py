@@ -171,10 +171,13 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
     return possible
 
 
-def your_plan(board: Board, optimum: int | None) -> list[Track]:
-    """The reader's own plan as far as it has come; empty without a move."""
+def your_plan(board: Board, optimum: int | None, *, begun: bool) -> list[Track]:
+    """The reader's own plan, right or wrong; empty without a move. ``begun``: also one that breaks no rule and is not yet at its end."""
     plan = steered(board, key=DESK)
-    return [Track("Your plan", *followed(board, plan, optimum))] if any(plan) else []
+    if not any(plan):
+        return []
+    paths, verdict = followed(board, plan, optimum)
+    return [Track("Your plan", paths, verdict)] if begun or verdict.fault != "goal_not_reached" else []
 
 
 def planned_by(request: Request | None, board: Board) -> Planned:

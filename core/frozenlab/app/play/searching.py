@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
@@ -26,11 +27,15 @@ MOST = 4
 PAUSE = 0.3
 """Seconds from one look at a search that runs to the next at the least."""
 PROMISES = {
-    "optimal": "the smallest sum of costs, given time",
-    "bounded": "a sum of costs within a factor",
-    "complete": "a plan, or a proof that there is none",
-    "none": "nothing; it is quick",
+    "pibt": "nothing; it is the quickest",
+    "prioritized": "nothing; it tries other orders while time lasts",
+    "lacam": "a plan, or a proof that there is none",
+    "lacam-star": "a plan, or a proof that there is none; then cheaper ones while time lasts",
+    "lns": "the plan of LaCAM, then cheaper ones while time lasts; it proves none the smallest",
+    "ecbs": "a sum of costs within a factor of the smallest",
+    "exact": "the smallest sum of costs, given time",
 }
+"""By the name of the planner."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def search_controls(board: Board, actions: DeltaGenerator) -> Search:
     names = st.multiselect(
         "Planners", list(PLANNERS), AT_FIRST, key="play_searchers", persist_state="session", max_selections=MOST,
         format_func=lambda name: PLANNERS[name].title,
-        help="  \n".join(f"**{planner.title}** promises {PROMISES[planner.promise]}." for planner in PLANNERS.values()),
+        help="  \n".join(f"**{planner.title}** promises {PROMISES[planner.name]}." for planner in PLANNERS.values()),
     )  # fmt: skip
     seconds = st.slider("Seconds for each", 1, 60, 5, key="play_seconds", persist_state="session")
 
@@ -83,9 +88,9 @@ def tracks_of(board: Board, optimum: int | None) -> list[Track]:
     return tracks
 
 
-def search_now(search: Search, waiting: DeltaGenerator) -> None:
+def search_now(search: Search, smallest: int | None, waiting: DeltaGenerator) -> None:
     """Lets the planners search one after the other, each plan as it comes, and draws the page again. What a reader does meanwhile ends it;
-    plans that were found are kept."""
+    plans that were found are kept. ``smallest``: sum of costs, if it is known."""
     found: dict[str, list[Found]] = {}
     state.play_search_asked = False
     state.play_found, state.play_search_failed = (search.board, found), ""
@@ -94,13 +99,13 @@ def search_now(search: Search, waiting: DeltaGenerator) -> None:
     try:
         for name in search.names:
             allowances.spend(allowances.SOLVED)
-            search_with(PLANNERS[name], search, found, place)
+            search_with(PLANNERS[name], search, found, smallest, place)
     except LabError as error:
         state.play_search_failed = str(error)
     st.rerun()
 
 
-def search_with(planner: Planner, search: Search, found: dict[str, list[Found]], place: DeltaGenerator) -> None:
+def search_with(planner: Planner, search: Search, found: dict[str, list[Found]], smallest: int | None, place: DeltaGenerator) -> None:
     """Adds to ``found`` what a planner finds, and says now and then in ``place`` how far it is. A search that ends before its time without
     a plan, because the reader or an error ends it, has found nothing out and is no entry."""
     looked, history = -PAUSE, [Found()]
@@ -112,20 +117,26 @@ def search_with(planner: Planner, search: Search, found: dict[str, list[Found]],
             found[planner.name] = history
         if now.seconds >= looked + PAUSE:
             looked = now.seconds
-            place.progress(min(1.0, now.seconds / search.seconds), f"{planner.title}, {now.seconds:.1f} s: {words(now)}")
+            known = words(now, best_bound([*found.values(), history], smallest))
+            place.progress(min(1.0, now.seconds / search.seconds), f"{planner.title}, {now.seconds:.1f} s: {known}")
 
     place.progress(0.0, f"{planner.title} searches")
     history.append(planner.plan(search.board, search.seconds, search.seed, note))
     found[planner.name] = history
 
 
-def words(found: Found) -> str:
+def best_bound(histories: Iterable[list[Found]], smallest: int | None) -> int:
+    """The best lower bound that is proven: what the exact solver knows as the ``smallest``, else the highest of the planners."""
+    return smallest or max(history[-1].lower_bound for history in histories)
+
+
+def words(found: Found, bound: int) -> str:
     """What is known of the best plan so far."""
     if found.unsolvable:
         return "no plan; this is proven"
     if found.cost is None:
         return "no plan yet"
-    return f"sum of costs {found.cost:,}, {found.quality}"
+    return f"sum of costs {found.cost:,}, {replace(found, lower_bound=bound).quality}"
 
 
 def show_found(board: Board, smallest: int | None) -> None:
@@ -134,6 +145,7 @@ def show_found(board: Board, smallest: int | None) -> None:
         st.error(markup.plain(f"The search ended: {state.play_search_failed}"))
     if not (histories := found_on(board)):
         return
+    bound = best_bound(histories.values(), smallest)
     markup.styles()
     st.header("Planners on this board", anchor=False)
     head = [
@@ -142,13 +154,13 @@ def show_found(board: Board, smallest: int | None) -> None:
         ("makespan", "the step at which the last agent is home for good"), ("best plan after", ""),
     ]  # fmt: skip
     rows = [
-        [escape(PLANNERS[name].title), PROMISES[PLANNERS[name].promise], *(escape(part) for part in figures(history, smallest))]
+        [escape(PLANNERS[name].title), PROMISES[name], *(escape(part) for part in figures(history, bound))]
         for name, history in histories.items()
     ]
     numbers = ("first plan after", "sum of costs", "makespan", "best plan after")
     st.html(markup.table("Planners on this board", head, rows, "fl-cards", numbers))
     if any(len(plans_of(history)) > 1 for history in histories.values()):
-        theme.chart(improvement(histories), key="play-improvement")
+        theme.chart(improvement(histories, smallest), key="play-improvement")
 
 
 def plans_of(history: list[Found]) -> list[Found]:
@@ -156,19 +168,18 @@ def plans_of(history: list[Found]) -> list[Found]:
     return [now for before, now in pairwise(history) if now.cost is not None and now.cost != before.cost]
 
 
-def figures(history: list[Found], smallest: int | None = None) -> tuple[str, str, str, str, str]:
-    """First plan after, sum of costs, how good that is, makespan, and after how long it was found."""
+def figures(history: list[Found], bound: int = 0) -> tuple[str, str, str, str, str]:
+    """First plan after, sum of costs, how good that is by the best lower ``bound``, makespan, and after how long it was found."""
     plans, best = plans_of(history), history[-1]
     if not plans:
         return "–", "–", "no plan; this is proven" if best.unsolvable else f"no plan in {best.seconds:.1f} s", "–", "–"
-    first, last = plans[0], plans[-1]
-    if smallest:  # the exact solver knows more than the planner's own bound says
-        best = replace(best, lower_bound=smallest)
-    return f"{first.seconds:.2f} s", f"{best.cost:,}", best.quality, f"{best.makespan:,}", f"{last.seconds:.2f} s"
+    first, last, quality = plans[0], plans[-1], replace(best, lower_bound=max(best.lower_bound, bound)).quality
+    return f"{first.seconds:.2f} s", f"{best.cost:,}", quality, f"{best.makespan:,}", f"{last.seconds:.2f} s"
 
 
-def improvement(histories: dict[str, list[Found]]) -> Chart:
-    """The sum of costs of each planner's best plan, over the seconds of its search."""
+def improvement(histories: dict[str, list[Found]], smallest: int | None = None) -> Chart:
+    """The sum of costs of each planner's best plan, over the seconds of its search. ``smallest``: of the board, if it is known."""
+    bound = best_bound(histories.values(), smallest)
     figure = go.Figure()
     for color, (name, history) in zip(ARM_COLORS, histories.items(), strict=False):
         plans = plans_of(history)
@@ -178,11 +189,13 @@ def improvement(histories: dict[str, list[Found]]) -> Chart:
             figure.add_scatter(
                 x=[*seconds, history[-1].seconds], y=[*costs, costs[-1]], name=PLANNERS[name].title, mode="lines+markers", line=line
             )
-    least = max(history[-1].lower_bound for history in histories.values())
+    reached = any(history[-1].cost == bound for history in histories.values())
+    label = f"{bound:,}: proved smallest" if reached else f"lower bound {bound:,}: no plan is cheaper"
     dotted = dict(dash="dot", color=BEFORE_COLOR)
-    figure.add_hline(least, line=dotted, annotation_text="lower bound: no plan is cheaper", annotation_position="bottom left")
+    figure.add_hline(bound, line=dotted, annotation_text=label, annotation_position="top right")
     common_layout(figure, 260)
     figure.update_xaxes(title="seconds", gridcolor=GRID_COLOR, rangemode="tozero")
-    figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR)
-    said = [f"{PLANNERS[name].title} ends with {words(history[-1])}" for name, history in histories.items()]
+    dearest = max(now.cost for history in histories.values() for now in plans_of(history) if now.cost is not None)
+    figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR, tick0=bound, dtick=max(1, (dearest - bound) // 5))
+    said = [f"{PLANNERS[name].title} ends with {words(history[-1], bound)}" for name, history in histories.items()]
     return Chart(figure, f"The sum of costs of the best plan so far over time. {'; '.join(said)}.")

@@ -55,7 +55,7 @@ def played(
     board: Board, tracks: Sequence[Track], *, ghost: Paths | None = None, height: int = 460, autoplay: bool = False
 ) -> dict[str, Any]:
     """What the player takes, as for :func:`board_player`."""
-    shown = [plain_track(board, track, short=len(tracks) > 2) for track in tracks or [Track("", None)]]
+    shown = [plain_track(board, track, short=len(tracks) > 1) for track in tracks or [Track("", None)]]
     everything = [path for paths in [*(track["paths"] for track in shown), ghost] if paths for path in paths]
     astray = any(not on_board(board, path) for track in shown if track["outcome"] in ("fault", None) for path in track["paths"] or ())
     for track in shown:

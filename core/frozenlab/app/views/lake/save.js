@@ -8,15 +8,15 @@ const LAST_PICTURE = 1000; // milliseconds that a film stands still at its end
 const film = () => globalThis.MediaRecorder && FILMS.find((type) => MediaRecorder.isTypeSupported(type));
 const filmKind = () => (film()?.startsWith("video/mp4") ? "MP4" : "WebM");
 
-// All boards of the player as they stand, with their labels, on `canvas`.
-function draft(player, canvas) {
+// All boards of the player as they stand, with their labels above and what `says(view)` tells of them below, on `canvas`.
+function draft(player, canvas, says) {
   const { colors, font, views } = player;
   const side = Math.max(...views.map(({ canvas: { width } }) => width));
   const high = Math.max(...views.map(({ canvas: { height } }) => height));
   const columns = views.length > MOST_IN_A_ROW ? Math.ceil(views.length / 2) : views.length;
-  const gap = Math.round(side / 20), head = Math.round(side / 9);
+  const gap = Math.round(side / 20), head = Math.round(side / 9), foot = Math.round(side / 14);
   const even = (length) => length + (length % 2); // what films ask for
-  const size = [even(gap + columns * (side + gap)), even(Math.ceil(views.length / columns) * (head + high + gap))];
+  const size = [even(gap + columns * (side + gap)), even(Math.ceil(views.length / columns) * (head + high + foot))];
   if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
   const ctx = canvas.getContext("2d");
   ctx.fillStyle = colors.ground;
@@ -25,9 +25,11 @@ function draft(player, canvas) {
   ctx.textBaseline = "middle";
   ctx.fillStyle = colors.text;
   views.forEach((view, n) => {
-    const left = gap + (n % columns) * (side + gap), top = Math.floor(n / columns) * (head + high + gap);
+    const left = gap + (n % columns) * (side + gap), top = Math.floor(n / columns) * (head + high + foot);
     ctx.font = `600 ${head * 0.42}px ${font}`;
     ctx.fillText([view.track.label, view.track.badge].filter(Boolean).join(" · "), left + side / 2, top + head / 2, side);
+    ctx.font = `${foot * 0.48}px ${font}`;
+    ctx.fillText(says(view), left + side / 2, top + head + high + foot / 2, side);
     ctx.drawImage(view.canvas, left + (side - view.canvas.width) / 2, top + head);
   });
   return canvas;
@@ -42,7 +44,7 @@ function download(blob, name) {
 function savePicture(player) {
   player.finer = Math.max(1, PICTURE_SIDE / player.views[0].canvas.width);
   player.layout();
-  const canvas = draft(player, document.createElement("canvas"));
+  const canvas = draft(player, document.createElement("canvas"), ({ track }) => track.caption);
   player.finer = 1;
   player.layout();
   canvas.toBlob((blob) => download(blob, "board.png"));
@@ -50,12 +52,13 @@ function savePicture(player) {
 
 // Plays once from the beginning, and keeps what is seen, as large as the film; who pauses ends the film there.
 function saveFilm(player, ended) {
-  const drafted = draft(player, document.createElement("canvas")), canvas = document.createElement("canvas");
+  const step = () => player.find(".clock").textContent;
+  const drafted = draft(player, document.createElement("canvas"), step), canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = FILM_SIZE;
   player.finer = Math.min(canvas.width / drafted.width, canvas.height / drafted.height);
   player.layout();
   const show = () => {
-    draft(player, drafted);
+    draft(player, drafted, step);
     const ctx = canvas.getContext("2d");
     ctx.fillStyle = player.colors.ground;
     ctx.fillRect(0, 0, ...FILM_SIZE);

@@ -246,11 +246,13 @@ class Steer {
 
   // A phone has one line for them: when and where the first one is.
   list(conflicts) {
-    this.find(".conflicts").replaceChildren(...conflicts.slice(0, MOST_CONFLICTS).map(({ time, words, step, cell }) => {
+    const listed = this.saysFirst ? conflicts.filter(({ step }, i) => step !== conflicts[i - 1]?.step) : conflicts; // what happens stands in the score
+    this.find(".conflicts").replaceChildren(...listed.slice(0, MOST_CONFLICTS).map(({ step, time, words, cell }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = words;
-      button.dataset.brief = `${conflicts.length > 1 ? "first at " : ""}step ${step}, ${plainCell(cell)}`;
+      button.textContent = this.saysFirst ? `Show step ${step}` : words;
+      button.dataset.brief = this.saysFirst ? button.textContent : `${listed.length > 1 ? "first at " : ""}step ${step}, ${plainCell(cell)}`;
+      button.title = words;
       button.onclick = () => this.lookAt(time);
       return button;
     }));
