@@ -144,6 +144,12 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
 
     assert cards.first.bounding_box()["y"] <= 330
     check_axe(page, "the film strip")
+    heights, usual = "all => all.map(({ offsetHeight }) => offsetHeight)", page.viewport_size
+    on_a_screen = strip.locator(".preview .stage").evaluate_all(heights)
+    page.set_viewport_size({"width": 390, "height": 844})
+    on_a_phone = strip.locator(".preview .stage").evaluate_all(heights)
+    assert on_a_phone == pytest.approx(on_a_screen, abs=3), "a thumbnail is the scene of a screen, scaled"  # letters scale to whole pixels
+    page.set_viewport_size(usual)
     expect(strip.get_by_role("button", name="minutes", pressed=True)).to_have_text(["5 minutes"])
     names = list(USUAL)
     strip.get_by_label("What to say: The question, and a board that it fails on").fill("Wait for silence.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from frozenlab.experiments.studies.ladder import COLUMNS, column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped
+from frozenlab.experiments.studies.design import ARM_WORDS
+from frozenlab.experiments.studies.ladder import COLUMNS, column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped, what_they_do
 from frozenlab.experiments.studies.presets import ladder_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
@@ -43,7 +44,9 @@ def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     table = rungs_table(own, "valid")
     assert table["engineer"].tolist()[:2] == ["yours: lowest", "yours: rules"]
     assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")
-    assert set(shipped("valid")["with decoys"]) <= set(table["engineer"])
+    assert {ARM_WORDS.get(arm, arm) for arm in shipped("valid")["with decoys"]} <= set(table["engineer"])
+    said = what_they_do(own)
+    assert said.keys() >= {"oracle", "taught", "tutor", "lowest", "yours: lowest"} and said["yours: lowest"] == said["lowest"]
     picture = ladder_picture(own, "valid")
     rows = [name for name in re.findall(r">([^<>]+)</text>", picture) if name in set(table["engineer"])]
     assert 'aria-label="yours: lowest: without decoys +' in picture and rows[0] == "yours: lowest" and rows[-1] == "yours: rules", (

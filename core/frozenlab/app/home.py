@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 from itertools import chain
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -190,10 +191,10 @@ def session_cards(found: Sequence[Session]) -> None:
 
 def session_card(session: Session) -> None:
     state = session.state()
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"**{markup.plain(session.title)}**", width="content")
-        sessions.status_badge(session, state)
-    st.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
+    st.markdown(f"**{markup.plain(session.title)}**")
+    words, color, _ = sessions.status_look(session, state)
+    began = sessions.ago(session.created).replace(" ", "\N{NO-BREAK SPACE}")
+    st.caption(f"{markup.plain(sessions.set_up(session.spec))} · {began} :{color}-badge[{words}]")
     rates = rates_by_stage(state)
     if rates:
         st.html(f'<div class="fl-card">{board_picture(session, rates)}<div>{result(session, rates)}</div></div>')
@@ -201,10 +202,12 @@ def session_card(session: Session) -> None:
         st.caption("no results yet")
     if state.live:
         phase_line(state)
+    st.space("stretch")  # the ways on stand at the foot of all cards of a row
+    of_it: dict[str, Any] = dict(query_params={"session": session.id}, help=f"Session {session.id}")
     with st.container(horizontal=True):
         if rates:
-            st.page_link(nav.path("story"), label="Story", icon=":material/menu_book:", query_params={"session": session.id})
-        st.page_link(nav.path("train"), label="Curves", icon=":material/show_chart:", query_params={"session": session.id})
+            st.page_link(nav.path("story"), label="Story", icon=":material/menu_book:", **of_it)
+        st.page_link(nav.path("train"), label="Curves", icon=":material/show_chart:", **of_it)
 
 
 def phase_line(state: State) -> None:
@@ -217,10 +220,10 @@ def result(session: Session, rates: Mapping[int | None, Interval]) -> str:
     """The first and the newest rate in figures, and all of them as a line."""
     newest = list(rates.values())[-1]
     first = rates.get(None, newest)
-    words = f"{first.percent} → {newest.percent}</b> valid" if len(rates) > 1 else f"{newest.percent}</b> valid before training"
+    words, when = (f"{first.percent} → {newest.percent}", "") if len(rates) > 1 else (newest.percent, " before training")
     said = f"Valid plans: {', '.join(f'{stage_name(stage).lower()} {rate.percent}' for stage, rate in rates.items())}."
     line = image(sparkline(list(rates.values()), theme.palette()), said) if len(rates) > 1 else ""
-    return f"<p><b>{words}</p>{line}<small>now {newest.percents}, n = {newest.n} {session.suite} boards</small>"
+    return f"<p><b>{words}</b></p>{line}<small>{newest.percents} valid{when},<br>n = {newest.n} {session.suite} boards</small>"
 
 
 def sparkline(rates: Sequence[Interval], colors: Palette) -> str:

@@ -130,8 +130,9 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
             "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
         )  # fmt: skip
     figure.add_vline(
-        x=report.chance, line=dict(dash="dash", width=1.5, color=BEFORE_COLOR), annotation_text=f"chance {percent(report.chance)}",
-        annotation_position="bottom right", annotation_font=smaller,
+        x=report.chance, line=dict(dash="dash", width=1.5, color=BEFORE_COLOR), layer="below",
+        annotation_text=f"chance {percent(report.chance)}", annotation_position="bottom right", annotation_xshift=6,
+        annotation_font=smaller,
     )  # fmt: skip
     common_layout(figure, height=LANE * max(FEW, len(choices)) * len(engineers) + 90, top=46)
     figure.update_layout(legend=dict(y=1.02, font=smaller), margin_r=24)

@@ -16,7 +16,7 @@ from frozenlab.experiments.headroom.report import Finding, measured_before
 from frozenlab.experiments.studies.depths import depths_picture, depths_table, has_depths
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.ladder import column_of, ladder_picture, rungs_table
+from frozenlab.experiments.studies.ladder import column_of, ladder_picture, rungs_table, what_they_do
 from frozenlab.experiments.studies.main_table import as_latex, by_arm
 from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.report_page import (
@@ -35,8 +35,8 @@ from frozenlab.session.ledger import scores_table, source
 
 LADDER_HELP = (
     "Points of the rate that each engineer won over equal shares in one short stage, over 15 students that lost two cells each: small dots "
-    "are students, large ones means with 95 % intervals, blue above 0 and orange below. Decoys are cells of which few tasks are solved by "
-    "nature: an engineer that only looks for low rates falls for them. The stage trains by imitation, in the last column by GRPO."
+    "are students, large ones means with 95 % intervals, blue above 0 and orange below. The stage trains by imitation, in the last column "
+    "by GRPO."
 )
 DEPTHS_HELP = (
     "Each primary comparison of the study over four groups of students, by the rate that they had left in what they lost, before the first "
@@ -74,7 +74,7 @@ def ink(usual: int = 14) -> Ink:
 def show_depths(report: StudyReport, measure: Measure) -> None:
     """What was won, by what the students had left of what they lost."""
     st.header(f"What is won where more was lost, {measure} plans", anchor=False, help=DEPTHS_HELP)
-    beside_table(depths_picture(report, measure), depths_table(report, measure), "study-depths")
+    above_table(depths_picture(report, measure), depths_table(report, measure), "study-depths")
 
 
 def show_main(report: StudyReport, measure: Measure) -> None:
@@ -95,15 +95,18 @@ def show_main(report: StudyReport, measure: Measure) -> None:
 def show_ladder(report: StudyReport, measure: Measure) -> None:
     """What engineers win with decoys and without; those of this study beside the lab's own."""
     st.header("The ladder of engineers", anchor=False, help=LADDER_HELP)
-    beside_table(ladder_picture(report, measure), rungs_table(report, measure), "study-ladder")
+    table, known = rungs_table(report, measure), what_they_do(report)
+    table.insert(1, "what it does", table["engineer"].map(known).fillna(""))
+    above_table(ladder_picture(report, measure), table, "study-ladder")
+    st.caption("Decoys are cells of which few tasks are solved by nature: an engineer that only looks for low rates falls for them.")
 
 
-def beside_table(picture: str, table: pd.DataFrame, key: str) -> None:
-    """A picture, and its figures."""
-    left, right = st.columns([1.35, 1], vertical_alignment="center")
-    with left:
-        markup.picture(picture, f"{key}-picture")
-    right.dataframe(table, hide_index=True, width="stretch", key=key, column_config={"n": st.column_config.NumberColumn(width=48)})
+def above_table(picture: str, table: pd.DataFrame, key: str) -> None:
+    """A picture, and below it its figures, which need the width of the page."""
+    markup.picture(picture, f"{key}-picture")
+    st.dataframe(
+        table, hide_index=True, width="stretch", height="content", key=key, column_config={"n": st.column_config.NumberColumn(width=48)}
+    )
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:

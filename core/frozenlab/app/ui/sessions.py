@@ -103,13 +103,18 @@ def set_up(spec: SessionSpec) -> str:
     return " · ".join([*model, title_of(spec.training.method), f"engineer: {name_of(spec.engineer.kind)}", stages])
 
 
-def status_badge(session: Session, state: State) -> None:
+def status_look(session: Session, state: State) -> tuple[str, str, str | None]:
+    """Its status in a word, the word's color, and what it means for the reader."""
     if why_not_own(session.dir):
-        st.badge("imported", color="violet", help="Comes from another lab; opens read-only.")
-    elif session.read_only:
-        st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
-    else:
-        st.badge(status_words(session, state), color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+        return "imported", "violet", "Comes from another lab; opens read-only."
+    if session.read_only:
+        return "recorded", "gray", "Ships with the project; opens read-only."
+    return status_words(session, state), STATUS_COLORS[state.status], None
+
+
+def status_badge(session: Session, state: State) -> None:
+    words, color, meaning = status_look(session, state)
+    st.badge(words, color=color, help=meaning)  # type: ignore[arg-type]
 
 
 def answers_badge(session: Session) -> None:
@@ -203,8 +208,12 @@ def nothing_yet(what: str) -> None:
 
 
 def ago(moment: float) -> str:
-    """How long ago a unix time was."""
-    return f"{duration(max(0.0, time.time() - moment))} ago"
+    """How long ago a unix time was, in one unit: ``5 h ago``, ``2 days ago``."""
+    seconds = max(0.0, time.time() - moment)
+    hours = round(seconds / 3600)
+    if hours < 24:
+        return f"{f'{hours} h' if hours else duration(seconds)} ago"
+    return f"{counted(round(seconds / 86400), 'day')} ago"
 
 
 def origin_details(session: Session) -> None:

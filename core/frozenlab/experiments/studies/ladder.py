@@ -82,6 +82,14 @@ def lines_of(report: StudyReport, measure: Measure) -> dict[str, list[Effect | N
     return {ARM_WORDS.get(name, name): [columns[words].get(name) for words in COLUMNS.values()] for name in names}
 
 
+def what_they_do(report: StudyReport) -> dict[str, str]:
+    """Engineer, as :func:`lines_of` names it -> what it does, in half a sentence; not of arms whose name says it."""
+    studies = [study.spec for study in Study.shipped() if study.id in COLUMNS]
+    found = {arm.name: arm.engineer.label for spec in studies for arm in spec.arms if arm.engineer and arm.name not in ARM_WORDS}
+    own = {f"yours: {arm.name}": arm.engineer.label for arm in report.spec.arms if arm.engineer}
+    return found | own | {ORACLE: "knows what each student lost"}
+
+
 def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
     """A row an engineer: what it won in each column, in points with 95 % intervals."""
 
