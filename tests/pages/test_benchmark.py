@@ -118,7 +118,7 @@ def test_a_leaderboard_is_sorted_and_says_its_method_n_and_interval(lines: list[
     table = leaderboard(lines, 4, "valid")
     shown = [float(row.cells[0].text.removesuffix(" %")) for row in table.rows]
     assert shown == sorted(shown, reverse=True)
-    assert {row.tag for row in table.rows} == {"base", "grpo", "paper"}
+    assert {row.tag for row in table.rows} == {"base", "GRPO", "paper"}
     ours = next(row for row in table.rows if row.name == "long, after stage 1")
     team = result("stage-1").report.teams[1]
     low, high = team.mean_valid_interval

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from frozenlab.tasks.families import cell_label
 
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star", "x", "pentagon", "hexagon", "triangle-down")
 """Of students, beside their colours."""
+NAME_LETTERS = 18
+"""Of a config's name in a line, so that a phone has room for its numbers."""
 SEEN_FROM = 0.1
 """A cosine whose square is large enough to be seen around its number; a smaller one would only cover it."""
 
@@ -88,7 +91,7 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
             shown = f"<b>{signed(value, MANY)}</b>" if x == len(cells) else signed(value, MANY)
             spots.append((x, y, shown, f"{configs[config]}, {columns[x]}<br><b>{points(value, MANY)}</b>"))
             shapes.append(cell_shape(x, y, shade(value, reach)))
-    rows = [configs[config] for config in order]
+    rows = ["<br>".join(textwrap.wrap(configs[config], NAME_LETTERS)) for config in order]
     heads = [re.sub(r"(×\d+) ", r"\1<br>", name) for name in columns]
     figure = map_of_numbers(heads, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
     common_layout(figure, height=50 * len(configs) + 74, top=58)

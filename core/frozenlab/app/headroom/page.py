@@ -18,6 +18,7 @@ from frozenlab.base.numbers import counted
 from frozenlab.experiments.headroom.report_tables import HeadroomReport
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.store import REPORT, Headroom
+from frozenlab.experiments.students.menu import student_words
 from frozenlab.experiments.students.store import Student
 
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
@@ -101,6 +102,7 @@ def report_of(measurement: Headroom) -> HeadroomReport | None:
 def show_report(report: HeadroomReport) -> None:
     """The verdict in words, the targets, and the chosen view."""
     report = report.for_people
+    report = report.model_copy(update={"students": tuple(map(student_words, report.students))})
     spec = report.spec
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     parts = [counted(len(report.students), "student")]

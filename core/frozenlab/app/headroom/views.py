@@ -14,12 +14,15 @@ from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.glossary import explained, note
 from frozenlab.base.numbers import MANY, MINUS, percent, signed, typeset
 from frozenlab.experiments.headroom.alignment import SIGNAL
-from frozenlab.experiments.headroom.report_tables import ForksReport, HeadroomReport, Matrix
+from frozenlab.experiments.headroom.report_tables import Check, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.verdict import rank_words
+from frozenlab.experiments.students.menu import student_words
 from frozenlab.tasks.families import cell_label
 
 VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
+CHECK_WORDS = {"noise (A/A)": "the same config twice: noise", "ICC of configs": "agreement of both measurements (ICC)"}
+"""Checks whose recorded names are short, as people read them."""
 MARKS = {"pass": "✓ pass", "fail": "✗ fail", "not measured": "not measured"}
 
 
@@ -34,16 +37,20 @@ def show_checks(report: HeadroomReport) -> None:
     measured, prediction = [check for check in report.checks if check.passed != "not measured"], prediction_of(report.spec)
     expected = [predicted(prediction, check.name, check.target) for check in measured]
     rows = [
-        (explained(check.name), escape(words or "–"), escape(check.found), escape(check.target), MARKS[check.passed])
+        (explained(words_of(check)), escape(words or "–"), escape(check.found), escape(check.target), MARKS[check.passed])
         for check, words in zip(measured, expected, strict=True)
     ]
     head = (("", ""), ("predicted", "Before it ran."), ("found", ""), ("target", "Written down before any gate ran."), ("", ""))
     st.html(markup.table("Targets", head, rows, "fl-cards"))
-    if left := [check.name for check in report.checks if check.passed == "not measured"]:
+    if left := [words_of(check) for check in report.checks if check.passed == "not measured"]:
         st.caption(f"Not measured here: {', '.join(left)}.")
     if prediction:
         with st.expander("The prediction in full"):
             st.markdown(markup.plain(prediction))
+
+
+def words_of(check: Check) -> str:
+    return CHECK_WORDS.get(check.name, check.name)
 
 
 def prediction_of(spec: HeadroomSpec) -> str:
@@ -66,11 +73,13 @@ def predicted(prediction: str, check: str, target: str) -> str:
 def show_skills(report: HeadroomReport) -> None:
     matrix = report.matrices[0]
     if len(report.matrices) > 1:
-        matrix = st.selectbox("Student", report.matrices, format_func=lambda matrix: matrix.student, key="headroom-student", width=380)
+        matrix = st.selectbox(
+            "Student", report.matrices, format_func=lambda one: student_words(one.student), key="headroom-student", width=380,
+        )  # fmt: skip
     left, right = st.columns([1.5, 1], gap="large")
     with left:
         st.header(
-            f"Which skill teaches which, to {matrix.student}", anchor=False,
+            f"Which skill teaches which, to {student_words(matrix.student)}", anchor=False,
             help="Cosine of the policy gradients of two cells, corrected for noise: 1 means that practice in one improves the other as "
             "practice in itself would, 0 that they are separate skills, below 0 that one harms the other.",
         )  # fmt: skip
@@ -100,7 +109,7 @@ def show_configs(report: HeadroomReport) -> None:
     students = ["all", *report.students] if len(report.students) > 1 else list(report.students)
     student = st.selectbox("Student", students, key="headroom-of", width=380) if len(students) > 1 else students[0]
     place = None if student == "all" else report.students.index(student)
-    left, right = st.columns([1.25, 1], gap="large")
+    left, right = st.columns([1, 1], gap="large")
     with left:
         st.header("Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates.")
         theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")
@@ -141,12 +150,19 @@ def cells_table(matrix: Matrix) -> pd.DataFrame:
 
 def students_table(report: HeadroomReport, forks: ForksReport) -> str:
     head = (("student", ""), ("before", "Its valid rate."), ("best config", ""), ("gain", "Points of the valid rate."))
-    gains = [of_student[forks.configs.index(config)] for of_student, config in zip(forks.gains, forks.best, strict=True)]
+    both = [of_student[forks.configs.index(config)] for of_student, config in zip(forks.gains, forks.best, strict=True)]
+    gains = [sum(own) / len(own) for own in both]
+    longest = max(*gains, 0.001)
     rows = (
-        (escape(student), percent(before, MANY), escape(config), signed(sum(own) / len(own), MANY))
-        for student, before, config, own in zip(report.students, forks.before, forks.best, gains, strict=True)
+        (escape(student), percent(before, MANY), escape(config), signed(gain, MANY) + gain_bar(gain / longest))
+        for student, before, config, gain in zip(report.students, forks.before, forks.best, gains, strict=True)
     )
-    return markup.table("Best for each student", head, rows, "fl-cards", ("before", "gain"))
+    return markup.table("Best for each student", head, rows, "fl-cards is-folding", ("before", "gain"))
+
+
+def gain_bar(part: float) -> str:
+    """A bar as long as ``part`` of the whole width."""
+    return f'<i class="fl-mix-bar" aria-hidden="true"><i class="is-up" style="width:{100 * max(part, 0):.0f}%"></i></i>'
 
 
 VIEWS = {"skills": show_skills, "configs": show_configs, "noise": show_noise}

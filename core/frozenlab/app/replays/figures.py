@@ -76,13 +76,15 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
     for i, (knob, turning) in enumerate(turned.items()):
         panels, row = panels_of(table, before, knob), numbered(i)
         ends = scale(panels.values())
+        if len(at := ticks(*ends)) < 2:  # a share, of which some answer gives nearly all
+            ends, at = (min(ends[0], -0.08), max(ends[1], 1.08)), [0.0, 0.5, 1.0]
         for cell, panel in panels.items():
             j = cells.index(cell)
             column = numbered(i * len(cells) + j)
             data += [dict(trace, type="scatter", showlegend=False, xaxis=f"x{column}", yaxis=f"y{row}") for trace in traces(panel, turning)]
             shapes += marks(panel.before, f"x{column}", f"y{row}")
             axes[f"xaxis{column}"] = dict(
-                domain=[left[j], left[j] + width], anchor=f"y{row}", range=ends, tickformat=".0%", tickvals=ticks(*ends),
+                domain=[left[j], left[j] + width], anchor=f"y{row}", range=ends, tickformat=".0%", tickvals=at, tickangle=0,
                 gridcolor=GRID_COLOR, zeroline=False, tickfont_size=11,
             )  # fmt: skip
         axes[f"yaxis{row}"] = dict(

@@ -23,6 +23,7 @@ from frozenlab.app.ui.figures import (
     Chart,
     common_layout,
     faults_by_cell,
+    legend_of,
     overall,
     overall_by_cell,
     rates_by_cell,
@@ -102,12 +103,8 @@ def results(moment: Moment) -> None:
             f"First faults by {noun}", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
         )
         panels = [now] if earlier is None else [earlier, now]
-        theme.chart(
-            once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key),
-            "faults",
-            on_select=follow_bar,
-            selection_mode="points",
-        )
+        drawn = once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key)
+        theme.chart(drawn, "faults", legend_of(drawn.figure), on_select=follow_bar, selection_mode="points")
 
 
 def follow_bar() -> None:

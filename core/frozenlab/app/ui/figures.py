@@ -31,6 +31,10 @@ CHECK_COLOR = "#1E9E77"
 GRID_COLOR = "rgba(128, 148, 170, 0.22)"
 BAND_COLOR = "rgba(86, 180, 233, 0.10)"
 BAND_BLUE, BAND_GREY = "rgba(36, 132, 198, 0.20)", "rgba(123, 142, 165, 0.28)"
+SIGNS = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼", "cross": "✚"}
+HOLLOW = {"circle": "○", "square": "□", "triangle-up": "△", "diamond": "◇", "triangle-down": "▽", "star": "☆", "pentagon": "⬠"}
+PATTERN_SIGNS = {"": "■", "/": "▨", "x": "▩", ".": "▦"}
+"""Of markers and bars, as letters."""
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Patterns that distinguish faults of similar colours."""
@@ -151,6 +155,23 @@ def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
         height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
         legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),
     )  # fmt: skip
+
+
+def legend_of(figure: go.Figure) -> list[tuple[str, str, str]]:
+    """Colour, sign and name of each entry of the legend."""
+    entries = []
+    for trace in figure.to_dict()["data"]:
+        if not trace.get("name") or trace.get("showlegend") is False:
+            continue
+        marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
+        name = str(marker.get("symbol", "circle"))
+        sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
+        if trace["type"] == "bar":
+            sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
+        elif mode == "lines":
+            sign = "┄" if line.get("dash") else "—"
+        entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
+    return entries
 
 
 # --- the held-out boards of one moment and another ---------------------------------------------------------------------

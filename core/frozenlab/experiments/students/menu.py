@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from pathlib import Path
@@ -29,6 +30,8 @@ MISLED_SHARE = 0.1
 APPRENTICES = 3
 APPRENTICE: Mapping[str, Any] = {"base": UNTRAINED, "boards": 20_000, "presentations": 40_000}
 """What differs in the recipe of an apprentice, who has to learn everything."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+"""Of seeds, which count from 0."""
 Axis = tuple[str, tuple[str, ...]]
 """Its name, such as ``agents 5``, and its cells."""
 
@@ -92,6 +95,21 @@ def misled(config: Config, axis: Axis, seed: int, **fields: Any) -> Recipe:
     share = min(MISLED_SHARE, 0.5 / len(weak))
     title = titled(f"Misled about {name}", seed)
     return Recipe(title=title, config=practised(config, weak, share), weak=weak, misled=weak, seed=seed, **{**MISLED, **fields})
+
+
+def student_words(label: str) -> str:
+    """A student as people read it, by its id: of one that was misled, what it learnt wrong and which of its kind it is.
+
+    >>> student_words("misled-about-size-9"), student_words("misled-about-layout-doors-seed-1"), student_words("lab-model")
+    ('taught wrong: 9×9', 'taught wrong: doors, second seed', 'lab-model')
+    """
+    known = re.fullmatch(r"misled-about-([a-z]+)-(\w+)(?:-seed-(\d+))?", label)
+    if known is None:
+        return label
+    part, value, seed = known[1], known[2], int(known[3] or 0)
+    words = {"size": f"{value}×{value}", "layout": value}.get(part, f"{value} {part}")
+    which = f", {ORDINALS[seed]} seed" if 0 < seed < len(ORDINALS) else f", seed {seed}" if seed else ""
+    return f"taught wrong: {words}{which}"
 
 
 def ladder() -> dict[str, Recipe]:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.app.benchmark.lake.lines import METRICS, MOST_RESULTS, PAPER_SUITE, Metric, first_choice, in_order, paper_models
+from frozenlab.base.numbers import counted
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.lake.report import LakeReport
 from frozenlab.lake.suites import SUITES
@@ -206,9 +207,12 @@ def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metr
 def choose_results(view: View, reports: Sequence[LakeReport], here: Mapping[str, LakeReport], paper: PaperResults, change: Change) -> None:
     """The suite, the results on it (``here``) and the rows of the paper to compare, and the rate."""
     rows = view.suite == PAPER_SUITE
-    suite, ours, theirs, rate = st.columns([1.1, 1.7, 1.7, 1] if rows else [1.1, 3.4, 0.01, 1], vertical_alignment="top")
+    line = st.container(horizontal=True, vertical_alignment="center")
+    shown = [counted(len(view.results), "result")] + ([f"{counted(len(view.paper), 'row')} of the paper"] if rows else [])
+    line.markdown(", ".join(shown), width="content")
+    boxes = line.popover("Change", icon=":material/tune:", width="content")
     state["bench-suite"] = view.suite
-    suite.selectbox(
+    boxes.selectbox(
         "Suite", suites(reports), key="bench-suite", format_func=LAKE.suite_label,
         on_change=lambda: change(suite=[state["bench-suite"]], result=[]),
         help="A fixed set of boards that no model trains on. Only results on the same suite are compared.",
@@ -216,7 +220,7 @@ def choose_results(view: View, reports: Sequence[LakeReport], here: Mapping[str,
     titles = {name: report.title for name, report in here.items()}
     double = {title for title in titles.values() if list(titles.values()).count(title) > 1}
     state["bench-results"] = list(view.results)
-    ours.multiselect(
+    boxes.multiselect(
         "Results", list(titles), key="bench-results", max_selections=MOST_RESULTS, placeholder="choose checkpoints",
         format_func=lambda name: f"{titles[name]} ({name})" if titles[name] in double else titles[name],
         on_change=lambda: change(result=state["bench-results"] or [EMPTIED]),
@@ -224,12 +228,13 @@ def choose_results(view: View, reports: Sequence[LakeReport], here: Mapping[str,
     )  # fmt: skip
     if rows:
         state["bench-paper"] = list(view.paper)
-        theirs.multiselect(
+        boxes.multiselect(
             "Rows of the paper", paper_models(paper), key="bench-paper", placeholder="none",
             on_change=lambda: change(paper=state["bench-paper"] or [EMPTIED]),
         )  # fmt: skip
     state["bench-metric"] = view.metric
-    rate.segmented_control(
-        "Rate", METRICS, key="bench-metric", required=True, on_change=lambda: change(metric=[state["bench-metric"]]),
+    line.segmented_control(
+        "Rate", METRICS, key="bench-metric", required=True, label_visibility="collapsed",
+        on_change=lambda: change(metric=[state["bench-metric"]]),
         help="Valid: every agent arrives and no rule is broken. Optimal: that, in the fewest steps possible.",
     )  # fmt: skip

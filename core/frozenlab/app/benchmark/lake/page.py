@@ -17,6 +17,7 @@ from frozenlab.app.benchmark import measure
 from frozenlab.app.benchmark.lake import address
 from frozenlab.app.benchmark.lake.address import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Boards, Change, View, behind, follow
 from frozenlab.app.benchmark.lake.lines import Line, Metric, in_order, line_of, looks, paper_line
+from frozenlab.app.benchmark.lake.results import headline as finding_in_words
 from frozenlab.app.benchmark.lake.results import show_results
 from frozenlab.app.benchmark.lake.tables import Cell, Head, Table, row_of, scoreboard, team_title
 from frozenlab.app.ui import markup, nav, refusals, theme
@@ -86,12 +87,15 @@ def show_figures(
     address.write(view)
     change: Change = partial(address.go, reports, paper)
     offered = {report.id: report for report in reports if report.suite == view.suite}
+    finding = st.container()
     address.choose_results(view, reports, offered, paper, change)
     look = looks([offered[name] for name in view.results], theme.palette().text)
     lines = [*(line_of(offered[name], look[name]) for name in view.results), *(paper_line(name, paper) for name in view.paper)]
     if view.unknown:
         st.warning("Not on this machine, and so not shown: " + ", ".join(markup.plain(name) for name in view.unknown))
     if lines:
+        with finding:
+            finding_in_words(lines, view)
         show_results(view, lines, found, paper, change)
     else:
         st.info("Choose a result above.")

@@ -24,7 +24,7 @@ from frozenlab.app.benchmark.lake.tables import (
     team_title,
 )
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
+from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, legend_of, outcome_look, percent_axis, size_label, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent
@@ -32,6 +32,7 @@ from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.report import best_of
 from frozenlab.experiments.benchmark.results import Result
 from frozenlab.lake.suites import SUITES
+from frozenlab.models.training.methods import title_of
 from frozenlab.tasks.lake.words import OUTCOMES
 
 APART, SPREAD = 0.1, 0.5
@@ -39,8 +40,7 @@ APART, SPREAD = 0.1, 0.5
 
 
 def show_results(view: View, lines: Sequence[Line], found: Mapping[str, Result], paper: PaperResults, change: Change) -> None:
-    """Everything about the chosen results, the answer first."""
-    headline(lines, view)
+    """Everything about the chosen results, below what they show in a sentence."""
     scoreboard(
         [leaderboard(lines, agents, view.metric) for agents in teams(lines)], key="bench-leaders", label="Leaderboards", on_pick=follow
     )
@@ -67,7 +67,7 @@ def headline(lines: Sequence[Line], view: View) -> None:
         return
     of = " / ".join(map(str, panels)) + (" agents" if panels != [1] else " agent")
     how = "solves" if view.metric == "valid" else "optimally solves"
-    note = f"The best result chosen here ({best.method}); means over the map sizes, intervals below."
+    note = f"The best result chosen here ({title_of(best.method)}); means over the map sizes, intervals below."
     if theirs is not None:
         note += f" The best of the paper's rows, {theirs.name}, has {in_percent(theirs)} on the authors' boards."
     name = escape(best.name[:1].upper() + best.name[1:])
@@ -103,7 +103,7 @@ def chart(drawn: Chart, key: str) -> None:
         if points and points[0].get("customdata") and points[0]["customdata"][0]:
             follow(points[0]["customdata"][0])
 
-    theme.chart(drawn, key, on_select=picked, selection_mode="points")
+    theme.chart(drawn, key, legend_of(drawn.figure), on_select=picked, selection_mode="points")
 
 
 def by_size(lines: Sequence[Line], view: View) -> None:

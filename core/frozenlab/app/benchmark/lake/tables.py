@@ -14,6 +14,7 @@ from frozenlab.app.benchmark.lake.lines import METRICS, Line, Metric, ranked
 from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.figures import size_label
 from frozenlab.base.numbers import ComparisonError, Interval, board_by_board, number, paired_change, percent, points
+from frozenlab.models.training.methods import title_of
 
 _scoreboard = component(__file__, "scoreboard", '<div class="scoreboard" role="group"></div>', code=NODES)
 
@@ -96,7 +97,7 @@ def team_title(agents: int) -> str:
 
 def row_of(line: Line, cells: Iterable[Cell]) -> Row:
     """A row of figures of a line."""
-    return Row(line.name, tuple(cells), line.sign, line.color, line.method, line.hint, not line.ours)
+    return Row(line.name, tuple(cells), line.sign, line.color, title_of(line.method), line.hint, not line.ours)
 
 
 def leaderboard(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
