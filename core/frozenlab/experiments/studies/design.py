@@ -18,7 +18,7 @@ from frozenlab.experiments.studies.spec import StudySpec
 
 EQUAL, UNIFORM, ORACLE = "equal", "uniform", "oracle"
 """The names of the arms that are the ends of the scale: ``oracle``, and ``equal`` or, without it, ``uniform``."""
-ARM_WORDS = {"taught-blind": "taught, sees no failures", "again": "taught, asked again"}
+ARM_WORDS = {"taught-blind": "taught, sees no failures", "again": "the same again: noise"}
 """What people read in the place of names of arms that are no engineers'."""
 DRAWS = "draws of training"
 SHARES_AND_RATIOS = ("shares", "ratios")
