@@ -119,11 +119,13 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     boards = pd.read_parquet(Study.place(places.ASSETS) / "ladder-grpo" / "boards.parquet")
     rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
     assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
-    assert [[row[part] for part in ("what", "value", "bounds")] for row in scene["figures"]] == [
-        ["its own choice", "+3.4", "+1.5 to +5.3"],
-        ["an oracle", "+5.1", "+3.5 to +6.7"],
-    ]
-    assert scene["axis"] == ["", "equal shares", ""] and scene["note"].endswith("Predicted: +2.5 (+1 to +4).")
+    assert [[row[part] for part in ("what", "value", "bounds")] for row in scene["figures"]] == [["its own choice", "+3.4", "+1.5 to +5.3"]]
+    assert scene["axis"] == ["", "0 = equal shares", ""] and scene["more"][0] == (
+        "The mean is +3.4 points (+1.5 to +5.3); +2.5 (+1 to +4) was predicted before the study ran. "
+        "An oracle, which knows what is wrong and trains on little else, wins +5.1 points (+3.5 to +6.7)."
+    )
+    oracle = 100 * (rates["oracle"] - rates["equal"]).mean()
+    assert f"wins {oracle:+.1f} points" in scene["more"][0] and "oracle" not in scene["note"], "for the speaker only"
     better = int((rates["taught"] > rates["equal"]).sum())
     assert scene["heading"] == f"Its own choice wins: {better} of 15 models"
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]

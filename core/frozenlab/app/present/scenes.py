@@ -566,17 +566,16 @@ def other_models(story: Story) -> Scene | None:
         "about": "One of them, where it was taught wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
-        "figures": [figure_of(won, arms["taught"]), figure_of(won_by(ORACLE), "an oracle")],
-        "axis": ["", arms["equal"], ""],
-        "note": f"One stage each way. 95 % intervals. The oracle knows what is wrong. Predicted: {' '.join(predicted.groups())}.",
+        "figures": [figure_of(won, arms["taught"])],
+        "axis": ["", f"0 = {arms['equal']}", ""],
+        "note": "One stage each way. The mean difference has its 95 % interval.",
         "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
-        "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: hollow with equal shares, filled with "
-        "its own choice.",
+        "has fallen. First you see one of them twice, on the same task. Then a row is a model: hollow with equal shares, filled with its "
+        "own choice.",
         "more": [
-            f"Over all {won.n} the mean is {won.points}. The two boards are one of these models twice: the same task, after each of the "
-            "two trainings.",
-            "The prediction below was written down before the study ran. Ask the room what else they want to see before they believe it: "
-            "these are small models, and of larger ones it says nothing.",
+            f"The mean is {won.points}; {' '.join(predicted.groups())} was predicted before the study ran. An oracle, which knows what is "
+            f"wrong and trains on little else, wins {won_by(ORACLE).points}.",
+            "Ask the room what else they want to see before they believe it: these are small models, and of larger ones it says nothing.",
         ],
     }
 
@@ -746,7 +745,7 @@ PARTS = (
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
     Part("solved", "The same board, solved", solved, 11),
     Part("whole", "The whole curve, beside a twin", whole_curve, 13),
-    Part("models", "Many models that were taught something wrong", other_models, 13),
+    Part("models", "Many models that were taught something wrong", other_models, 17),
     Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""

@@ -611,12 +611,12 @@ class Deck {
     }
   }
 
-  // What each of many models solves after the one training (hollow) and the other, a row a model; beside it, both plans of one of them.
+  // What each of many models solves after the one training (hollow) and the other, a row a model; where something moves, both plans of one of
+  // them come first.
   pairs({ rows, names, boards, about, lead, figures, axis }, body) {
     made("p", "lead", lead, body);
-    body.classList.toggle("beside", boards.length > 0);
     if (boards.length) {
-      const place = made("div", "", undefined, body);
+      const place = made("div", "duo", undefined, body);
       made("p", "", about, place);
       this.boards({ boards }, place);
     }
