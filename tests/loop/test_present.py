@@ -168,7 +168,9 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     assert twin is not None and twin.id == "example-quick-fixed" and twin_of(twin) is None
     mine, kept = (one.results(2) for one in (session, twin))
     gain = paired_change(kept, mine)
-    whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
+    whole, closing, solved = chosen(kept_scenes(session), ["whole", "closing", "solved"])
+    assert [board["tracks"][0]["paths"] for board in closing["boards"]] == [solved["boards"][0]["tracks"][1]["paths"]], "solved"
+    assert gain.bounds not in f"{closing['say']} {closing['more'][0]}", "the screen shows it, and the draft says each thing once"
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [("+3.4", "+1.5 to +5.3"), (gain.signed, gain.bounds)]
     assert [one["says"] for one in closing["figures"]] == ["it helped", "cannot tell"] and closing["axis"] == ["worse", "0", "better"]

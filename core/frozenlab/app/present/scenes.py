@@ -191,14 +191,13 @@ def tries(story: Story) -> Scene | None:
         "good": good,
         "scores": [{"label": number(score), "part": score, "likelier": score > average} for score in group["reward"]],
         "average": average,
-        "note": f"Training step {group['training_step'].iloc[0]}: {counted(n, 'plan')} for one board, and the score of each. A plan "
-        f"that fails scores almost nothing, the fastest one most. Training ({method.title}) makes those above the average of "
-        f"{number(average)} (mark) likelier.",
+        "note": f"{counted(n, 'plan')} for one board: training ({method.title}) makes those above the average of {number(average)} (mark) "
+        "likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
         "more": [
-            f"{sum(good)} of these {n} hold. Point at one that fades: the words say which rule it broke first. A plan becomes likelier if "
-            f"its score is above the average of these {n}, and less likely if it is below.",
+            f"{sum(good)} of these {n} hold. Point at one that fades: the words say which rule it broke first. A plan that fails scores "
+            f"almost nothing, the fastest one most. Above the average of these {n} it becomes likelier, below it less likely.",
             f"Ask: what would it learn if all {n} had the same score? Nothing, as none would be above the average. So it matters which "
             "boards it gets: those that it sometimes solves.",
         ],
@@ -625,6 +624,8 @@ def closing(story: Story) -> Scene:
         "heading": answer,
         "figures": [figure_of(change, what, what_it_did(change)) for what, change in compared.items()],
         "axis": ["worse", "0", "better"],
+        "boards": [story.view.plain([Shown(story.turned[1], "")])] if story.turned is not None and story.view.player.code else [],
+        "about": f"The first board, {after_stages(story)}",
         "plays": {} if board is None else story.view.address_of(board.row),
         "note": "How many points more it solves with the redesign than without, with 95 % intervals. "
         f"Here: {len(ends[1])} {session.results_from}."
@@ -632,11 +633,10 @@ def closing(story: Story) -> Scene:
         else f"{numbers['note']} {board_by_board(*ends).sentence}",
         "say": " ".join([f"{answer}.", *(capitalised(f"{what}: {what_it_did(change)}.") for what, change in compared.items())]),
         "more": [
-            " ".join(
-                capitalised(f"{what}: {change.points}, which {'keeps clear of' if change.clear else 'includes'} zero.")
-                for what, change in compared.items()
-            )
-            or f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
+            "Point at the line of zero. An interval that keeps clear of it says more than chance does; one that reaches across says that "
+            "we do not know. That is why we look at many boards, and at more models than one."
+            if compared
+            else f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
             "redesign, and nobody can say from it which of them did how much.",
             f"{numbers['before']} → {numbers['after']}: {numbers['note']} What this does not say: whether a larger model would do so, or "
             "one with other tasks. All is on record, board by board, and can be opened in the lab. What would you try next?",
