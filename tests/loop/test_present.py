@@ -28,6 +28,7 @@ from frozenlab.app.present.scenes import (
     prepared,
     scenes_for,
     scenes_of,
+    summary_of,
     twin_of,
 )
 from frozenlab.app.ui.components import hash_of
@@ -105,6 +106,16 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     came = paired_change(session.results(0), session.results(1))
     assert sum(row["predicted"] for row in scenes["came"]["rows"]) / 6 == pytest.approx(0.05 / 6)
     assert scenes["came"]["answer"] == f"It predicted +0.8 points of valid plans; the next stage brought {came.signed}."
+
+
+def test_every_size_that_a_summary_names_has_a_knob_in_words_of_a_room_and_none_that_moved_is_called_preserved() -> None:
+    long, language = (chosen(scenes_of(SessionStore().open(name)), ["wrote"])[0] for name in ("example-long", "example-smollm2"))
+    assert long["summary"] == "More often: 4×4, 5×5, 10×10; less often: 6×6, 7×7, 8×8, 9×9."
+    assert [knob["cell"] for knob in long["knobs"]] == [f"{n}×{n}" for n in range(4, 11)]
+    assert "boards where somebody must wait" in {knob["knob"] for knob in language["knobs"]}
+    assert "wait ratio" not in json.dumps(scenes_of(SessionStore().open("example-smollm2")))
+    proposal = SessionStore().open("example-long").proposal(0).proposal
+    assert summary_of(proposal, ["4", "5", "8"]).endswith(" Preserved on purpose: 6×6."), "what stays is said"
 
 
 def test_a_person_speaks_in_own_words() -> None:

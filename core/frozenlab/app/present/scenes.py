@@ -30,7 +30,7 @@ from frozenlab.base.numbers import Interval, board_by_board, counted, listed, nu
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
-from frozenlab.engineer.schema import Claim, ProposalRecord
+from frozenlab.engineer.schema import Claim, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.experiments.studies.design import ORACLE
 from frozenlab.experiments.studies.ladder import by_grpo, won_by_grpo
@@ -47,7 +47,9 @@ Scene = dict[str, Any]
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
-"""What can be read from the last row of a room."""
+"""What can be read from the last row of a room; every cell that changed has a knob, be they more."""
+KNOBS_ON_STAGE = {"share": "share of boards", "hole_ratio": "cells that are holes", "wait_ratio": "boards where somebody must wait"}
+"""For who does not know the knobs of the lab."""
 WALL = 12
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
@@ -386,13 +388,15 @@ def what_it_wrote(story: Story) -> Scene:
     spoken = is_spoken(moment)
     claims = foremost(moment)[:CLAIMS_SHOWN] if spoken else []
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
-    knobs = sorted(rows, key=lambda row: row.cell not in spoken_of)[:KNOBS_SHOWN]  # a claim has its knob beside it
+    furthest = {row.cell: row for row in reversed(rows)}
+    knobs = sorted(rows, key=lambda row: (row.cell not in spoken_of, row is not furthest[row.cell]))  # a claim has its knob beside it
+    knobs = knobs[: max(KNOBS_SHOWN, len(furthest))]
     failed = {cell: f"{wrong} of {boards}" for cell, (wrong, boards) in failures_of(moment).items()}
     predicts = sum(claim.expected is not None for claim in claims_of(record))
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
-        "summary": "" if record.proposal is None else record.proposal.summary if spoken else with_cells(record.proposal.summary),
+        "summary": "" if record.proposal is None else record.proposal.summary if spoken else summary_of(record.proposal, furthest),
         "claims": [own_words(claim) for claim in claims],
         "knobs": [
             {
@@ -445,9 +449,13 @@ def own_words(claim: Claim) -> str:
     return typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
 
 
-def with_cells(summary: str) -> str:
-    """A summary of ours, its sizes as all scenes call them: ``More often: 3×3, 7×7.``"""
-    return re.sub(r"\bsize ([\d, ]*\d)", lambda sizes: ", ".join(map(cell_label, sizes[1].split(", "))), summary)
+def summary_of(proposal: Proposal, moved: Iterable[str]) -> str:
+    """A summary of ours, its sizes as all scenes call them: ``More often: 3×3, 7×7.`` It calls a cell preserved whose ratios stay, which
+    is no news of one that ``moved``."""
+    changes, _, _ = proposal.summary.partition(" Preserved on purpose: ")
+    kept = ", ".join(cell_label(cell) for cell in proposal.preserved if cell not in set(moved))
+    changes = re.sub(r"\bsize ([\d, ]*\d)", lambda sizes: ", ".join(map(cell_label, sizes[1].split(", "))), changes)
+    return f"{changes} Preserved on purpose: {kept}." if kept else changes
 
 
 def moved_knobs(record: ProposalRecord) -> list[KnobRow]:
@@ -457,10 +465,8 @@ def moved_knobs(record: ProposalRecord) -> list[KnobRow]:
 
 
 def knob_label(name: str, record: ProposalRecord) -> str:
-    if name == "share":
-        return "share of boards"
     knobs = family_of(record.config_after.family).knobs
-    return knobs[name].label if name in knobs else name
+    return KNOBS_ON_STAGE.get(name) or (knobs[name].label if name in knobs else name)
 
 
 def what_followed(claim: Claim, moment: Moment) -> str:
