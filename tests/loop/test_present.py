@@ -28,6 +28,7 @@ from frozenlab.app.present.scenes import (
     prepared,
     scenes_for,
     scenes_of,
+    summary_of,
     twin_of,
 )
 from frozenlab.app.ui.components import hash_of
@@ -107,6 +108,16 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     assert scenes["came"]["answer"] == f"It predicted +0.8 points of valid plans; the next stage brought {came.signed}."
 
 
+def test_every_size_that_a_summary_names_has_a_knob_in_words_of_a_room_and_none_that_moved_is_called_preserved() -> None:
+    long, language = (chosen(scenes_of(SessionStore().open(name)), ["wrote"])[0] for name in ("example-long", "example-smollm2"))
+    assert long["summary"] == "More often: 4×4, 5×5, 10×10; less often: 6×6, 7×7, 8×8, 9×9."
+    assert [knob["cell"] for knob in long["knobs"]] == [f"{n}×{n}" for n in range(4, 11)]
+    assert "boards where somebody must wait" in {knob["knob"] for knob in language["knobs"]}
+    assert "wait ratio" not in json.dumps(scenes_of(SessionStore().open("example-smollm2")))
+    proposal = SessionStore().open("example-long").proposal(0).proposal
+    assert summary_of(proposal, ["4", "5", "8"]).endswith(" Preserved on purpose: 6×6."), "what stays is said"
+
+
 def test_a_person_speaks_in_own_words() -> None:
     session = SessionStore().open("example-quick-kept")
     [wrote] = chosen(scenes_of(session), ["wrote"])
@@ -119,11 +130,13 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     boards = pd.read_parquet(Study.place(places.ASSETS) / "ladder-grpo" / "boards.parquet")
     rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
     assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
-    assert [[row[part] for part in ("what", "value", "bounds")] for row in scene["figures"]] == [
-        ["its own choice", "+3.4", "+1.5 to +5.3"],
-        ["an oracle", "+5.1", "+3.5 to +6.7"],
-    ]
-    assert scene["axis"] == ["", "equal shares", ""] and scene["note"].endswith("Predicted: +2.5 (+1 to +4).")
+    assert [[row[part] for part in ("what", "value", "bounds")] for row in scene["figures"]] == [["its own choice", "+3.4", "+1.5 to +5.3"]]
+    assert scene["axis"] == ["", "0 = equal shares", ""] and scene["more"][0] == (
+        "The mean is +3.4 points (+1.5 to +5.3); +2.5 (+1 to +4) was predicted before the study ran. "
+        "An oracle, which knows what is wrong and trains on little else, wins +5.1 points (+3.5 to +6.7)."
+    )
+    oracle = 100 * (rates["oracle"] - rates["equal"]).mean()
+    assert f"wins {oracle:+.1f} points" in scene["more"][0] and "oracle" not in scene["note"], "for the speaker only"
     better = int((rates["taught"] > rates["equal"]).sum())
     assert scene["heading"] == f"Its own choice wins: {better} of 15 models"
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]
@@ -166,7 +179,9 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     assert twin is not None and twin.id == "example-quick-fixed" and twin_of(twin) is None
     mine, kept = (one.results(2) for one in (session, twin))
     gain = paired_change(kept, mine)
-    whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
+    whole, closing, solved = chosen(kept_scenes(session), ["whole", "closing", "solved"])
+    assert [board["tracks"][0]["paths"] for board in closing["boards"]] == [solved["boards"][0]["tracks"][1]["paths"]], "solved"
+    assert gain.bounds not in f"{closing['say']} {closing['more'][0]}", "the screen shows it, and the draft says each thing once"
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [("+3.4", "+1.5 to +5.3"), (gain.signed, gain.bounds)]
     assert [one["says"] for one in closing["figures"]] == ["it helped", "cannot tell"] and closing["axis"] == ["worse", "0", "better"]

@@ -46,6 +46,12 @@ def test_a_session_without_a_story_gives_way_to_a_recorded_one_and_says_so(sessi
     assert deck["id"] == "recorded" and "has no story yet: this is the recorded session recorded." in deck["says"]
 
 
+def test_a_talk_of_a_session_that_there_is_not_says_whose_it_is(sessions_folder: Path) -> None:
+    build_session(sessions_folder, session_id="recorded")
+    [deck] = opened(open_page("present", session="nobody", play="1"))
+    assert deck["says"] == "There is no session of that name here: this is recorded."
+
+
 def test_without_any_story_the_page_says_why(sessions_folder: Path) -> None:
     build_session(sessions_folder, status="stopped", finished_stages=1)
     app = open_page("present")

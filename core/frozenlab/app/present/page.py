@@ -67,8 +67,10 @@ def page() -> None:
     if not found:
         sessions.nothing_yet("No session has run yet.")
         return
+    asked = st.query_params.get("session")
     with picker:
         session = sessions.session_picker(found)
+    missed = asked is not None and st.query_params["session"] != asked  # the picker says so too, but a deck lies over it
     if st.query_params.get(PLAYS) == LIVE:
         st.fragment(show_live)(session, found)
         return
@@ -82,6 +84,8 @@ def page() -> None:
         st.warning(plain(says))
     preparation = prepared(shown, store)
     how = st.query_params.get(PLAYS, "")
+    if how and missed:
+        says = f"There is no session of that name here: this is {shown.id}."
     data = talk(
         shown, chosen(scenes, preparation.scenes), preparation.notes, says=says,
         leave=leave(session), play=page_of_play(), how=how, minutes=preparation.minutes,

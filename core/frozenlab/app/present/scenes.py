@@ -30,7 +30,7 @@ from frozenlab.base.numbers import Interval, board_by_board, counted, listed, nu
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
-from frozenlab.engineer.schema import Claim, ProposalRecord
+from frozenlab.engineer.schema import Claim, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.experiments.studies.design import ORACLE
 from frozenlab.experiments.studies.ladder import by_grpo, won_by_grpo
@@ -47,7 +47,9 @@ Scene = dict[str, Any]
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
-"""What can be read from the last row of a room."""
+"""What can be read from the last row of a room; every cell that changed has a knob, be they more."""
+KNOBS_ON_STAGE = {"share": "share of boards", "hole_ratio": "cells that are holes", "wait_ratio": "boards where somebody must wait"}
+"""For who does not know the knobs of the lab."""
 WALL = 12
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
@@ -191,14 +193,13 @@ def tries(story: Story) -> Scene | None:
         "good": good,
         "scores": [{"label": number(score), "part": score, "likelier": score > average} for score in group["reward"]],
         "average": average,
-        "note": f"Training step {group['training_step'].iloc[0]}: {counted(n, 'plan')} for one board, and the score of each. A plan "
-        f"that fails scores almost nothing, the fastest one most. Training ({method.title}) makes those above the average of "
-        f"{number(average)} (mark) likelier.",
+        "note": f"{counted(n, 'plan')} for one board: training ({method.title}) makes those above the average of {number(average)} (mark) "
+        "likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
         "more": [
-            f"{sum(good)} of these {n} hold. Point at one that fades: the words say which rule it broke first. A plan becomes likelier if "
-            f"its score is above the average of these {n}, and less likely if it is below.",
+            f"{sum(good)} of these {n} hold. Point at one that fades: the words say which rule it broke first. A plan that fails scores "
+            f"almost nothing, the fastest one most. Above the average of these {n} it becomes likelier, below it less likely.",
             f"Ask: what would it learn if all {n} had the same score? Nothing, as none would be above the average. So it matters which "
             "boards it gets: those that it sometimes solves.",
         ],
@@ -387,13 +388,15 @@ def what_it_wrote(story: Story) -> Scene:
     spoken = is_spoken(moment)
     claims = foremost(moment)[:CLAIMS_SHOWN] if spoken else []
     spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
-    knobs = sorted(rows, key=lambda row: row.cell not in spoken_of)[:KNOBS_SHOWN]  # a claim has its knob beside it
+    furthest = {row.cell: row for row in reversed(rows)}
+    knobs = sorted(rows, key=lambda row: (row.cell not in spoken_of, row is not furthest[row.cell]))  # a claim has its knob beside it
+    knobs = knobs[: max(KNOBS_SHOWN, len(furthest))]
     failed = {cell: f"{wrong} of {boards}" for cell, (wrong, boards) in failures_of(moment).items()}
     predicts = sum(claim.expected is not None for claim in claims_of(record))
     return {
         "kind": "writing",
         "heading": "It writes what comes next",
-        "summary": "" if record.proposal is None else record.proposal.summary if spoken else with_cells(record.proposal.summary),
+        "summary": "" if record.proposal is None else record.proposal.summary if spoken else summary_of(record.proposal, furthest),
         "claims": [own_words(claim) for claim in claims],
         "knobs": [
             {
@@ -446,9 +449,13 @@ def own_words(claim: Claim) -> str:
     return typeset(claim.text.replace(f" [{' '.join(claim.evidence)}]", ""))
 
 
-def with_cells(summary: str) -> str:
-    """A summary of ours, its sizes as all scenes call them: ``More often: 3×3, 7×7.``"""
-    return re.sub(r"\bsize ([\d, ]*\d)", lambda sizes: ", ".join(map(cell_label, sizes[1].split(", "))), summary)
+def summary_of(proposal: Proposal, moved: Iterable[str]) -> str:
+    """A summary of ours, its sizes as all scenes call them: ``More often: 3×3, 7×7.`` It calls a cell preserved whose ratios stay, which
+    is no news of one that ``moved``."""
+    changes, _, _ = proposal.summary.partition(" Preserved on purpose: ")
+    kept = ", ".join(cell_label(cell) for cell in proposal.preserved if cell not in set(moved))
+    changes = re.sub(r"\bsize ([\d, ]*\d)", lambda sizes: ", ".join(map(cell_label, sizes[1].split(", "))), changes)
+    return f"{changes} Preserved on purpose: {kept}." if kept else changes
 
 
 def moved_knobs(record: ProposalRecord) -> list[KnobRow]:
@@ -458,10 +465,8 @@ def moved_knobs(record: ProposalRecord) -> list[KnobRow]:
 
 
 def knob_label(name: str, record: ProposalRecord) -> str:
-    if name == "share":
-        return "share of boards"
     knobs = family_of(record.config_after.family).knobs
-    return knobs[name].label if name in knobs else name
+    return KNOBS_ON_STAGE.get(name) or (knobs[name].label if name in knobs else name)
 
 
 def what_followed(claim: Claim, moment: Moment) -> str:
@@ -566,17 +571,16 @@ def other_models(story: Story) -> Scene | None:
         "about": "One of them, where it was taught wrong",
         "names": list(arms.values()),
         "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
-        "figures": [figure_of(won, arms["taught"]), figure_of(won_by(ORACLE), "an oracle")],
-        "axis": ["", arms["equal"], ""],
-        "note": f"One stage each way. 95 % intervals. The oracle knows what is wrong. Predicted: {' '.join(predicted.groups())}.",
+        "figures": [figure_of(won, arms["taught"])],
+        "axis": ["", f"0 = {arms['equal']}", ""],
+        "note": "One stage each way. The mean difference has its 95 % interval.",
         "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
-        "has fallen; the oracle knows what is wrong, and trains on little else. A row is a model: hollow with equal shares, filled with "
-        "its own choice.",
+        "has fallen. First you see one of them twice, on the same task. Then a row is a model: hollow with equal shares, filled with its "
+        "own choice.",
         "more": [
-            f"Over all {won.n} the mean is {won.points}. The two boards are one of these models twice: the same task, after each of the "
-            "two trainings.",
-            "The prediction below was written down before the study ran. Ask the room what else they want to see before they believe it: "
-            "these are small models, and of larger ones it says nothing.",
+            f"The mean is {won.points}; {' '.join(predicted.groups())} was predicted before the study ran. An oracle, which knows what is "
+            f"wrong and trains on little else, wins {won_by(ORACLE).points}.",
+            "Ask the room what else they want to see before they believe it: these are small models, and of larger ones it says nothing.",
         ],
     }
 
@@ -626,6 +630,8 @@ def closing(story: Story) -> Scene:
         "heading": answer,
         "figures": [figure_of(change, what, what_it_did(change)) for what, change in compared.items()],
         "axis": ["worse", "0", "better"],
+        "boards": [story.view.plain([Shown(story.turned[1], "")])] if story.turned is not None and story.view.player.code else [],
+        "about": f"The first board, {after_stages(story)}",
         "plays": {} if board is None else story.view.address_of(board.row),
         "note": "How many points more it solves with the redesign than without, with 95 % intervals. "
         f"Here: {len(ends[1])} {session.results_from}."
@@ -633,11 +639,10 @@ def closing(story: Story) -> Scene:
         else f"{numbers['note']} {board_by_board(*ends).sentence}",
         "say": " ".join([f"{answer}.", *(capitalised(f"{what}: {what_it_did(change)}.") for what, change in compared.items())]),
         "more": [
-            " ".join(
-                capitalised(f"{what}: {change.points}, which {'keeps clear of' if change.clear else 'includes'} zero.")
-                for what, change in compared.items()
-            )
-            or f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
+            "Point at the line of zero. An interval that keeps clear of it says more than chance does; one that reaches across says that "
+            "we do not know. That is why we look at many boards, and at more models than one."
+            if compared
+            else f"{numbers['before']} before and {numbers['after']} after training: that is what both did together, the training and the "
             "redesign, and nobody can say from it which of them did how much.",
             f"{numbers['before']} → {numbers['after']}: {numbers['note']} What this does not say: whether a larger model would do so, or "
             "one with other tasks. All is on record, board by board, and can be opened in the lab. What would you try next?",
@@ -746,7 +751,7 @@ PARTS = (
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
     Part("solved", "The same board, solved", solved, 11),
     Part("whole", "The whole curve, beside a twin", whole_curve, 13),
-    Part("models", "Many models that were taught something wrong", other_models, 13),
+    Part("models", "Many models that were taught something wrong", other_models, 17),
     Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""

@@ -5,7 +5,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " ", "Enter"], BEFORE = ["ArrowLeft", "ArrowUp", "PageUp", "Backspace"];
 const WORD = 70; // milliseconds between words that are written
-const TRIED = 4500; // milliseconds until the good ones of many plans light up
 const READ = 700; // milliseconds between phrases that are read
 const FALLS = 250; // milliseconds between boards that fall
 const BRIEF = 160; // letters that leave half of the screen to the boards
@@ -280,8 +279,8 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  // figures: what was won in each comparison; without any, the two numbers are large. qr: of the board to play.
-  numbers({ figures = [], axis, before, after, what, qr, address }, body) {
+  // figures: what was won in each comparison; without any, the two numbers are large. boards: one that is solved; qr: of it, to play.
+  numbers({ figures = [], axis, before, after, what, boards = [], about, qr, address }, body) {
     const list = made("div", figures.length ? "figures" : "", undefined, body);
     if (figures.length) this.intervals(figures, axis, list);
     else if (before) {
@@ -289,9 +288,16 @@ class Deck {
       made("b", "", after, list);
       made("p", "", what, list);
     }
-    if (!qr) return;
+    if (!qr && !boards.length) return;
     body.classList.add("beside");
-    const code = made("div", "code", undefined, body);
+    const aside = made("div", "aside", undefined, body);
+    for (const board of boards) {
+      const place = made("div", "", undefined, aside);
+      made("p", "", about, place);
+      this.put(board, made("div", "", undefined, place));
+    }
+    if (!qr) return;
+    const code = made("div", "", undefined, aside);
     made("p", "", "Play this board", code);
     made("img", "", undefined, code).src = qr;
     code.lastChild.alt = `QR code of ${address}`;
@@ -333,13 +339,14 @@ class Deck {
     player.show({ ...board, height: 2000, loop: true, autoplay: !this.speaks });
   }
 
-  // Plans for one board; then those that hold light up, the others say what is wrong, and each gets its score, beside their average.
+  // Plans for one board: where one ends, it lights up or says what is wrong, and gets its score; after the last come their average and the arrows.
   tries({ boards, good, scores, average }, body) {
     const margin = Math.max(...boards.map((board) => board.margin)); // all at one scale
     const best = Math.max(1, ...scores.map(({ part }) => part));
-    this.boards({ boards: boards.map((board) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: track.last_words ? "" : track.badge })) })) }, body);
+    this.boards({ boards: boards.map((board, i) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: good[i] ? "all on goal" : track.last_words ? "" : track.badge })) })) }, body);
     const places = [...body.children];
     for (const [i, { label, part, likelier }] of scores.entries()) {
+      places[i].classList.add(good[i] ? "good" : "bad");
       const score = made("div", `score${likelier ? " likelier" : ""}`, undefined, places[i]);
       made("b", "", label, score);
       made("span", "", likelier ? "↑" : "↓", score);
@@ -347,7 +354,6 @@ class Deck {
       gauge.style.setProperty("--part", Math.max(0, part) / best);
       gauge.style.setProperty("--average", Math.max(0, average) / best);
     }
-    this.later(TRIED, () => places.forEach((place, i) => place.classList.add(good[i] ? "good" : "bad")));
   }
 
   // boards: one that failed, beside the bars.
@@ -611,12 +617,12 @@ class Deck {
     }
   }
 
-  // What each of many models solves after the one training (hollow) and the other, a row a model; beside it, both plans of one of them.
+  // What each of many models solves after the one training (hollow) and the other, a row a model; where something moves, both plans of one of
+  // them come first.
   pairs({ rows, names, boards, about, lead, figures, axis }, body) {
     made("p", "lead", lead, body);
-    body.classList.toggle("beside", boards.length > 0);
     if (boards.length) {
-      const place = made("div", "", undefined, body);
+      const place = made("div", "duo", undefined, body);
       made("p", "", about, place);
       this.boards({ boards }, place);
     }
