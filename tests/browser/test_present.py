@@ -109,8 +109,8 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
         expect(notes.get_by_text("The room is black.")).to_be_visible(visible=hidden)
     expect(notes.locator(".here")).to_have_text(re.compile(r"\d of \d+ s$"))
     expect(notes.locator(".elapsed")).to_have_text(re.compile(r"^\d:\d\d of 5:00$"))
-    page.wait_for_timeout(3000)
     notes.close()
+    page.wait_for_timeout(3000)  # a window that still closes would take the address of the next one
     notes = notes_of(page)
     expect(notes.locator(".here")).to_have_text(re.compile(r"^([3-9]|\d\d) of \d+ s$"), timeout=1500)  # it goes on
     notes.keyboard.press("8")
