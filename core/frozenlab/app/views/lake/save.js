@@ -4,7 +4,7 @@ const MOST_IN_A_ROW = 4; // boards; more stand in two rows
 const FILMS = ["video/mp4;codecs=avc1.42E028", "video/mp4", "video/webm;codecs=vp9", "video/webm"]; // the first that the browser can make
 const FILM_SIZE = [1920, 1080]; // pixels
 const PICTURE_SIDE = 1200; // pixels of a board, at least
-const LAST_PICTURE = 1000; // milliseconds that a film stands still at its end
+const LAST_PICTURE = 2000; // milliseconds that a film stands still at its end
 const film = () => globalThis.MediaRecorder && FILMS.find((type) => MediaRecorder.isTypeSupported(type));
 const filmKind = () => (film()?.startsWith("video/mp4") ? "MP4" : "WebM");
 
@@ -30,9 +30,20 @@ function draft(player, canvas, says) {
     ctx.fillText([view.track.label, view.track.badge].filter(Boolean).join(" · "), left + side / 2, top + head / 2, side);
     ctx.font = `${foot * 0.48}px ${font}`;
     ctx.fillText(says(view), left + side / 2, top + head + high + foot / 2, side);
-    ctx.drawImage(view.canvas, left + (side - view.canvas.width) / 2, top + head);
+    const edge = left + (side - view.canvas.width) / 2;
+    ctx.drawImage(view.canvas, edge, top + head);
+    for (const ring of view.rings) if (ring.element.classList.contains("now")) drawRing(ctx, view, ring.cell, [edge, top + head], colors.accent);
   });
   return canvas;
+}
+
+// The page draws the ring around a fault beside the canvas; a picture has it as well.
+function drawRing(ctx, { frame, ratio }, [r, c], [left, top], color) {
+  ctx.beginPath();
+  ctx.arc(left + frame.x(c) * ratio, top + frame.y(r) * ratio, frame.cell * ratio * 0.46, 0, 2 * Math.PI);
+  ctx.lineWidth = frame.cell * ratio * 0.07;
+  ctx.strokeStyle = color;
+  ctx.stroke();
 }
 
 function download(blob, name) {
