@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 from playwright.sync_api import Locator, Page, expect
 
 from frozenlab.app.play.choices import random_board
+from frozenlab.app.ui.theme import LIGHT
 from frozenlab.app.views.lake.desk import TEMPLATES
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.lake.board import Agent, Board, read_board
@@ -85,6 +86,11 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
     expect(page.locator(".clock")).to_have_text("step 1 / 3")
     expect(ring).to_be_visible()
     soon(page, lambda: all(now != then for now, then in zip(pixels(page), start, strict=True)))
+    page.locator(".player .save summary").click()
+    saved = Image.open(downloaded(page, page.locator(".player .save").get_by_role("button", name="PNG")).path()).convert("RGB")
+    rings = sum(n for n, color in saved.getcolors(2**24) if color == ImageColor.getrgb(LIGHT.accent))
+    assert rings > 500, "a saved picture has the ring, too"
+    page.locator(".player").focus()
     page.keyboard.press("Space")
     expect(page.locator(".clock")).to_have_text("step 3 / 3")
     expect(page.locator(".clock")).to_have_text("step 0 / 3")  # it begins again

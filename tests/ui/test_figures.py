@@ -5,7 +5,7 @@ import pytest
 
 from frozenlab.app.session.curves import StageCurve, metrics_of, rates_over_stages, training_curves, valid_by_cell
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import Series, faults_by_cell, legend_of, overall, rates_by_cell
+from frozenlab.app.ui.figures import Series, faults_by_cell, overall, rates_by_cell
 from frozenlab.base.numbers import Interval, percent
 from frozenlab.base.places import ROOT
 from frozenlab.session.session import Session
@@ -48,8 +48,8 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(built: Session) -
         for cell, outcome, boards, n, _, rate in trace.customdata:
             assert boards == ((failed["config_cell"] == cell) & (failed["outcome"] == outcome)).sum()
             assert n == 12 and rate == percent(boards / 12)
-    assert {name for _, _, name in legend_of(chart.figure)} == {trace.name for trace in chart.figure.data}, "each once"
-    assert len(legend_of(chart.figure)) == len({trace.name for trace in chart.figure.data})
+    assert {name for _, _, name in chart.legend} == {trace.name for trace in chart.figure.data}, "each once"
+    assert len(chart.legend) == len({trace.name for trace in chart.figure.data})
     order = [trace.customdata[0][1] for trace in first]
     assert order == sorted(order, key=list(OUTCOMES).index)
 

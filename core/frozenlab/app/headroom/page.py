@@ -102,7 +102,8 @@ def report_of(measurement: Headroom) -> HeadroomReport | None:
 def show_report(report: HeadroomReport) -> None:
     """The verdict in words, the targets, and the chosen view."""
     report = report.for_people
-    report = report.model_copy(update={"students": tuple(map(student_words, report.students))})
+    matrices = tuple(matrix.model_copy(update={"student": student_words(matrix.student)}) for matrix in report.matrices)
+    report = report.model_copy(update={"students": tuple(map(student_words, report.students)), "matrices": matrices})
     spec = report.spec
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     parts = [counted(len(report.students), "student")]

@@ -17,7 +17,6 @@ from frozenlab.experiments.headroom.alignment import SIGNAL
 from frozenlab.experiments.headroom.report_tables import Check, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.headroom.spec import HeadroomSpec
 from frozenlab.experiments.headroom.verdict import rank_words
-from frozenlab.experiments.students.menu import student_words
 from frozenlab.tasks.families import cell_label
 
 VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
@@ -73,13 +72,11 @@ def predicted(prediction: str, check: str, target: str) -> str:
 def show_skills(report: HeadroomReport) -> None:
     matrix = report.matrices[0]
     if len(report.matrices) > 1:
-        matrix = st.selectbox(
-            "Student", report.matrices, format_func=lambda one: student_words(one.student), key="headroom-student", width=380,
-        )  # fmt: skip
+        matrix = st.selectbox("Student", report.matrices, format_func=lambda matrix: matrix.student, key="headroom-student", width=380)
     left, right = st.columns([1.5, 1], gap="large")
     with left:
         st.header(
-            f"Which skill teaches which, to {student_words(matrix.student)}", anchor=False,
+            f"Which skill teaches which, to {matrix.student}", anchor=False,
             help="Cosine of the policy gradients of two cells, corrected for noise: 1 means that practice in one improves the other as "
             "practice in itself would, 0 that they are separate skills, below 0 that one harms the other.",
         )  # fmt: skip

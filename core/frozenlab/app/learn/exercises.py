@@ -142,7 +142,7 @@ class Steering(OnBoard):
         if best is None:
             return Mark(True, f"{figures}. The best one is not known for this board.")
         proven = "nothing less is possible" if reached == best else f"{best} is possible"
-        told, step = self.way_down(answer) if self.board.num_agents == 1 else ("", None)
+        told, step = self.way_down(answer, verdict.makespan or 0) if self.board.num_agents == 1 else ("", None)
         return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.{told}", "valid, not the best", step=step)
 
     def flood(self) -> list[list[int | None]]:
@@ -150,10 +150,11 @@ class Steering(OnBoard):
         left, board = self.board.distances_to_goal(0), self.board
         return [[left.get((row, column)) for column in range(board.width)] for row in range(board.height)]
 
-    def way_down(self, plan: Plan) -> tuple[str, int | None]:
-        """What the numbers of the flood say of the trail of a single agent that arrives, and the first step that went no number down."""
+    def way_down(self, plan: Plan, arrival: int) -> tuple[str, int | None]:
+        """What the numbers of the flood say of the trail of a single agent until its ``arrival``, and the first step that went no number
+        down."""
         [path], left = walk(self.board, plan), self.board.distances_to_goal(0)
-        numbers = [left[cell] for cell in path][: (judge(self.board, plan).makespan or 0) + 1]
+        numbers = [left[cell] for cell in path][: arrival + 1]
         look = " Look at the numbers of the flood under your trail:"
         for step, (before, after) in enumerate(pairwise(numbers), start=1):
             if after >= before:

@@ -20,7 +20,7 @@ from frozenlab.app.session import evidence
 from frozenlab.app.session.claims import claim_outcomes, claims_table
 from frozenlab.app.session.proposals import config_table, knob_rows, raw_answers, repairs, what_changed
 from frozenlab.app.ui import api_form, markup, nav, theme
-from frozenlab.app.ui.figures import legend_of, overall_by_cell
+from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.app.ui.markup import cited
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import Signature, as_csv, signature
@@ -130,7 +130,7 @@ def show_replay(name: str, replay: Replay) -> None:
     )
     before = answers[0].record.config_before
     drawn = once(lambda: proposals_figure(table, before, arms_answered), "replay figure", str(replay.dir), written)
-    theme.chart(drawn, "replay-proposals", legend_of(drawn.figure), on_select=follow_circle, selection_mode="points")
+    theme.chart(drawn, "replay-proposals", legend_above=True, on_select=follow_circle, selection_mode="points")
     comparison(arms, table, replay.spec.reference)
     one_answer(replay, answers, session)
     downloads(name, replay, answers, table)

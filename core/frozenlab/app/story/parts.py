@@ -23,7 +23,6 @@ from frozenlab.app.ui.figures import (
     Chart,
     common_layout,
     faults_by_cell,
-    legend_of,
     overall,
     overall_by_cell,
     rates_by_cell,
@@ -104,7 +103,7 @@ def results(moment: Moment) -> None:
         )
         panels = [now] if earlier is None else [earlier, now]
         drawn = once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key)
-        theme.chart(drawn, "faults", legend_of(drawn.figure), on_select=follow_bar, selection_mode="points")
+        theme.chart(drawn, "faults", legend_above=True, on_select=follow_bar, selection_mode="points")
 
 
 def follow_bar() -> None:

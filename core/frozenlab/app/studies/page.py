@@ -164,9 +164,10 @@ def show_plan(report: StudyReport) -> None:
         st.caption("  \n".join(map(markup.plain, (*written_before(report), *before, report.standing, *missing))))
 
 
-@st.cache_data(max_entries=50, show_spinner="Counting")
+@st.cache_resource(max_entries=50, show_spinner="Counting")
 def own_report(folder: str, finished: int, status: str) -> StudyReport | None:
-    """Counted once for each number of finished cells; at the end its runner has written it. None while nothing can be compared."""
+    """Counted once for each number of finished cells, and shared by all who read it; at the end its runner has written it. None while
+    nothing can be compared."""
     if status == "done":
         with suppress(OSError, ValueError):  # it is not there, or cannot be read
             return StudyReport.model_validate_json((Path(folder) / "report" / REPORT).read_bytes())

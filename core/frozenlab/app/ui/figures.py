@@ -55,6 +55,23 @@ class Chart:
         self.figure.to_dict = lambda: data
         return self.figure
 
+    @cached_property
+    def legend(self) -> list[tuple[str, str, str]]:
+        """Colour, sign and name of each entry of the legend."""
+        entries = []
+        for trace in self.settled.to_dict()["data"]:
+            if not trace.get("name") or trace.get("showlegend") is False:
+                continue
+            marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
+            name = str(marker.get("symbol", "circle"))
+            sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
+            if trace["type"] == "bar":
+                sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
+            elif mode == "lines":
+                sign = "┄" if line.get("dash") else "—"
+            entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
+        return entries
+
 
 @dataclass(frozen=True)
 class Series:
@@ -155,23 +172,6 @@ def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
         height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
         legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),
     )  # fmt: skip
-
-
-def legend_of(figure: go.Figure) -> list[tuple[str, str, str]]:
-    """Colour, sign and name of each entry of the legend."""
-    entries = []
-    for trace in figure.to_dict()["data"]:
-        if not trace.get("name") or trace.get("showlegend") is False:
-            continue
-        marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
-        name = str(marker.get("symbol", "circle"))
-        sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
-        if trace["type"] == "bar":
-            sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
-        elif mode == "lines":
-            sign = "┄" if line.get("dash") else "—"
-        entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
-    return entries
 
 
 # --- the held-out boards of one moment and another ---------------------------------------------------------------------

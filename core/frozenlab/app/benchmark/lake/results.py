@@ -24,7 +24,7 @@ from frozenlab.app.benchmark.lake.tables import (
     team_title,
 )
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, legend_of, outcome_look, percent_axis, size_label, whiskers
+from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent
@@ -103,7 +103,7 @@ def chart(drawn: Chart, key: str) -> None:
         if points and points[0].get("customdata") and points[0]["customdata"][0]:
             follow(points[0]["customdata"][0])
 
-    theme.chart(drawn, key, legend_of(drawn.figure), on_select=picked, selection_mode="points")
+    theme.chart(drawn, key, legend_above=True, on_select=picked, selection_mode="points")
 
 
 def by_size(lines: Sequence[Line], view: View) -> None:
