@@ -203,6 +203,22 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     expect(count).to_have_text("3 / 10")
     page.clock.run_for(60_000)
     expect(count).to_have_text("3 / 10")
+    end = page.locator("footer").get_by_role("button", name=re.compile("Again|Prepare a talk"))
+    page.keyboard.press("End")
+    page.clock.run_for(60_000)
+    expect(end).to_have_count(0)  # by hand there is no end
+    page.keyboard.press("9")
+    page.keyboard.press("p")
+    page.clock.run_for(5_000)
+    expect(page.locator(".deck h1")).to_have_text("And with many models?")
+    page.clock.run_for(13_000)
+    expect(count).to_have_text("10 / 10")
+    expect(end).to_have_count(0)
+    page.clock.run_for(13_000)
+    expect(end).to_have_text(["Again", "Prepare a talk"])
+    end.first.click()
+    expect(count).to_have_text("1 / 10")
+    expect(end).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -71,7 +71,9 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     assert shares == {max(row["part"] for row in scenes["failed"]["rows"])}, "all that tie"
     [fails], offered = scenes["failed"]["boards"][0]["tracks"], decode(scenes["closing"]["plays"]["board"])
     assert fails["fault"] and [row["name"] for row in scenes["failed"]["rows"] if row["marked"]][-1] in fails["label"], "it fails in view"
-    assert list(offered.rows) == list(scenes["solved"]["boards"][0]["board"]["rows"]), "what is offered to play"
+    [seen], [shown] = scenes.get("models", scenes["solved"])["boards"], scenes["closing"]["boards"]
+    assert shown["tracks"][0]["paths"] == seen["tracks"][1]["paths"], "the last solved board that was seen"
+    assert list(offered.rows) == list(shown["board"]["rows"]) == list(seen["board"]["rows"]), "what is offered to play"
     assert all(scene["say"] and scene["seconds"] and len(scene["more"]) == 2 for scene in scenes.values())
     words = sum(len(f"{scene['say']} {scene['more'][0]}".split()) for name, scene in scenes.items() if name in USUAL)
     assert 95 <= words / 5 <= 130, "what is said in a talk of five minutes, a minute"
@@ -129,16 +131,17 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     [scene] = chosen(scenes_of(SessionStore().open("example-quick")), ["models"])
     boards = pd.read_parquet(Study.place(places.ASSETS) / "ladder-grpo" / "boards.parquet")
     rates = boards.groupby(["student", "arm"])["valid"].mean().unstack()
-    assert len(rates) == 15 and rates.sort_values("taught")[["equal", "taught"]].to_numpy() == pytest.approx(np.array(scene["rows"]))
-    assert [[row[part] for part in ("what", "value", "bounds")] for row in scene["figures"]] == [["its own choice", "+3.4", "+1.5 to +5.3"]]
-    assert scene["axis"] == ["", "0 = equal shares", ""] and scene["more"][0] == (
+    assert len(rates) == 15 and sorted(rates["taught"] - rates["equal"]) == pytest.approx(scene["rows"])
+    assert [scene["mean"][part] for part in ("what", "value", "bounds")] == ["mean", "+3.4", "+1.5 to +5.3"]
+    assert scene["mean"]["came"] == pytest.approx(np.mean(scene["rows"])), "on the axis of the models"
+    assert scene["axis"] == "points more than with equal shares" and scene["more"][0] == (
         "The mean is +3.4 points (+1.5 to +5.3); +2.5 (+1 to +4) was predicted before the study ran. "
         "An oracle, which knows what is wrong and trains on little else, wins +5.1 points (+3.5 to +6.7)."
     )
     oracle = 100 * (rates["oracle"] - rates["equal"]).mean()
     assert f"wins {oracle:+.1f} points" in scene["more"][0] and "oracle" not in scene["note"], "for the speaker only"
     better = int((rates["taught"] > rates["equal"]).sum())
-    assert scene["heading"] == f"Its own choice wins: {better} of 15 models"
+    assert scene["heading"] == f"Its own choice wins: {better} of 15 models" and scene["question"] == "And with many models?"
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]
     shown = by_grpo()[1].reset_index(names="arm")
     known = boards[boards["student"] == "ladder-12"].merge(shown, on=["arm", "board_id"], suffixes=("", "_shown"))
@@ -153,6 +156,7 @@ def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> 
     sampled = SessionStore().open("example-quick").completions(0)
     [group] = [rows for _, rows in sampled.groupby(["training_step", "board_id"]) if rows["reward"].tolist() == _parts(scene)]
     assert scene["average"] == pytest.approx(group["reward"].mean()) and f"of {scene['average']:.2f} (mark)" in scene["note"]
+    assert "The score is 1 for" in scene["note"], "what the figures are"
     assert [score["likelier"] for score in scene["scores"]] == [score > scene["average"] for score in _parts(scene)] == scene["good"]
     assert not chosen(scenes_of(SessionStore().open("example-long-imitation")), ["tries"]), "imitation rewards nothing"
 
@@ -179,8 +183,9 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     assert twin is not None and twin.id == "example-quick-fixed" and twin_of(twin) is None
     mine, kept = (one.results(2) for one in (session, twin))
     gain = paired_change(kept, mine)
-    whole, closing, solved = chosen(kept_scenes(session), ["whole", "closing", "solved"])
-    assert [board["tracks"][0]["paths"] for board in closing["boards"]] == [solved["boards"][0]["tracks"][1]["paths"]], "solved"
+    whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
+    assert [board["tracks"][0]["outcome"] for board in closing["boards"]] == ["optimal"]
+    assert closing["about"] == "One of the 15 models, after its own choice"
     assert gain.bounds not in f"{closing['say']} {closing['more'][0]}", "the screen shows it, and the draft says each thing once"
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [("+3.4", "+1.5 to +5.3"), (gain.signed, gain.bounds)]

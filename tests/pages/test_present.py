@@ -84,6 +84,8 @@ def test_a_session_that_trains_is_shown_live(sessions_folder: Path) -> None:
     build_session(sessions_folder, session_id="recorded")
     live = build_session(sessions_folder, session_id="live", status="running", finished_stages=1)
     store_state(live.dir, live.state().model_copy(update={"status": "running", "heartbeat": time.time(), **own_process()}))
+    [link] = [one for one in open_page("present", session="recorded").get("page_link") if one.label == "Show a training session live"]
+    assert link.page == "present" and link.query_string == "session=live&play=live"
     app = open_page("present", session=live.id)
     [deck] = opened(app.button(key="present-live").click().run())
     assert deck["id"] == "live" and deck["scenes"][0]["kind"] == "live" and "Stage" in deck["scenes"][0]["sentence"]

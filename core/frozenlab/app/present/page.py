@@ -93,12 +93,16 @@ def page() -> None:
     if how:
         deck(shown, data, key=f"deck-{shown.address}")
         return
-    actions(shown, data, preparation)
+    actions(shown, data, preparation, next((one for one in found if one.state().live), None))
     form(shown, scenes, preparation)
 
 
-def actions(session: Session, data: dict[str, Any], preparation: Preparation) -> None:
-    """What can be done with the talk."""
+def actions(session: Session, data: dict[str, Any], preparation: Preparation, training: Session | None) -> None:
+    """What can be done with the talk.
+
+    Args:
+        training: a session that can be shown live.
+    """
     allowed = refusals.changes()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, args=(SHOWN,), help="Key: P")
@@ -117,6 +121,9 @@ def actions(session: Session, data: dict[str, Any], preparation: Preparation) ->
             icon = ":material/restart_alt:"
             st.button("Back to the standard talk", icon=icon, key="present-standard", on_click=standard, args=(session,), **allowed)
         st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": session.address})
+        page, parts = ("train", {}) if training is None else ("present", {"session": training.address, PLAYS: LIVE})
+        says = "None trains now: start one here, then come back." if training is None else training.title
+        st.page_link(nav.path(page), label="Show a training session live", query_params=parts, help=says)
     shortcuts({"p": "present-go"}, key="present-keys")
 
 

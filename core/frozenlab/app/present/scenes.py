@@ -43,7 +43,8 @@ from frozenlab.tasks.lake.family import LAKE
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, what the kind needs, and the draft of what to
-``say``; ``more``: the part that a talk of 4 minutes and more adds to it, and that of 8 and more."""
+``say``; ``more``: the part that a talk of 4 minutes and more adds to it, and that of 8 and more; ``question``: the heading until the whole
+picture is there."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
@@ -193,8 +194,8 @@ def tries(story: Story) -> Scene | None:
         "good": good,
         "scores": [{"label": number(score), "part": score, "likelier": score > average} for score in group["reward"]],
         "average": average,
-        "note": f"{counted(n, 'plan')} for one board: training ({method.title}) makes those above the average of {number(average)} (mark) "
-        "likelier.",
+        "note": f"The score is 1 for the fastest plan and near 0 for one with a fault. Training ({method.title}) makes those above the "
+        f"average of {number(average)} (mark) likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
         "more": [
@@ -414,8 +415,8 @@ def what_it_wrote(story: Story) -> Scene:
         "more": [
             *(
                 f"Point at the knob that moves furthest: {cell_label(row.cell)}, {knob_label(row.knob, record)}, from "
-                f"{share(row.before or 0)} to {share(row.after or 0)}. The mark in each bar says where it stood. The boards below are real "
-                "ones, as many of each kind as the new mix asks for."
+                f"{share(row.before or 0)} to {share(row.after or 0)}. The mark in each bar says where it stood. The boards that fall are "
+                "real ones, as many of each kind as the new mix asks for."
                 for row in rows[:1]
             ),
             f"Ask who would have turned the knobs like this. {predicts} of its {counted(len(claims_of(record)), 'claim')} "
@@ -539,8 +540,7 @@ def whole_curve(story: Story) -> Scene:
         "gain": {"value": gain.value, "low": gain.low, "high": gain.high, "label": gain.signed, "clear": gain.clear}
         | {"ends": [signed(bound, gain.answers) for bound in (gain.low, gain.high)]},
         "answer": f"{gain.points}. {verdict(gain)}",
-        "note": f"Dots: {session.results_from}. Bar: the 95 % interval of the difference at the end, over the same {gain.n} boards and "
-        "not over training runs: it is one pair of sessions with one seed.",
+        "note": f"Dots: {session.results_from}. Bar: 95 % interval over these {gain.n} boards.",
         "say": "Grey is the twin: the same model, seed and steps, and nobody redesigned its boards. "
         f"{f'After {listed(behind)} the twin was ahead. ' if behind else ''}Look at the bar at the right: does it reach the line of no "
         f"difference? {verdict(gain)}",
@@ -562,21 +562,21 @@ def other_models(story: Story) -> Scene | None:
     predicted = re.search(r"taught - equal (\S+) points (\(.*?\))", prediction)
     assert predicted, "it was written down before the study ran"
     arms = {"equal": "equal shares", "taught": "its own choice"}
-    better = int((valid["taught"] > valid["equal"]).sum())
+    changes = (valid["taught"] - valid["equal"]).sort_values()
+    better = int((changes > 0).sum())
     return {
         "kind": "pairs",
+        "question": "And with many models?",
         "heading": f"Its own choice wins{'' if 2 * better > won.n else ' only'}: {better} of {won.n} models",
         "lead": "Each was taught something wrong on purpose, and a tutor had taught it to choose.",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
         "about": "One of them, where it was taught wrong",
-        "names": list(arms.values()),
-        "rows": valid.sort_values("taught")[list(arms)].to_numpy().tolist(),
-        "figures": [figure_of(won, arms["taught"])],
-        "axis": ["", f"0 = {arms['equal']}", ""],
-        "note": "One stage each way. The mean difference has its 95 % interval.",
+        "rows": changes.tolist(),
+        "mean": figure_of(won, "mean"),
+        "axis": f"points more than with {arms['equal']}",
+        "note": "Each row: a model. Points: of its tasks solved, after one stage each way. Bar: the mean's 95 % interval.",
         "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
-        "has fallen. First you see one of them twice, on the same task. Then a row is a model: hollow with equal shares, filled with its "
-        "own choice.",
+        "has fallen. First you see one of them twice, on the same task. Then a row is a model: right of zero, its own choice won.",
         "more": [
             f"The mean is {won.points}; {' '.join(predicted.groups())} was predicted before the study ran. An oracle, which knows what is "
             f"wrong and trains on little else, wins {won_by(ORACLE).points}.",
@@ -618,9 +618,9 @@ def verdict(gain: Interval) -> str:
 
 
 def closing(story: Story) -> Scene:
-    """The answer to the question of the first scene, what was won over not designing, first where that is certain, and the board of the
-    first scene to play."""
-    session, answer, board = story.session, answer_of(story), failing(story)
+    """The answer to the question of the first scene, what was won over not designing, first where that is certain, and a board to play."""
+    session, answer = story.session, answer_of(story)
+    view, last, about = last_board(story)
     numbers, ends = two_numbers(session), ends_of(session)
     won = {} if (study := where_it_can(session)) is None else {f"{study.n} models that were taught something wrong": study}
     here = {} if story.gain is None else {"here, in one pair of sessions": story.gain}
@@ -630,9 +630,9 @@ def closing(story: Story) -> Scene:
         "heading": answer,
         "figures": [figure_of(change, what, what_it_did(change)) for what, change in compared.items()],
         "axis": ["worse", "0", "better"],
-        "boards": [story.view.plain([Shown(story.turned[1], "")])] if story.turned is not None and story.view.player.code else [],
-        "about": f"The first board, {after_stages(story)}",
-        "plays": {} if board is None else story.view.address_of(board.row),
+        "boards": [view.plain([last])] if last is not None and last.row["valid"] and story.view.player.code else [],
+        "about": about,
+        "plays": {} if last is None else view.address_of(last.row),
         "note": "How many points more it solves with the redesign than without, with 95 % intervals. "
         f"Here: {len(ends[1])} {session.results_from}."
         if compared
@@ -648,6 +648,17 @@ def closing(story: Story) -> Scene:
             "one with other tasks. All is on record, board by board, and can be opened in the lab. What would you try next?",
         ],
     }
+
+
+def last_board(story: Story) -> tuple[View, Shown | None, str]:
+    """What the last scene shows and offers to play, and what to call it: the solved board of :func:`other_models`, which was just seen, or
+    else that of the first scene."""
+    won = where_it_can(story.session)
+    if won is not None and story.view.player.code:
+        return view_of(LAKE), Shown(by_grpo()[1].loc["taught"], ""), f"One of the {won.n} models, after its own choice"
+    if story.turned is not None:
+        return story.view, Shown(story.turned[1], ""), f"The first board, {after_stages(story)}"
+    return story.view, failing(story), ""
 
 
 def figure_of(change: Interval, what: str, says: str = "") -> dict[str, Any]:

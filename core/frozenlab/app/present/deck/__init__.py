@@ -81,7 +81,7 @@ def with_code(scene: Scene, play: str) -> Scene:
     if not scene.get("plays") or not play:
         return scene
     address = f"{play}?{urlencode(scene['plays'])}"
-    say = f"Scan the code to play the board of the beginning yourself while I sum up. {scene['say']}"
+    say = f"Scan the code to play this board yourself while I sum up. {scene['say']}"
     return scene | {"qr": qr_picture(address), "address": address, "say": say}
 
 

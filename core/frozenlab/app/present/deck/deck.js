@@ -27,6 +27,12 @@ function drawn(tag, attributes, parent, text) {
   return element;
 }
 
+// A change of a rate in points, with its sign.
+function inPoints(change, digits = 1) {
+  const points = (100 * change).toFixed(digits);
+  return Number(points) > 0 ? `+${points}` : Number(points) ? points.replace("-", "−") : "0";
+}
+
 // What a picture of checks says to those who do not see it.
 function spoken(checks) {
   return checks.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
@@ -49,6 +55,11 @@ class Deck {
 
   find(selector) {
     return this.root.querySelector(selector);
+  }
+
+  // Of the foot: the boards have buttons of the same names.
+  button(name) {
+    return this.find(`footer .${name}`);
   }
 
   show(data) {
@@ -75,14 +86,14 @@ class Deck {
     removeEventListener("message", this.told);
     addEventListener("message", this.told);
     this.deck.oncancel = (event) => { event.preventDefault(); this.leave(); };
-    this.find(".back").onclick = () => this.steer(this.at - 1);
-    this.find(".on").onclick = () => this.steer(this.at + 1);
-    this.find(".film").onclick = () => this.film(!this.alone);
-    this.find(".notes").onclick = () => this.openNotes();
-    this.find(".full").onclick = () => this.fill();
-    this.find(".leave").onclick = () => this.leave();
-    this.find(".notes").hidden = this.speaks;
-    this.find(".leave").hidden = this.speaks || !this.data.leave;
+    this.button("back").onclick = () => this.steer(this.at - 1);
+    this.button("on").onclick = () => this.steer(this.at + 1);
+    this.button("film").onclick = () => this.film(!this.alone);
+    this.button("notes").onclick = () => this.openNotes();
+    this.button("full").onclick = () => this.fill();
+    this.button("leave").onclick = () => this.leave();
+    this.button("notes").hidden = this.speaks;
+    this.button("leave").hidden = this.speaks || !this.data.leave;
     const scene = this.find(".scene");
     scene.onclick = (event) => { if (!event.composedPath().some((element) => element.tagName === "BUTTON")) this.steer(this.at + (event.clientX < innerWidth / 5 ? -1 : 1)); };
     scene.ontouchstart = (event) => { this.touched = event.touches[0].clientX; };
@@ -113,7 +124,7 @@ class Deck {
 
   leave() {
     this.spend();
-    if (document.fullscreenElement) document.exitFullscreen();
+    if (document.fullscreenElement && !this.deck.classList.contains("ended")) document.exitFullscreen();
     else if (this.data.leave) location.href = this.data.leave;
   }
 
@@ -209,6 +220,15 @@ class Deck {
     this.go(on && this.at === this.data.scenes.length - 1 ? 0 : this.at);
   }
 
+  // What a film offers at its end, where it has been seen: to play it again, and the page on which a talk is prepared.
+  end(ended) {
+    if (ended) this.alone = false;
+    this.deck.classList.toggle("ended", ended);
+    this.button("film").textContent = ended ? "Again" : "Play by itself";
+    this.button("leave").textContent = ended ? "Prepare a talk" : "Leave";
+    this.button("film").setAttribute("aria-pressed", this.alone);
+  }
+
   // The seconds in this scene and in all, while rehearsing.
   clock() {
     this.find(".between").textContent = `${this.here()} here, ${this.all()} in all`;
@@ -244,9 +264,8 @@ class Deck {
     const next = scenes[this.at + 1];
     this.find(".next").textContent = next ? `Next: ${next.heading}` : "This is the last scene.";
     if (this.speaks) this.preview(next);
-    this.find(".film").setAttribute("aria-pressed", this.alone);
-    if (this.alone && next) this.timers.push(setTimeout(() => this.go(this.at + 1), 1000 * scene.seconds));
-    if (this.alone && !next) this.alone = false;
+    this.end(false);
+    if (this.alone) this.timers.push(setTimeout(() => (next ? this.go(this.at + 1) : this.end(true)), 1000 * scene.seconds));
     if (share) this.share();
   }
 
@@ -263,7 +282,16 @@ class Deck {
     const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}${scene.large ? " large" : ""}`, undefined, place);
     const note = made("p", "note", scene.note, place); // first, as a picture takes the height that is left
     this[scene.kind](scene, body);
+    if (scene.question && place.matches(".moving")) this.wonder(scene.question, heading, body);
     if (scene.kind === "boards" && scene.boards.length === 1 && scene.boards[0].tracks?.length === 1) this.besideBoard(body, heading, note);
+  }
+
+  // The heading asks until the last part of the picture comes, and keeps the height of its answer.
+  wonder(question, heading, body) {
+    const answer = heading.textContent;
+    heading.style.minHeight = `${heading.offsetHeight}px`;
+    heading.textContent = question;
+    body.querySelector("g:last-of-type").onanimationstart = () => { heading.textContent = answer; };
   }
 
   clear() {
@@ -348,6 +376,7 @@ class Deck {
     for (const [i, { label, part, likelier }] of scores.entries()) {
       places[i].classList.add(good[i] ? "good" : "bad");
       const score = made("div", `score${likelier ? " likelier" : ""}`, undefined, places[i]);
+      made("small", "", "score", score);
       made("b", "", label, score);
       made("span", "", likelier ? "↑" : "↓", score);
       const gauge = made("i", "", undefined, score);
@@ -514,11 +543,11 @@ class Deck {
     const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
     const named = wide > 30 * size; // narrow screens have no room for names beside the lines
     if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `${"●○"[i]} ${names[i]}`, legend);
-    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.6 * size, (named ? 20 : 8) * size];
+    const [axis, left, low, top, right] = [3.2 * size, (named ? 4.5 : 4) * size, 1.8 * size, 2.6 * size, (named ? 20 : 5.6) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
     const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
     const [least, most] = [Math.floor(Math.min(...all) / step - 0.2) * step, Math.ceil(Math.max(...all) / step) * step];
-    const end = wide - right, bar = end + (named ? 13 : 3) * size;
+    const end = wide - right, bar = end + (named ? 13 : 1.6) * size;
     const x = (at) => left + ((end - left) * at) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (most - rate)) / (most - least);
     this.levels(svg, { least, most, step, y, from: axis, to: end, size });
     this.changes(svg, marks, { x, top, foot: high - low, size, named });
@@ -532,17 +561,18 @@ class Deck {
         drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 2.4 }, group);
         if (!at && look === "own") drawn("text", { x: x(at) + 0.7 * size, y: y(rate) + 0.8 * size }, group, label);
         if (at !== last.at) continue;
-        if (!named) drawn("text", { x: end + size / 2, y: beside, "text-anchor": "middle" }, group, label);
+        if (!named) drawn("text", { x: end + 0.6 * size, y: beside, "text-anchor": "end" }, group, label);
         else for (const [n, line] of [names[i], label].entries()) drawn("text", { x: end + 0.7 * size, y: y(last.rate) + (1.15 * n + (up ? -1.4 : 1)) * size }, group, line);
       }
     }
     const difference = drawn("g", { class: `difference${gain.clear ? "" : " unclear"}`, style: "--at: 1.1" }, svg);
-    drawn("line", { class: "zero", x1: x(total), x2: bar + size, y1: y(zero), y2: y(zero) }, difference);
+    drawn("line", { class: "zero", x1: x(total), x2: bar + size / 2, y1: y(zero), y2: y(zero) }, difference);
     if (named) drawn("text", { class: "tick", x: bar - size / 2, y: y(zero) + 1.2 * size, "text-anchor": "end" }, difference, "no difference");
     drawn("line", { class: "range", x1: bar, x2: bar, y1: y(zero + gain.low), y2: y(zero + gain.high) }, difference);
     drawn("circle", { class: "check", cx: bar, cy: y(zero + gain.value), r: size / 2 }, difference);
     drawn("text", { class: "won", x: bar + size, y: y(zero + gain.value) + 0.7 * size }, difference, gain.label);
     for (const [i, bound] of [gain.low, gain.high].entries()) drawn("text", { class: "tick", x: bar + size / 2, y: y(zero + bound) + (i ? 0 : 0.7) * size }, difference, gain.ends[i]);
+    drawn("text", { class: "tick", x: bar + size / 2, y: y(zero + gain.low) + 1.9 * size }, difference, "points");
   }
 
   writing({ summary, claims, knobs, was, boards, mixes }, body) {
@@ -617,51 +647,55 @@ class Deck {
     }
   }
 
-  // What each of many models solves after the one training (hollow) and the other, a row a model; where something moves, both plans of one of
-  // them come first.
-  pairs({ rows, names, boards, about, lead, figures, axis }, body) {
+  // How much more each of many models solves after the one training than after the other, a row a model, and their mean on the same axis; where
+  // something moves, both plans of one of them come first.
+  pairs({ rows, mean, boards, about, lead, axis }, body) {
     made("p", "lead", lead, body);
     if (boards.length) {
       const place = made("div", "duo", undefined, body);
       made("p", "", about, place);
       this.boards({ boards }, place);
     }
-    const models = made("div", "models", undefined, body);
-    this.intervals(figures, axis, made("div", "figures", undefined, models));
-    const rates = rows.map((pair) => pair.map((rate) => `${Math.round(100 * rate)} %`).join(" and ")).join("; ");
-    const { svg, wide, high, size } = this.graphic(`${names.join(", then ")}: ${rates}`, models);
-    const [side, top, low] = [1.5 * size, 2.6 * size, 1.8 * size];
-    const [from, to] = [Math.floor(20 * Math.min(...rows.flat()) - 0.2) / 20, Math.ceil(20 * Math.max(...rows.flat()) + 0.2) / 20];
-    const x = (rate) => side + ((wide - 2 * side) * (rate - from)) / (to - from);
-    for (let rate = from; rate < to + 1e-9; rate += 0.05) {
-      drawn("line", { class: "grid", x1: x(rate), x2: x(rate), y1: top, y2: high - low }, svg);
-      drawn("text", { class: "tick", x: x(rate), y: high - size / 3, "text-anchor": "middle" }, svg, `${Math.round(100 * rate)} %`);
+    const says = `${axis}: ${rows.map(inPoints).join(", ")}; ${mean.what} ${mean.value} (${mean.bounds})`;
+    const { svg, wide, high, size } = this.graphic(says, made("div", "models", undefined, body));
+    const [top, band] = [1.6 * size, 3.2 * size], foot = high - 1.8 * size;
+    const x = this.points(svg, { ends: [...rows, mean.low, mean.high], from: 0, to: wide, top, foot, size });
+    drawn("text", { class: "tick", x: 0, y: size }, svg, axis);
+    for (const [i, change] of rows.entries()) {
+      const y = top + ((rows.length - i - 0.5) * (foot - band - top)) / rows.length;
+      const group = drawn("g", { class: change > 0 ? "more" : "", style: `--at: ${i / rows.length}` }, svg);
+      drawn("line", { x1: x(0), x2: x(change), y1: y, y2: y }, group);
+      drawn("circle", { cx: x(change), cy: y, r: size / 3 }, group);
     }
-    drawn("text", { class: "before", x: 0, y: size }, svg, `○ ${names[0]}`);
-    drawn("text", { class: "tick", x: wide, y: size, "text-anchor": "end" }, svg, "tasks solved");
-    drawn("text", { class: "after", x: 0, y: 2.15 * size }, svg, `● ${names[1]}`);
-    for (const [i, [before, after]] of rows.entries()) {
-      const y = top + ((rows.length - i - 0.5) * (high - low - top)) / rows.length;
-      const group = drawn("g", { style: `--at: ${i / rows.length}` }, svg);
-      drawn("line", { class: "won", x1: x(before), x2: x(after), y1: y, y2: y }, group);
-      for (const [look, rate] of [["before", before], ["after", after]]) drawn("circle", { class: look, cx: x(rate), cy: y, r: size / 3 }, group);
+    const all = drawn("g", { class: mean.clear && mean.came > 0 ? "mean more" : "mean", style: "--at: 1.2" }, svg), y = foot - band / 2;
+    drawn("text", { x: 0, y: y + 0.35 * size }, all, mean.what);
+    drawn("line", { x1: x(mean.low), x2: x(mean.high), y1: y, y2: y }, all);
+    drawn("circle", { cx: x(mean.came), cy: y, r: size / 2 }, all);
+    const won = drawn("text", { x: x(mean.high) + size, y: y + 0.2 * size }, all);
+    drawn("tspan", { class: "won" }, won, mean.value);
+    drawn("tspan", {}, won, " points");
+    drawn("text", { x: x(mean.high) + size, y: y + 1.4 * size }, all, `(${mean.bounds})`);
+  }
+
+  // An axis of changes in points, with zero, that has room for all ends; returns the place of a change.
+  points(svg, { ends, from, to, top, foot, size }) {
+    const [least, most] = [Math.min(0, ...ends) - 0.01, Math.max(0, ...ends) + 0.01];
+    const x = (change) => from + ((to - from) * (change - least)) / (most - least);
+    const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((width) => (most - least) / width < 7) ?? 1;
+    for (let n = Math.ceil(least / step); n * step <= most; n++) {
+      drawn("line", { class: n ? "grid" : "zero", x1: x(n * step), x2: x(n * step), y1: top, y2: foot }, svg);
+      drawn("text", { class: "tick", x: x(n * step), y: foot + 1.5 * size, "text-anchor": "middle" }, svg, inPoints(n * step, 0));
     }
+    return x;
   }
 
   // What was predicted (hollow) and what came, with its interval, a row a cell.
   outcomes({ rows, answer }, body) {
-    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${Math.round(1000 * predicted) / 10}, came ${label}`).join("; ");
+    const said = rows.map(({ name, predicted, label }) => `${name}: predicted ${inPoints(predicted)}, came ${label}`).join("; ");
     const { svg, wide, high, size } = this.graphic(said, body);
     const [left, right, low] = [5 * size, 4 * size, 1.8 * size];
-    const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]).concat(0);
-    const [from, to] = [Math.min(...ends) - 0.01, Math.max(...ends) + 0.01];
-    const x = (change) => left + ((wide - left - right) * (change - from)) / (to - from);
-    const step = [0.01, 0.05, 0.1, 0.2, 0.5].find((width) => (to - from) / width < 7) ?? 1;
-    for (let change = Math.ceil(from / step) * step; change <= to; change += step) {
-      drawn("line", { class: Math.abs(change) < 1e-9 ? "zero" : "grid", x1: x(change), x2: x(change), y1: 0, y2: high - low }, svg);
-      const points = Math.round(100 * change);
-      drawn("text", { class: "tick", x: x(change), y: high - size / 3, "text-anchor": "middle" }, svg, points > 0 ? `+${points}` : `${points}`.replace("-", "−"));
-    }
+    const ends = rows.flatMap(({ predicted, low: least, high: most }) => [predicted, least, most]);
+    const x = this.points(svg, { ends, from: left, to: wide - right, top: 0, foot: high - low, size });
     for (const [i, { name, predicted, came, low: least, high: most, label }] of rows.entries()) {
       const y = ((i + 0.5) * (high - low)) / rows.length;
       drawn("text", { x: 0, y: y + size / 3 }, svg, name);
