@@ -88,6 +88,7 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
         "Size 7: 82 % of 40 validation boards valid, 70 % optimal; first faults: cut off before its end 10 % …"
     )
     assert {line.id for line in context.lines if line.text.startswith("Size 7: 82%")} <= cited
+    assert scenes["failed"]["boards"][0]["tracks"][0]["badge"] == "cut off before its end", "what the line speaks of first"
     assert [row["label"] for row in scenes["read"]["rows"]] == ["7 of 40", "4 of 40"] + 3 * ["1 of 40"], "all that fail"
     assert {row["label"] for row in scenes["failed"]["rows"] if row["marked"]} == {"7 of 40"}, "as in the scene before"
     assert record.proposal.summary == "More often: size 3, 7, 8; less often: size 4, 5, 6."

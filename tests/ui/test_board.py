@@ -63,6 +63,15 @@ def test_an_answer_that_was_cut_off_shows_its_last_words() -> None:
     assert tracks.plain_track(BOARD, replace(cut, verdict=Verdict(fault="missing_agent")))["last_words"] == ""
 
 
+def test_a_room_sees_how_far_an_answer_came_that_was_cut_off_unless_it_breaks_a_rule() -> None:
+    words = {"r0c1 r1c1 r0c0 r1c2 r0c1": [(0, 0), (0, 1), (0, 0)], "r0c1 r1c1 r1c0 r1c1": None, "walk on": None}
+    for completion, path in words.items():
+        cut = tracks.Recorded("Model", None, Verdict(fault="truncated"), completion=completion, board_id="", board=BOARD)
+        shown = tracks.plain_track(BOARD, tracks.begun(cut))
+        assert shown["badge"] == "cut off before its end" and bool(shown["last_words"]) == (path is None)
+        assert (shown["paths"] and list(shown["paths"][0]), shown["fault"]) == (path, path and {"time": 2, "marks": []})
+
+
 def test_a_path_far_off_the_board_is_drawn_at_its_edge() -> None:
     paths = tracks.complete(BOARD, (((0, 0), (-1, 0), (-7, 0)), ((2, 1),)))
     assert paths is not None and paths[0] == ((0, 0), (-1, 0), (-1, 0))

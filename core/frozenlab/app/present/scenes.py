@@ -55,8 +55,6 @@ WALL = 12
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
-SHOWS_LITTLE = ("truncated", "parse_error", "missing_agent", "goal_not_reached")
-"""Outcomes of which a board shows little: another failed answer is shown if there is one."""
 QUESTION = "Can a model design what it learns from?"
 ASKED_OF_OTHERS = "Does it help to redesign what a model learns from?"
 """Where no model is its own engineer."""
@@ -295,11 +293,13 @@ def what_failed(story: Story) -> Scene | None:
     of_kind = rows[rows["config_cell"] == worst[-1]]
     wrong = of_kind[~of_kind["valid"]]
     reader = who_is(story.session.spec.engineer.kind)
-    seen = wrong.sort_values("outcome", key=lambda names: names.isin(SHOWS_LITTLE), kind="stable").iloc[0]
+    usual = str(wrong["outcome"].mode()[0])  # what the engineer reads first
+    boards = [story.view.plain([Shown(row, f"one of them, {kind}")]) for _, row in wrong[wrong["outcome"] == usual].iterrows()]
+    seen = next((board for board in boards if any(track["fault"] for track in board.get("tracks", []))), boards[0])
     return {
         "kind": "bars",
         "heading": f"{n} of {total} boards still fail",
-        "boards": [story.view.plain([Shown(seen, f"one of them, {kind}")])],
+        "boards": [seen],
         "rows": [
             {
                 "name": cell_label(cell),
@@ -312,7 +312,7 @@ def what_failed(story: Story) -> Scene | None:
         "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(failed)}. {capitalised(reader)} reads them next.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
-            f"Beside the bars is one of them, {kind}: {outcomes[seen['outcome']].label}. A plan fails with its first fault, however good "
+            f"Beside the bars is one of them, {kind}: {outcomes[usual].label}. A plan fails with its first fault, however good "
             f"the rest is. So the other {total - n} hold from the first step to the last.",
             f"Careful: of {kind} we have {len(of_kind)} boards, and the 95 % interval of what it solves there is "
             f"{overall(of_kind).percents}. The engineer has to decide on such numbers. Ask: would you?",

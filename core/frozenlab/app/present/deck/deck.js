@@ -543,7 +543,7 @@ class Deck {
     const { svg, wide, high, size } = this.graphic(`${names[0]}: ${spoken(checks)}; ${names[1]}: ${spoken(other)}; difference ${gain.label}`, body);
     const named = wide > 30 * size; // narrow screens have no room for names beside the lines
     if (!named) for (const [i, look] of ["own", "twin"].entries()) made("span", look, `${"●○"[i]} ${names[i]}`, legend);
-    const [axis, left, low, top, right] = [3.2 * size, (named ? 4.5 : 4) * size, 1.8 * size, 2.6 * size, (named ? 20 : 5.6) * size];
+    const [axis, left, low, top, right] = [3.2 * size, (named ? 4.5 : 4) * size, 1.8 * size, 2.6 * size, (named ? 20 : 5.9) * size];
     const zero = other.at(-1).rate, all = [...checks, ...other].map(({ rate }) => rate).concat(zero + gain.low, zero + gain.high);
     const step = [0.02, 0.05].find((width) => (Math.max(...all) - Math.min(...all)) / width < 7) ?? 0.1;
     const [least, most] = [Math.floor(Math.min(...all) / step - 0.2) * step, Math.ceil(Math.max(...all) / step) * step];

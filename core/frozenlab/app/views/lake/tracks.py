@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ import pandas as pd
 from frozenlab.base.numbers import counted, listed
 from frozenlab.lake.board import MOVES, Board, Cell, Plan
 from frozenlab.lake.rules import Path, Paths, Verdict, judge_paths, walk
+from frozenlab.tasks.lake.dialects import parse_plan
 from frozenlab.tasks.lake.words import OUTCOMES
 
 SENTENCES = {
@@ -217,6 +218,18 @@ def recorded(row: pd.Series, label: str) -> Recorded:
     board = Board.from_dict(json.loads(row["board"]))
     paths = paths_from_json(row["paths"])
     return Recorded(label, paths, verdict, board_id=row["board_id"], board=board, completion=row["completion"])
+
+
+def begun(track: Recorded) -> Recorded:
+    """An answer of the lab model that was cut off, with the steps that it holds, so that a room sees how far it came; as it is if one of
+    them breaks a rule, which is not what the verdict says, and so are other answers."""
+    if track.verdict is None or track.verdict.outcome != "truncated":
+        return track
+    words, team = (track.completion or "").split(), track.board.num_agents
+    paths = parse_plan(track.board, " ".join(words[: len(words) // team * team]), finished=True).paths
+    if paths is None or judge_paths(track.board, paths).fault not in (None, "goal_not_reached"):
+        return track
+    return replace(track, paths=paths, verdict=replace(track.verdict, step=len(paths[0]) - 1), completion=None)
 
 
 def _whole(value: object) -> int | None:

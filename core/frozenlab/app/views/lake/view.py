@@ -16,7 +16,7 @@ from frozenlab.app.views.lake import drawing, player, share
 from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.lake.player import board_player, played
 from frozenlab.app.views.lake.preparing import optimal_paths
-from frozenlab.app.views.lake.tracks import Track, recorded, showcase
+from frozenlab.app.views.lake.tracks import Track, begun, recorded, showcase
 from frozenlab.app.views.view import Player, Shown, View, word_by_word
 from frozenlab.base.numbers import percent
 from frozenlab.lake.board import Board, read_board
@@ -93,7 +93,7 @@ class LakeView(View):
 
     def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
-        plays = played(board, [recorded(*answer) for answer in shown])
+        plays = played(board, [begun(recorded(*answer)) for answer in shown])
         for track in plays["tracks"]:  # a room sees the cell ringed, and no axes to find it by
             track["badge"] = ON_STAGE.get(track["outcome"], track["badge"])
             caption = re.sub(r" (at|for) \(.*?\)|; agent \d+ enters \(.*?\)", "", track["caption"])
