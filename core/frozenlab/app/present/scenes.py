@@ -756,7 +756,7 @@ PARTS = (
     Part("tries", "It tries one board many times", tries, 13),
     Part("curve", "The curve of the first stage", first_stage, 9),
     Part("boards", "What it trains on", trained_on, 10, usual=False),
-    Part("failed", "What still fails", what_failed, 9),
+    Part("failed", "What still fails", what_failed, 14),
     Part("read", "What the engineer reads", what_it_read, 11),
     Part("wrote", "What it writes, and new boards", what_it_wrote, 16),
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
