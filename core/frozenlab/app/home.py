@@ -29,7 +29,7 @@ from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.lake.tracks import showcase
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import Interval, board_by_board, counted, paired_change, percent
+from frozenlab.base.numbers import Interval, board_by_board, counted, paired_change, percent, unbroken
 from frozenlab.engineer.engineers import who_is
 from frozenlab.lake.board import Board
 from frozenlab.models.training.methods import BY_NAME
@@ -156,7 +156,7 @@ def beside_twin(session: Session) -> str:
     if (twin := twin_of(session)) is None:
         return ""
     other, own = ends_of(twin)[1], ends_of(session)[1]
-    ended = overall(other).percent.replace(" ", "\N{NO-BREAK SPACE}")
+    ended = unbroken(overall(other).percent)
     gain = paired_change(other, own)
     said = "which is clear of chance on these boards" if gain.clear else "which chance can explain"
     return f" A twin that kept its config, with the same seed and steps, ends at {ended}: {gain.points}, {said}."

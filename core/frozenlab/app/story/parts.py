@@ -35,7 +35,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed
+from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed, unbroken
 from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.measurements import of_cell
@@ -87,7 +87,7 @@ def where_it_lost(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 def answer(html: str, note: str) -> None:
     """The largest thing on the page. ``html`` is the page's own words, with nothing unescaped in it."""
-    st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{explained(note)}</p>')
+    st.html(f'<p class="fl-answer">{unbroken(html)}</p><p class="fl-note">{explained(note)}</p>')
 
 
 def results(moment: Moment) -> None:

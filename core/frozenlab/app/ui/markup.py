@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from frozenlab.app.ui.components import component, text_of
-from frozenlab.base.numbers import typeset
+from frozenlab.base.numbers import typeset, unbroken
 from frozenlab.engineer.schema import Context, Evidence
 
 RECORDS = text_of(__file__, "records.css")
@@ -33,7 +33,7 @@ def styles() -> None:
 
 def quote(text: str, speaker: str) -> str:
     """Text of a model, marked as not the app's own."""
-    return f'<blockquote class="fl-quote"><p>{escape(typeset(text))}</p><footer>{escape(speaker)}</footer></blockquote>'
+    return f'<blockquote class="fl-quote"><p>{escape(unbroken(typeset(text)))}</p><footer>{escape(speaker)}</footer></blockquote>'
 
 
 def chips(ids: Sequence[str]) -> str:
@@ -50,7 +50,7 @@ def evidence_line(line: Evidence, cited: bool = False) -> str:
     """One line of evidence with its id."""
     mark = '<span class="fl-cited" title="The proposal cites this line">cited</span>' if cited else ""
     kind = "fl-evidence is-cited" if cited else "fl-evidence"
-    return f'<div class="{kind}">{chips([line.id])}<span>{escape(typeset(line.text))} {mark}</span></div>'
+    return f'<div class="{kind}">{chips([line.id])}<span>{escape(unbroken(typeset(line.text)))} {mark}</span></div>'
 
 
 def table(
@@ -74,7 +74,7 @@ def table(
 
     def line(heading: str, *parts: str) -> str:
         named = zip((name for name, _ in head[1:]), parts, strict=True)
-        inside = "".join(f'<td class="{classes.get(name, "")}" data-label="{escape(name)}">{part}</td>' for name, part in named)
+        inside = "".join(f'<td class="{classes.get(name, "")}" data-label="{escape(name)}">{unbroken(part)}</td>' for name, part in named)
         return f'<tr><th scope="row">{heading}</th>{inside}</tr>'
 
     return (
@@ -100,7 +100,9 @@ def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
 
 def log(events: Sequence[tuple[float, str]]) -> str:
     """Lines of a log with their local time; the keyboard can scroll a long one."""
-    lines = (f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(words)}</div>" for moment, words in events)
+    lines = (
+        f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(unbroken(words))}</div>" for moment, words in events
+    )
     return f'<div class="fl-log" role="log" aria-label="Log" tabindex="0">{"".join(lines)}</div>'
 
 

@@ -18,7 +18,7 @@ from frozenlab.base.numbers import Interval
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, State
 
-_thread = component(__file__, "timeline", '<div class="thread" role="tablist"></div>')
+_thread = component(__file__, "timeline", '<div class="thread" role="tablist"></div>', code=NODES)
 UNFINISHED: dict[str, Literal["running", "waiting", "stopped", "failed"]] = {
     "running": "running", "stalled": "running", "stopped": "stopped", "failed": "failed", "crashed": "failed",
 }  # fmt: skip
