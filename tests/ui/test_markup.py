@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
+
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.session.claims import ClaimOutcome, claims_table
 from frozenlab.app.session.proposals import KnobRow, config_list, config_rows, config_table, layouts_table, repairs_table
@@ -98,3 +101,21 @@ def test_an_address_in_plain_text_is_no_link() -> None:
     for address in ("http://a.example/x", "HTTPS://a.example", "www.a.example", "me@a.example"):
         assert address not in markup.plain(address).replace("\\", "")
         assert markup.plain(address).replace("\\", "").replace("\u2060", "") == address
+
+
+def test_the_head_of_a_column_of_numbers_stands_at_the_right_as_they_do() -> None:
+    def page() -> None:
+        import pandas as pd
+        import streamlit as st
+
+        from frozenlab.app.ui import markup
+
+        markup.grid(
+            pd.DataFrame({"arm": ["rules"], "n": [40], "valid": [0.9]}),
+            column_config={"valid": st.column_config.NumberColumn(format="%.1f")},
+        )
+
+    (table,) = AppTest.from_function(page).run().dataframe
+    config = json.loads(table.proto.columns)
+    assert {name: config[name]["label"] for name in ("n", "valid")} == {name: markup.AT_RIGHT.format(name) for name in ("n", "valid")}
+    assert "arm" not in config and config["valid"]["type_config"]["format"] == "%.1f"

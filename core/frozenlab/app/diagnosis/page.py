@@ -85,7 +85,7 @@ def show(report: DiagnosisReport) -> None:
     theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
     st.markdown("\n\n".join(markup.plain(unbroken(words)) for words in more))
     with st.expander("All rates"):
-        st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table", height="content")
+        markup.grid(rates_table(report), key="diagnosis-table", height="content")
         st.caption(
             "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
             "the added share that goes to weak cells."

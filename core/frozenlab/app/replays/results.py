@@ -177,8 +177,8 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         return st.column_config.ProgressColumn(min_value=0.0, max_value=longest, format="%.1f", help=words)
 
     st.header("How the arms compare", anchor=False)
-    st.dataframe(
-        shown, hide_index=True, width="stretch", height="content", key="replay-table",
+    markup.grid(
+        shown, width="stretch", height="content", key="replay-table",
         column_config={
             "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
             "faithful": st.column_config.TextColumn(

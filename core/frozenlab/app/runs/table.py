@@ -259,8 +259,8 @@ def group_row(group: Sequence[Run]) -> dict[str, Any]:
 def ticked_rows(frame: pd.DataFrame, config: dict[str, Any], order: list[str], of: tuple[Any, ...]) -> list[int]:
     """Draws a table of what ``of`` names, and returns the rows that are ticked."""
     height, key = markup.table_height(len(frame), 420), f"runs-{hash(of)}"  # other rows, other ticks
-    chosen = st.dataframe(
-        frame, key=key, column_config=config, column_order=order, hide_index=True, height=height, on_select="rerun",
+    chosen = markup.grid(
+        frame, key=key, column_config=config, column_order=order, height=height, on_select="rerun",
         selection_mode="multi-row", placeholder="–", alt=f"Table of {len(frame)} runs",
     )  # fmt: skip
     return [row for row in chosen["selection"]["rows"] if row < len(frame)]
