@@ -121,7 +121,7 @@ def what_training_did(session: Session) -> None:
         return
     was, now, change = overall(before), overall(after), board_by_board(before, after)
     plural = f"{counted(len(stages), 'stage')} of training"
-    intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}."
+    intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n:,} {session.results_from}."
     words, boards = st.columns([1, 1.5], gap="large")
     with words:
         st.html(
@@ -223,7 +223,7 @@ def result(session: Session, rates: Mapping[int | None, Interval]) -> str:
     words, when = (f"{first.percent} → {newest.percent}", "") if len(rates) > 1 else (newest.percent, " before training")
     said = f"Valid plans: {', '.join(f'{stage_name(stage).lower()} {rate.percent}' for stage, rate in rates.items())}."
     line = image(sparkline(list(rates.values()), theme.palette()), said) if len(rates) > 1 else ""
-    return f"<p><b>{words}</b></p>{line}<small>{newest.percents} valid{when},<br>n = {newest.n} {session.suite} boards</small>"
+    return f"<p><b>{words}</b></p>{line}<small>{newest.percents} valid{when},<br>n = {newest.n:,} {session.suite} boards</small>"
 
 
 def sparkline(rates: Sequence[Interval], colors: Palette) -> str:

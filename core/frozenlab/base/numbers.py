@@ -285,7 +285,7 @@ class BoardByBoard:
     def sentence(self) -> str:
         """``On the same 120 boards it gained 22 and lost 9: more than chance explains (p = 0.03).``"""
         what = "more than chance explains" if self.p < CLEAR else "chance could explain that"
-        return f"On the same {self.n} boards it gained {self.gained} and lost {self.lost}: {what} ({p_words(self.p)})."
+        return f"On the same {self.n:,} boards it gained {self.gained:,} and lost {self.lost:,}: {what} ({p_words(self.p)})."
 
 
 def board_by_board(before: pd.DataFrame, after: pd.DataFrame, column: str = "valid") -> BoardByBoard:

@@ -216,8 +216,8 @@ def before_and_after(shown: Sequence[Run]) -> Chart:
         )  # fmt: skip
     for place, (run, (before, after)) in enumerate(gained.items()):
         gain = points(after.value - before.value, before.n)
-        said.append(f"{run.title}: {gain}, n = {after.n}")
-        words = f"{escape(cut(run.title, LONGEST))}<br><b>{gain}</b>, n = {after.n}"
+        said.append(f"{run.title}: {gain}, n = {after.n:,}")
+        words = f"{escape(cut(run.title, LONGEST))}<br><b>{gain}</b>, n = {after.n:,}"
         figure.add_annotation(
             text=words, x=0, xref="paper", xanchor="left", xshift=-NAMES, y=place, align="left", showarrow=False, font_size=13
         )

@@ -67,12 +67,12 @@ FLATTERED = " Predicted and measured change then share the chance in the rate be
 def sentence(result: Score) -> str:
     """``It predicted +5.5 points on average; the next stages brought +0.7 (n = 18 predictions). ...``"""
     if result.skill is None:
-        return f"It predicted {points(result.predicted, MANY)} on average, and nothing changed at all (n = {result.n} predictions)."
+        return f"It predicted {points(result.predicted, MANY)} on average, and nothing changed at all (n = {result.n:,} predictions)."
     better = "better" if result.skill > 0 else "no better"
     between = "" if result.low is None or result.high is None else f" (95 % interval {number(result.low)} to {number(result.high)})"
     return (
         f"**It predicted {points(result.predicted, MANY)} on average; the next stages brought {signed(result.measured, MANY)}** "
-        f"(n = {result.n} predictions). "
+        f"(n = {result.n:,} predictions). "
         f"Its error is {number(100 * result.error, 1)} points (root mean square), that of predicting no change "
         f"{number(100 * result.naive_error, 1)}: {better}, skill {number(result.skill)}{between}."
     )
@@ -85,7 +85,7 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
             cells_noun(own["cell"]): list(map(cell_label, own["cell"])),
             "predicted, points": [signed(row.predicted, row.n) for row in own.itertuples()],
             "measured, points": [
-                f"{signed(row.measured, row.n)} ({interval(row.low, row.high, row.n)}, n = {row.n})" for row in own.itertuples()
+                f"{signed(row.measured, row.n)} ({interval(row.low, row.high, row.n)}, n = {row.n:,})" for row in own.itertuples()
             ],
         }
     )

@@ -57,7 +57,7 @@ def headline(moment: Moment) -> None:
     if moment.stage is None or moment.before is None:
         optimal = overall(moment.after, "optimal").percent
         result = f"Before training, <b>{now.percent}</b> of its plans are valid."
-        note = f"95 % interval {now.percents}, n = {now.n} {moment.session.suite} boards. {optimal} are optimal."
+        note = f"95 % interval {now.percents}, n = {now.n:,} {moment.session.suite} boards. {optimal} are optimal."
     else:
         before, after = moment.before, moment.after
         change = once(lambda: board_by_board(before, after), "story headline", *moment.key)
@@ -150,7 +150,7 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> 
     rows = filtered(before, after, cell, outcome)
     if rows.empty:
         return None
-    counts = f"{len(rows)} of {len(after)} boards"
+    counts = f"{len(rows):,} of {len(after):,} boards"
     listed = best_first(rows, before, after, view)
     row = view.pick(listed, counts, key=f"boards-{cell}-{outcome}-{len(rows)}", first=st.query_params.get("board"))
     write_choice("board", row["board_id"], listed.iloc[0]["board_id"])

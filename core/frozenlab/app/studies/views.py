@@ -161,7 +161,7 @@ def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
     room = measured.headroom
     bounds = room.bounds
-    about = f"The headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
+    about = f"The headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n:,} {room.unit}s)"
     if not room.low > 0:
         return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
     parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects)

@@ -116,7 +116,7 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
     if state.status == "done":
         first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
         if first and last:
-            of = f"{last.n} {session.results_from}"  # the timeline above has the intervals
+            of = f"{last.n:,} {session.results_from}"  # the timeline above has the intervals
             st.html(
                 f'<p class="fl-answer">On {of}, valid plans went from {unbroken(first.percent)} to <b>{unbroken(last.percent)}</b>.</p>'
             )

@@ -75,7 +75,7 @@ def _mark(
     number = 0 if stage is None else stage + 1
     if rate is None:
         return Mark(number, stage_name(stage), otherwise, link=link, progress=progress)
-    return Mark(number, stage_name(stage), "done", f"{rate.percent} valid", f"{rate.percents}, n = {rate.n}", link)
+    return Mark(number, stage_name(stage), "done", f"{rate.percent} valid", f"{rate.percents}, n = {rate.n:,}", link)
 
 
 def _follow(key: str) -> None:
