@@ -49,6 +49,7 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
     page.get_by_role("link", name="What they wrote").click()
     expect(page.get_by_role("heading", name="What did the engineers write?")).to_be_visible()
     expect(page.get_by_role("heading", name="After stage 1")).to_be_visible()
+    page.locator("summary", has_text=re.compile("^none")).first.click()
     page.get_by_role("link", name=re.compile("none.*in full")).first.click()
     expect(page.get_by_role("heading", name="What did the model change, and was it right?")).to_be_visible()
     parts = page.get_by_role("navigation", name="Contents of this page")

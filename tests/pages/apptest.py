@@ -62,7 +62,7 @@ def words(app: AppTest) -> str:
 
 
 def source(app: AppTest, verbatim: tuple[str, ...] = ("text", "code")) -> str:
-    """The same as Markdown and HTML, with what keeps foreign words from being either."""
+    """The same as Markdown and HTML, with what keeps foreign words from being either; spaces are spaces."""
     parts = [
         element.value
         for kind in ("title", "header", "markdown", "caption", *verbatim, "info", "warning", "error")
@@ -70,7 +70,7 @@ def source(app: AppTest, verbatim: tuple[str, ...] = ("text", "code")) -> str:
     ]
     parts += [element.proto.body for element in app.get("html")]
     parts += [str(data["html"]) for data in components(app, "html")]
-    return "\n".join(parts)
+    return "\n".join(parts).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def shown(markdown: str) -> str:

@@ -218,10 +218,10 @@ def test_a_rate_reads_the_same_on_runs_and_compare() -> None:
     compared = open_page("runs", compare="example-quick,example-long")
     assert misprints(compared) == []
     rates = re.findall(r'fl-answer">([\d.]+) % <small>valid', source(compared))
-    notes = re.findall(r"([\d.]+ to [\d.]+ %) \(95 %\), n = (\d+)", source(compared))
+    notes = re.findall(r"([\d.]+ to [\d.]+ %) \(95 %\), n = ([\d,]+)", source(compared))
     assert len(rates) == 2
     for rate, (bounds, n) in zip(rates, notes, strict=True):
-        row = shown[(shown["95 % interval"] == bounds) & (shown["n"] == int(n))]
+        row = shown[(shown["95 % interval"] == bounds) & (shown["n"] == int(n.replace(",", "")))]
         assert float(rate) in set(row["after"])
 
 

@@ -46,7 +46,8 @@ seen = cache(story)
 
 
 def answer(app: AppTest) -> str:
-    return next(text for element in app.get("html") if 'class="fl-answer"' in (text := element.proto.body))
+    found = next(text for element in app.get("html") if 'class="fl-answer"' in (text := element.proto.body))
+    return found.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def contents(app: AppTest) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def test_a_diagnosis_is_drawn_and_said_in_words() -> None:
     report = report_of(Diagnosis.open("first", store))
     chart = diagnosis_figure(report, Ink("#000", 14))
     assert len(chart.figure.data) == 2 and "chance is 33 %" in chart.alt and "equal shares, 30 % holes, failures shown, 33 %" in chart.alt
-    assert report.sentences[0].replace(" %", "&nbsp;%") in words(open_page("diagnosis"))
+    assert report.sentences[0] in words(open_page("diagnosis"))
 
 
 def test_a_diagnosis_starts_from_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

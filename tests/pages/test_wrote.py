@@ -9,19 +9,21 @@ from html import unescape
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.app.session.proposals import knob_rows
+from frozenlab.app.session.proposals import KnobRow, knob_rows
 from frozenlab.app.studies.views import stories
-from frozenlab.app.studies.wrote import matrix
+from frozenlab.app.studies.wrote import matrix, mix_cell
 from frozenlab.app.ui.live import address, look_at
 from frozenlab.base.numbers import share, typeset
+from frozenlab.engineer.schema import Repair
 from frozenlab.experiments.studies.presets import engineers_study
 from frozenlab.experiments.studies.report import report_of
 from frozenlab.experiments.studies.store import Study
 from frozenlab.session.forks import fork
 from frozenlab.session.session import SessionError
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.families import LAKE
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import open_page, source, words
 
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 
@@ -38,7 +40,7 @@ def built(*engineers: str, only: Sequence[int] = (0, 1)) -> Study:
 
 
 def links(app: AppTest) -> list[str]:
-    return [link.proto.query_string for link in app.get("page_link") if "session=" in link.proto.query_string]
+    return re.findall(r'<a href="story\?([^"]*)"', unescape(source(app)))
 
 
 def test_arms_stand_beside_each_other_and_lead_to_their_stories() -> None:
@@ -58,13 +60,20 @@ def test_arms_stand_beside_each_other_and_lead_to_their_stories() -> None:
 def test_a_row_of_the_matrix_shows_each_share_before_and_after_and_opens_on_every_claim() -> None:
     session = build_session(SessionStore().root)
     wrote = {"rules": session.proposals()[-1]}
-    html = matrix(wrote)
+    html = matrix(wrote, {"rules": ""})
     shown = unescape(re.sub(r"<[^>]*>", "", html))
     assert wrote["rules"].claims and all(typeset(claim.text) in shown for claim in wrote["rules"].claims)
     for row in knob_rows(wrote["rules"]):
         if row.knob == "share" and row.words != "same" and row.before is not None and row.after is not None:
             assert f"{share(row.before).removesuffix(' %')} → {share(row.after)}" in shown
     assert {"is-up", "is-down"} <= set(re.findall(r"is-\w+", html))
+
+
+def test_a_value_of_the_guard_stands_beside_the_one_that_was_asked_for() -> None:
+    asked = Repair(cell="4", knob="wait_ratio", proposed=0.5, used=0.4, reason="at most 0.2 a stage")
+    for before in (0.2, 0.4):
+        said = unescape(re.sub(r"<[^>]*>", "", mix_cell("4", [KnobRow("4", "wait_ratio", before, 0.4, asked)], LAKE, 1.0)))
+        assert "40 %" in said and said.endswith("asked for 50\N{NO-BREAK SPACE}%")
 
 
 def test_arms_that_wrote_the_same_have_varied_nothing() -> None:

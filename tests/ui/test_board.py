@@ -128,7 +128,7 @@ def test_one_way_ice_and_doors_are_in_every_picture_and_edit() -> None:
     board = read_board("S > F\nH 1 v\ng s G")
     svg = board_svg(board, colors=LIGHT)
     assert "rotate(90)" in svg and "rotate(180)" in svg
-    assert len(ElementTree.fromstring(svg).findall("{http://www.w3.org/2000/svg}text")) == 2 * board.num_agents + 1
+    assert len(ElementTree.fromstring(svg).findall("{http://www.w3.org/2000/svg}g")) == 2 * board.num_agents + 1
     plain = read_board("S F F\nH F F\ng s G")
     starts = [agent.start for agent in board.agents]
     differ = (board_image(board, starts) != board_image(plain, starts)).any(axis=2)

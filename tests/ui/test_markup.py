@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from frozenlab.app.session.claims import ClaimOutcome, claims_table
 from frozenlab.app.session.proposals import KnobRow, config_list, config_rows, config_table, layouts_table, repairs_table
 from frozenlab.app.ui import markup
-from frozenlab.base.numbers import Interval
+from frozenlab.base.numbers import Interval, unbroken
 from frozenlab.engineer.schema import Claim, Context, Evidence, Proposal, Repair
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
@@ -59,7 +62,7 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
         }
     )
     html = config_list(mixed)
-    assert ">scatter</td>" in html and ">25 % maze, 75 % open</td>" in html and "every cheapest plan has a WAIT" in html
+    assert ">scatter</td>" in html and unbroken(">25 % maze, 75 % open</td>") in html and "every cheapest plan has a WAIT" in html
     assert layouts_table(config_rows(plain, plain), LAKE) == ""
     table = layouts_table(config_rows(plain, mixed), LAKE)
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table
@@ -98,3 +101,21 @@ def test_an_address_in_plain_text_is_no_link() -> None:
     for address in ("http://a.example/x", "HTTPS://a.example", "www.a.example", "me@a.example"):
         assert address not in markup.plain(address).replace("\\", "")
         assert markup.plain(address).replace("\\", "").replace("\u2060", "") == address
+
+
+def test_the_head_of_a_column_of_numbers_stands_at_the_right_as_they_do() -> None:
+    def page() -> None:
+        import pandas as pd
+        import streamlit as st
+
+        from frozenlab.app.ui import markup
+
+        markup.grid(
+            pd.DataFrame({"arm": ["rules"], "n": [40], "valid": [0.9]}),
+            column_config={"valid": st.column_config.NumberColumn(format="%.1f")},
+        )
+
+    (table,) = AppTest.from_function(page).run().dataframe
+    config = json.loads(table.proto.columns)
+    assert {name: config[name]["label"] for name in ("n", "valid")} == {name: markup.AT_RIGHT.format(name) for name in ("n", "valid")}
+    assert "arm" not in config and config["valid"]["type_config"]["format"] == "%.1f"

@@ -29,7 +29,7 @@ from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.lake.tracks import showcase
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
-from frozenlab.base.numbers import Interval, board_by_board, counted, paired_change, percent
+from frozenlab.base.numbers import Interval, board_by_board, counted, paired_change, percent, unbroken
 from frozenlab.engineer.engineers import who_is
 from frozenlab.lake.board import Board
 from frozenlab.models.training.methods import BY_NAME
@@ -121,7 +121,7 @@ def what_training_did(session: Session) -> None:
         return
     was, now, change = overall(before), overall(after), board_by_board(before, after)
     plural = f"{counted(len(stages), 'stage')} of training"
-    intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n} {session.results_from}."
+    intervals = f"95 % intervals {was.percents} and {now.percents}, n = {now.n:,} {session.results_from}."
     words, boards = st.columns([1, 1.5], gap="large")
     with words:
         st.html(
@@ -156,7 +156,7 @@ def beside_twin(session: Session) -> str:
     if (twin := twin_of(session)) is None:
         return ""
     other, own = ends_of(twin)[1], ends_of(session)[1]
-    ended = overall(other).percent.replace(" ", "\N{NO-BREAK SPACE}")
+    ended = unbroken(overall(other).percent)
     gain = paired_change(other, own)
     said = "which is clear of chance on these boards" if gain.clear else "which chance can explain"
     return f" A twin that kept its config, with the same seed and steps, ends at {ended}: {gain.points}, {said}."
@@ -223,7 +223,7 @@ def result(session: Session, rates: Mapping[int | None, Interval]) -> str:
     words, when = (f"{first.percent} → {newest.percent}", "") if len(rates) > 1 else (newest.percent, " before training")
     said = f"Valid plans: {', '.join(f'{stage_name(stage).lower()} {rate.percent}' for stage, rate in rates.items())}."
     line = image(sparkline(list(rates.values()), theme.palette()), said) if len(rates) > 1 else ""
-    return f"<p><b>{words}</b></p>{line}<small>{newest.percents} valid{when},<br>n = {newest.n} {session.suite} boards</small>"
+    return f"<p><b>{words}</b></p>{line}<small>{newest.percents} valid{when},<br>n = {newest.n:,} {session.suite} boards</small>"
 
 
 def sparkline(rates: Sequence[Interval], colors: Palette) -> str:

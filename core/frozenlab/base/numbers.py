@@ -124,6 +124,15 @@ def typeset(text: str) -> str:
     return re.sub(r"(?<=\d)%", " %", re.sub(r"(?<![\w.])-(?=\.?\d)", MINUS, unsigned))
 
 
+def unbroken(text: str) -> str:
+    """A text for a page, in which no line begins with a per cent sign.
+
+    >>> unbroken("84.1 to 88.7 % of 95 %")
+    '84.1 to 88.7\xa0% of 95\xa0%'
+    """
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+
+
 @dataclass(frozen=True)
 class Interval:
     """A number with its 95 % bounds, and how many independent observations are behind it."""
@@ -276,7 +285,7 @@ class BoardByBoard:
     def sentence(self) -> str:
         """``On the same 120 boards it gained 22 and lost 9: more than chance explains (p = 0.03).``"""
         what = "more than chance explains" if self.p < CLEAR else "chance could explain that"
-        return f"On the same {self.n} boards it gained {self.gained} and lost {self.lost}: {what} ({p_words(self.p)})."
+        return f"On the same {self.n:,} boards it gained {self.gained:,} and lost {self.lost:,}: {what} ({p_words(self.p)})."
 
 
 def board_by_board(before: pd.DataFrame, after: pd.DataFrame, column: str = "valid") -> BoardByBoard:

@@ -135,10 +135,10 @@ def gain(contest: Contest, people: Sequence[Entry], named: bool = True) -> None:
     gained = between(contest, people[0].number, None, cell)
     assert gained is not None, "all of them have their scores"
     if len(people) == 1:
-        note = f"before and after training on {best}'s choice: {gained.points}, n = {gained.n} tasks that no side trained on."
+        note = f"before and after training on {best}'s choice: {gained.points}, n = {gained.n:,} tasks that no side trained on."
     else:
         note = f"before and after training, on average after {len(people)} choices. Most after {best}'s: {percent(after[best])}. "
-        note += f"n = {gained.n} tasks each, which no side trained on."
+        note += f"n = {gained.n:,} tasks each, which no side trained on."
     kind = task_name(cell) if named else "the kind of task that it was taught wrong"
     st.html(
         f'<p class="fl-big">{escape(titled(cell)[0]) + ": " if named else ""}<span style="white-space:nowrap">{percent(before)}'
@@ -189,7 +189,7 @@ def possible(contest: Contest) -> None:
     rate = percent(by_cell(contest, oracle.entry.number)[cell])
     st.html(
         '<p class="fl-note"><b>What was possible:</b> the oracle knew the planted weakness and gave it nearly all of the practice. '
-        f"{escape(titled(cell)[0])}: {rate}; all kinds: {oracle.gain.points}, n = {n}. It is no upper bound: what helps the weak kind of "
+        f"{escape(titled(cell)[0])}: {rate}; all kinds: {oracle.gain.points}, n = {n:,}. It is no upper bound: what helps the weak kind of "
         "task may cost the others.</p>"
     )
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from frozenlab.app import allowances
 from frozenlab.app.design.controls import kinds, rearrange, slider, state
-from frozenlab.app.ui import nav
+from frozenlab.app.ui import markup, nav
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.pictures import board_gallery
 from frozenlab.app.views.lake.player import board_player
@@ -86,9 +86,8 @@ def caption(instance: Instance) -> str:
 def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:
     """What the config asks for, and what was drawn."""
     st.header("What was asked for, and what was drawn", anchor=False)
-    st.dataframe(
+    markup.grid(
         compare(instances, config),
-        hide_index=True,
         column_config={
             HOLES: st.column_config.TextColumn(help="Asked for → drawn"),
             WAITS: st.column_config.TextColumn(help="Asked for → drawn"),

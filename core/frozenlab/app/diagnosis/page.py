@@ -15,7 +15,7 @@ from frozenlab.app.studies.views import ink
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, whiskers
 from frozenlab.base.errors import LabError
-from frozenlab.base.numbers import counted, percent
+from frozenlab.base.numbers import counted, percent, unbroken
 from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.experiments.diagnosis.store import Diagnosis
@@ -80,12 +80,12 @@ def own_report(folder: str, progress: float) -> DiagnosisReport | None:
 def show(report: DiagnosisReport) -> None:
     """What it says, and the figure."""
     answer, figures, *more = report.sentences
-    st.html(f'<p class="fl-answer">{escape(answer).replace(" %", "&nbsp;%")}</p><p class="fl-note">{escape(figures)}</p>')
+    st.html(f'<p class="fl-answer">{escape(unbroken(answer))}</p><p class="fl-note">{escape(unbroken(figures))}</p>')
     st.header("How often each finds it", anchor=False)
     theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
-    st.markdown("\n\n".join(map(markup.plain, more)))
+    st.markdown("\n\n".join(markup.plain(unbroken(words)) for words in more))
     with st.expander("All rates"):
-        st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table", height="content")
+        markup.grid(rates_table(report), key="diagnosis-table", height="content")
         st.caption(
             "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
             "the added share that goes to weak cells."

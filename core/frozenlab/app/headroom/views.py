@@ -92,7 +92,7 @@ def show_skills(report: HeadroomReport) -> None:
         known = (("Participation ratio", matrix.participation), ("Entropy rank", matrix.entropy))
         ranks = [f"**{name}**: {rank_words(rank)}" for name, rank in known if rank is not None]
         st.markdown("\n".join(f"- {line}" for line in [*ranks, *map(markup.plain, report.sentences)]))
-        st.dataframe(cells_table(matrix), hide_index=True, width="stretch", key="headroom-cells")
+        markup.grid(cells_table(matrix), width="stretch", key="headroom-cells")
         st.caption(
             f"{matrix.tasks} tasks a cell in {matrix.participation.n if matrix.participation else 'several'} batches. Valid and mixed: of "
             "sampled answers the valid rate, and the share of groups whose rewards differ. p: that the cell's gradient is zero; "

@@ -77,7 +77,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
             card(
                 "Validate" if session.suite == "validation" else "Validate and test",
                 _rates(before, after),
-                f"{was}{now.percent} valid on {now.n} {session.suite} boards ({now.percents}).",
+                f"{was}{now.percent} valid on {now.n:,} {session.suite} boards ({now.percents}).",
             ),
             card(
                 "Gather evidence",

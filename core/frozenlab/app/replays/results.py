@@ -24,7 +24,7 @@ from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.app.ui.markup import cited
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import Signature, as_csv, signature
-from frozenlab.base.numbers import Interval
+from frozenlab.base.numbers import Interval, unbroken
 from frozenlab.engineer.engineers import name_of, who_is
 from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.engineer.sections import USUAL, describe, help_of
@@ -116,7 +116,7 @@ def show_replay(name: str, replay: Replay) -> None:
             arms_table(replay.spec.arms, session.spec.sections)
         return
     answers, table, arms, (first, *others) = known
-    answer = re.sub(r"\d+\.\d points per setting", r"<b>\g<0></b>", escape(first))
+    answer = re.sub(r"\d+\.\d points per setting", r"<b>\g<0></b>", escape(unbroken(first)))
     st.html(f'<p class="fl-answer">{answer}</p>')
     if others:
         with st.expander("How sure this is"):
@@ -177,8 +177,8 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         return st.column_config.ProgressColumn(min_value=0.0, max_value=longest, format="%.1f", help=words)
 
     st.header("How the arms compare", anchor=False)
-    st.dataframe(
-        shown, hide_index=True, width="stretch", height="content", key="replay-table",
+    markup.grid(
+        shown, width="stretch", height="content", key="replay-table",
         column_config={
             "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
             "faithful": st.column_config.TextColumn(

@@ -78,7 +78,7 @@ def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Meas
             now = one.rates["valid"]
             result = (
                 f'<p class="fl-answer">{now.percent} <small>valid</small></p>'
-                f'<p class="fl-note">{now.percents} (95 %), n = {now.n} {session.suite} boards, {one.after}</p>'
+                f'<p class="fl-note">{now.percents} (95 %), n = {now.n:,} {session.suite} boards, {one.after}</p>'
             )
         column.html(f'<p><span style="color:{color}" aria-hidden="true">■</span> <b>{escape(name)}</b></p>{result}')
         with column:

@@ -216,8 +216,8 @@ def before_and_after(shown: Sequence[Run]) -> Chart:
         )  # fmt: skip
     for place, (run, (before, after)) in enumerate(gained.items()):
         gain = points(after.value - before.value, before.n)
-        said.append(f"{run.title}: {gain}, n = {after.n}")
-        words = f"{escape(cut(run.title, LONGEST))}<br><b>{gain}</b>, n = {after.n}"
+        said.append(f"{run.title}: {gain}, n = {after.n:,}")
+        words = f"{escape(cut(run.title, LONGEST))}<br><b>{gain}</b>, n = {after.n:,}"
         figure.add_annotation(
             text=words, x=0, xref="paper", xanchor="left", xshift=-NAMES, y=place, align="left", showarrow=False, font_size=13
         )
@@ -259,8 +259,8 @@ def group_row(group: Sequence[Run]) -> dict[str, Any]:
 def ticked_rows(frame: pd.DataFrame, config: dict[str, Any], order: list[str], of: tuple[Any, ...]) -> list[int]:
     """Draws a table of what ``of`` names, and returns the rows that are ticked."""
     height, key = markup.table_height(len(frame), 420), f"runs-{hash(of)}"  # other rows, other ticks
-    chosen = st.dataframe(
-        frame, key=key, column_config=config, column_order=order, hide_index=True, height=height, on_select="rerun",
+    chosen = markup.grid(
+        frame, key=key, column_config=config, column_order=order, height=height, on_select="rerun",
         selection_mode="multi-row", placeholder="–", alt=f"Table of {len(frame)} runs",
     )  # fmt: skip
     return [row for row in chosen["selection"]["rows"] if row < len(frame)]

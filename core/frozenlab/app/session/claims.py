@@ -118,7 +118,7 @@ def _claim_row(outcome: ClaimOutcome, used: float | None, seen: Collection[str] 
     row = [cell_label(claim.cell), escape(typeset(claim.text)) + instead, _cites(claim.evidence, seen)]
     row.append("no number" if outcome.predicted is None else f"<b>{outcome.said}</b>")
     if tested:
-        row.append(f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n}</small>" if came else "–")
+        row.append(f"<b>{came.signed}</b> <small>{came.bounds}, n = {came.n:,}</small>" if came else "–")
         digits = decimals_of(came.n) if came else 0
         naive = f" <small>no change: {number(abs(100 * came.value), digits)}</small>" if came else ""
         row.append("–" if off is None else f"<b>{number(abs(100 * off), digits)}</b>{naive}")

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.app.studies.figures import changes_figure
-from frozenlab.app.ui import theme
+from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.once import once
 from frozenlab.base.numbers import MANY, interval, number, points, signed
@@ -43,7 +43,7 @@ def show_ledger(session: Session, store: SessionStore) -> None:
     st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.suite == 'test' else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")
     with left:
-        st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
+        markup.grid(ledger_table(own), width="stretch", key="ledger", alt="Every tested prediction")
     with right:
         everybody = st.toggle(
             "With all other sessions of this machine", key="ledger-all", help=f"Reads their predictions, of the newest {NEWEST} at most."
@@ -54,7 +54,7 @@ def show_ledger(session: Session, store: SessionStore) -> None:
         theme.chart(changes_figure(changes(named)), "ledger-changes")
     if everybody:
         with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
-            st.dataframe(scores_table(scores(named), "engineer", "sessions"), hide_index=True, width="stretch", key="ledger-engineers")
+            markup.grid(scores_table(scores(named), "engineer", "sessions"), width="stretch", key="ledger-engineers")
             st.caption(
                 "Forks count with the session that they were forked from. Changes and errors in points; skill has an interval from three "
                 "sessions on."
@@ -67,12 +67,12 @@ FLATTERED = " Predicted and measured change then share the chance in the rate be
 def sentence(result: Score) -> str:
     """``It predicted +5.5 points on average; the next stages brought +0.7 (n = 18 predictions). ...``"""
     if result.skill is None:
-        return f"It predicted {points(result.predicted, MANY)} on average, and nothing changed at all (n = {result.n} predictions)."
+        return f"It predicted {points(result.predicted, MANY)} on average, and nothing changed at all (n = {result.n:,} predictions)."
     better = "better" if result.skill > 0 else "no better"
     between = "" if result.low is None or result.high is None else f" (95 % interval {number(result.low)} to {number(result.high)})"
     return (
         f"**It predicted {points(result.predicted, MANY)} on average; the next stages brought {signed(result.measured, MANY)}** "
-        f"(n = {result.n} predictions). "
+        f"(n = {result.n:,} predictions). "
         f"Its error is {number(100 * result.error, 1)} points (root mean square), that of predicting no change "
         f"{number(100 * result.naive_error, 1)}: {better}, skill {number(result.skill)}{between}."
     )
@@ -85,7 +85,7 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
             cells_noun(own["cell"]): list(map(cell_label, own["cell"])),
             "predicted, points": [signed(row.predicted, row.n) for row in own.itertuples()],
             "measured, points": [
-                f"{signed(row.measured, row.n)} ({interval(row.low, row.high, row.n)}, n = {row.n})" for row in own.itertuples()
+                f"{signed(row.measured, row.n)} ({interval(row.low, row.high, row.n)}, n = {row.n:,})" for row in own.itertuples()
             ],
         }
     )

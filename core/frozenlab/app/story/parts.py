@@ -35,7 +35,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed
+from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed, unbroken
 from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.measurements import of_cell
@@ -57,7 +57,7 @@ def headline(moment: Moment) -> None:
     if moment.stage is None or moment.before is None:
         optimal = overall(moment.after, "optimal").percent
         result = f"Before training, <b>{now.percent}</b> of its plans are valid."
-        note = f"95 % interval {now.percents}, n = {now.n} {moment.session.suite} boards. {optimal} are optimal."
+        note = f"95 % interval {now.percents}, n = {now.n:,} {moment.session.suite} boards. {optimal} are optimal."
     else:
         before, after = moment.before, moment.after
         change = once(lambda: board_by_board(before, after), "story headline", *moment.key)
@@ -87,7 +87,7 @@ def where_it_lost(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 def answer(html: str, note: str) -> None:
     """The largest thing on the page. ``html`` is the page's own words, with nothing unescaped in it."""
-    st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{explained(note)}</p>')
+    st.html(f'<p class="fl-answer">{unbroken(html)}</p><p class="fl-note">{explained(note)}</p>')
 
 
 def results(moment: Moment) -> None:
@@ -150,7 +150,7 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> 
     rows = filtered(before, after, cell, outcome)
     if rows.empty:
         return None
-    counts = f"{len(rows)} of {len(after)} boards"
+    counts = f"{len(rows):,} of {len(after):,} boards"
     listed = best_first(rows, before, after, view)
     row = view.pick(listed, counts, key=f"boards-{cell}-{outcome}-{len(rows)}", first=st.query_params.get("board"))
     write_choice("board", row["board_id"], listed.iloc[0]["board_id"])

@@ -81,7 +81,7 @@ def show_main(report: StudyReport, measure: Measure) -> None:
     """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
     assert report.main is not None  # else the view is not offered
     st.header(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
-    st.dataframe(by_arm(report.main), hide_index=True, width="stretch", key="study-main")
+    markup.grid(by_arm(report.main), width="stretch", key="study-main")
     st.caption(main_note(report.main))
     theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
     with st.container(horizontal=True):
@@ -104,9 +104,7 @@ def show_ladder(report: StudyReport, measure: Measure) -> None:
 def above_table(picture: str, table: pd.DataFrame, key: str) -> None:
     """A picture, and below it its figures, which need the width of the page."""
     markup.picture(picture, f"{key}-picture")
-    st.dataframe(
-        table, hide_index=True, width="stretch", height="content", key=key, column_config={"n": st.column_config.NumberColumn(width=48)}
-    )
+    markup.grid(table, width="stretch", height="content", key=key, column_config={"n": st.column_config.NumberColumn(width=48)})
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:
@@ -131,10 +129,10 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
 
 def effects_details(report: StudyReport, rows: MeasureReport, smallest: str) -> None:
     table = effects_table(rows.effects)
-    st.dataframe(table, hide_index=True, width="stretch", key="study-table")
+    markup.grid(table, width="stretch", key="study-table")
     if report.spec.students:
         st.caption("Student by student: each one's own mean change with its 95 % interval over seeds.")
-        st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
+        markup.grid(students_table(rows.effects), width="stretch", key="study-students")
     over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
     units = "students" if len(report.spec.students) > 1 else "seeds"
     over = f"other students, with {over}" if units == "students" else over
@@ -152,7 +150,7 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
         st.header("Per cent of headroom", anchor=False, help="100 % is what the oracle gains over equal shares.")
         st.caption(headroom_note(own, report.spec))
         if own.shares:
-            st.dataframe(headroom_table(own), hide_index=True, width="stretch", key="study-headroom")
+            markup.grid(headroom_table(own), width="stretch", key="study-headroom")
         return
     measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
     if measured is not None and rows is report.valid and report.spec.trains_alike:
@@ -163,7 +161,7 @@ def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
     room = measured.headroom
     bounds = room.bounds
-    about = f"The headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n} {room.unit}s)"
+    about = f"The headroom measured for this config is {points(room.value, MANY)} ({bounds}, n = {room.n:,} {room.unit}s)"
     if not room.low > 0:
         return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
     parts = "; ".join(f"{row.name} {number(100 * row.mean / room.value, 0, sign=True)} %" for row in effects)
@@ -191,11 +189,11 @@ def show_arms(report: StudyReport, measure: Measure) -> None:
         st.header(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
         rates = arms_table(rows.arms)
         tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
-        look: dict[str, Any] = dict(hide_index=True, width="stretch", key="study-rates", column_config=tenths)
+        look: dict[str, Any] = dict(width="stretch", key="study-rates", column_config=tenths)
         if not (behind := stories(report)):
-            st.dataframe(rates, **look)
+            markup.grid(rates, **look)
             return
-        chosen = st.dataframe(rates, on_select="rerun", selection_mode="single-cell", **look)["selection"]["cells"]
+        chosen = markup.grid(rates, on_select="rerun", selection_mode="single-cell", **look)["selection"]["cells"]
         st.caption("Click a rate to read the story of its session.")
         for row, column in chosen:
             if story := behind.get((str(rates["arm"].iloc[row]), column)):
@@ -220,7 +218,7 @@ def show_predictions(report: StudyReport, measure: Measure) -> None:
     left, right = st.columns([1.4, 1], gap="large")
     with left:
         st.header("Predictions", anchor=False, help=HELP)
-        st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
+        markup.grid(scores_table(report.predictions, "arm", "seeds"), width="stretch", key="study-predictions")
         st.caption(PREDICTIONS_NOTE)
         spec, predicting = report.spec, {row.engineer for row in report.predictions}
         st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from frozenlab.app import experiment
 from frozenlab.app.session.proposals import KnobRow, knob_rows
 from frozenlab.app.studies.form import start_form
-from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui import markup
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import counted, share, typeset
+from frozenlab.base.numbers import counted, share, typeset, unbroken
 from frozenlab.engineer.engineers import name_of, who_is
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.experiments.replays.store import Replay
@@ -28,7 +29,8 @@ Wrote = dict[str, ProposalRecord]
 LEGEND = (
     '<p class="fl-note fl-mix-legend"><span><i class="fl-mix-bar"><i></i></i> stayed</span>'
     '<span><i class="fl-mix-bar"><i class="is-up"></i></i> came</span><span><i class="fl-mix-bar"><i class="is-down"></i></i> went</span>'
-    '<span><i class="fl-mix-bar"><i class="was"></i></i> where it was</span><span>Select a row to read it in full.</span></p>'
+    '<span><i class="fl-mix-bar"><i class="was"></i></i> where it was</span><span>asked for: the guard kept another value</span>'
+    "<span>Select a row to read it in full.</span></p>"
 )
 """How the bars of a matrix are read."""
 
@@ -101,17 +103,19 @@ def all_alike(arms: Sequence[Sequence[ProposalRecord]]) -> bool:
 
 
 def show_stage(wrote: Wrote, ways: Mapping[str, tuple[str, dict[str, str]]]) -> None:
-    """The matrix of what the arms changed, and below it the way to all that each wrote (a page, and the rest of its address)."""
-    st.html(matrix(wrote))
-    with st.container(horizontal=True, gap="small"):
-        for arm in wrote:
-            page, address = ways[arm]
-            label = f"**{name_of(arm)}** · in full"
-            st.page_link(nav.path(page), label=label, query_params=address, icon=":material/menu_book:", width="content")
+    """The matrix of what the arms changed; each row has the way to all that its engineer read and wrote (a page, and the rest of its
+    address)."""
+    st.html(matrix(wrote, {arm: way_on(arm, *ways[arm]) for arm in wrote}))
 
 
-def matrix(wrote: Wrote) -> str:
-    """A row for each arm, a column for each cell of the configs. A row opens on what its engineer wrote, in full."""
+def way_on(arm: str, page: str, address: Mapping[str, str]) -> str:
+    """The link to an arm's decision with all that it read; one of Streamlit's own cannot stand in a row that opens."""
+    words = f"Read {escape(unbroken(name_of(arm)))} in full, with its evidence"
+    return f'<p class="fl-way"><a href="{page}?{escape(urlencode(address))}" target="_self">{words}</a></p>'
+
+
+def matrix(wrote: Wrote, ways: Mapping[str, str]) -> str:
+    """A row for each arm, a column for each cell of the configs. A row opens on what its engineer wrote, and ends with its way on."""
     changes = {arm: knob_rows(record) for arm, record in wrote.items()}
     names = in_order({row.cell: None for rows in changes.values() for row in rows})
     shares = [value for rows in changes.values() for row in rows if row.knob == "share" for value in (row.before, row.after) if value]
@@ -123,7 +127,9 @@ def matrix(wrote: Wrote) -> str:
         cells = "".join(mix_cell(name, [row for row in changes[arm] if row.cell == name], family, longest) for name in names)
         said, in_full = words_of(record, wrote)
         who = f'<div class="fl-mix-who"><b>{escape(name_of(arm))}</b><p>{said}</p></div>'
-        lines.append(f'<details><summary class="fl-mix-row">{who}{cells}</summary><div class="fl-mix-said">{in_full}</div></details>')
+        lines.append(
+            f'<details><summary class="fl-mix-row">{who}{cells}</summary><div class="fl-mix-said">{in_full}{ways[arm]}</div></details>'
+        )
     return (
         f'<div class="fl-scroll"><div class="fl-mix" style="--cells:{len(names)}">'
         f'<div class="fl-mix-row fl-mix-head" aria-hidden="true"><span>share of the boards, by {cells_noun(names)}</span>{head}</div>'
@@ -146,9 +152,9 @@ def words_of(record: ProposalRecord, wrote: Wrote) -> tuple[str, str]:
 def mix_cell(name: str, rows: Sequence[KnobRow], family: Family, longest: float) -> str:
     """A cell of the matrix: its share of the boards before and after, as words and as a bar, and below what else was changed of it."""
     share_row = next((row for row in rows if row.knob == "share"), None)
-    moved = [row for row in rows if row.knob != "share" and row.words != "same"]
-    others = "".join(f"<small>{change(row, family.setting_label(row.knob))}</small>" for row in moved)
-    shown = "–" if share_row is None else change(share_row) + bar(share_row, longest)
+    moved = [row for row in rows if row.knob != "share" and (row.words != "same" or row.repair is not None)]
+    others = "".join(f"<small>{change(row, family.setting_label(row.knob))}</small>{asked(row)}" for row in moved)
+    shown = "–" if share_row is None else change(share_row) + bar(share_row, longest) + asked(share_row)
     return f'<div class="fl-mix-cell"><span class="fl-mix-name">{escape(cell_label(name))}</span>{shown}{others}</div>'
 
 
@@ -160,6 +166,13 @@ def change(row: KnobRow, label: str = "") -> str:
     kind = "is-up" if row.words == "new" or row.change > 0 else "is-down"
     words = f"<b>{after}</b>" if row.words == "same" else f'<span class="fl-delta {kind}">{before} → <b>{after}</b></span>'
     return f"<span>{escape(label)} {words}</span>"
+
+
+def asked(row: KnobRow) -> str:
+    """What was asked for, where the guard kept another value."""
+    if row.repair is None:
+        return ""
+    return f'<small title="{escape(row.repair.reason)}">asked for {unbroken(share(row.repair.proposed))}</small>'
 
 
 def bar(row: KnobRow, longest: float) -> str:

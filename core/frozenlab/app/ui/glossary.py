@@ -7,6 +7,8 @@ from html import escape
 
 import streamlit as st
 
+from frozenlab.base.numbers import unbroken
+
 GLOSSARY: dict[str, dict[str, str]] = {
     "Boards and plans": {
         "MAPF": "Multi-agent path finding: paths for several agents at once that never collide.",
@@ -104,7 +106,7 @@ def explained(text: str) -> str:
         seen.add(word)
         return f'<dfn class="fl-term" tabindex="0" data-meaning="{escape(_BY_LETTERS[word])}">{found[0]}</dfn>'
 
-    return _TERM.sub(mark, escape(text))
+    return _TERM.sub(mark, escape(unbroken(text)))
 
 
 def note(text: str) -> None:

@@ -6,13 +6,16 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
 from frozenlab.app.ui.components import component, text_of
-from frozenlab.base.numbers import typeset
+from frozenlab.base.numbers import typeset, unbroken
 from frozenlab.engineer.schema import Context, Evidence
+
+if TYPE_CHECKING:  # the server starts with this module
+    import pandas as pd
 
 RECORDS = text_of(__file__, "records.css")
 Head = tuple[str, str]
@@ -22,6 +25,9 @@ STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to co
 _cited = component(__file__, "cited", '<div class="cited"></div>', styles=RECORDS)
 ALIVE = re.compile(r"https?:(?=//)|www(?=\.)|@|:(?=\d*[a-z_+/-][\w+/-]*:)", re.IGNORECASE)
 """The beginnings of texts that Streamlit turns into links and pictures, escaped or not."""
+AT_RIGHT = "\u061c\u2066{}\u2069"
+"""The grid of Streamlit puts a head to the right only if it begins with an Arabic letter: here with the mark that has no width, and what
+follows reads from left to right again."""
 JOINER = "\u2060"
 """Has no width and breaks no line; an address that contains it is not a link, and the name of an icon no icon."""
 
@@ -33,7 +39,7 @@ def styles() -> None:
 
 def quote(text: str, speaker: str) -> str:
     """Text of a model, marked as not the app's own."""
-    return f'<blockquote class="fl-quote"><p>{escape(typeset(text))}</p><footer>{escape(speaker)}</footer></blockquote>'
+    return f'<blockquote class="fl-quote"><p>{escape(unbroken(typeset(text)))}</p><footer>{escape(speaker)}</footer></blockquote>'
 
 
 def chips(ids: Sequence[str]) -> str:
@@ -50,7 +56,7 @@ def evidence_line(line: Evidence, cited: bool = False) -> str:
     """One line of evidence with its id."""
     mark = '<span class="fl-cited" title="The proposal cites this line">cited</span>' if cited else ""
     kind = "fl-evidence is-cited" if cited else "fl-evidence"
-    return f'<div class="{kind}">{chips([line.id])}<span>{escape(typeset(line.text))} {mark}</span></div>'
+    return f'<div class="{kind}">{chips([line.id])}<span>{escape(unbroken(typeset(line.text)))} {mark}</span></div>'
 
 
 def table(
@@ -74,13 +80,22 @@ def table(
 
     def line(heading: str, *parts: str) -> str:
         named = zip((name for name, _ in head[1:]), parts, strict=True)
-        inside = "".join(f'<td class="{classes.get(name, "")}" data-label="{escape(name)}">{part}</td>' for name, part in named)
+        inside = "".join(f'<td class="{classes.get(name, "")}" data-label="{escape(name)}">{unbroken(part)}</td>' for name, part in named)
         return f'<tr><th scope="row">{heading}</th>{inside}</tr>'
 
     return (
         f'<div class="fl-scroll"><table class="fl-table {kind}"><caption class="fl-hidden">{escape(caption)}</caption>'
         f"<thead><tr>{cells}</tr></thead><tbody>{''.join(line(*row) for row in rows)}</tbody></table></div>"
     )
+
+
+def grid(frame: pd.DataFrame, *, column_config: Mapping[str, Any] | None = None, **look: Any) -> Any:
+    """``st.dataframe`` for all pages: no index, and the head of a column of numbers at the right, where its numbers are."""
+    config = dict(column_config or {})
+    for name in frame.select_dtypes("number"):
+        own = config.get(name) or {}
+        config[name] = {**own, "label": AT_RIGHT.format(own.get("label") or name)}
+    return st.dataframe(frame, column_config=config, hide_index=True, **look)
 
 
 def table_height(rows: int, most: int) -> int:
@@ -100,7 +115,9 @@ def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
 
 def log(events: Sequence[tuple[float, str]]) -> str:
     """Lines of a log with their local time; the keyboard can scroll a long one."""
-    lines = (f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(words)}</div>" for moment, words in events)
+    lines = (
+        f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(unbroken(words))}</div>" for moment, words in events
+    )
     return f'<div class="fl-log" role="log" aria-label="Log" tabindex="0">{"".join(lines)}</div>'
 
 

@@ -145,10 +145,9 @@ class View:
         if key not in st.session_state:  # the list comes up anew
             ids = [] if first is None else list(shown["board_id"])
             st.session_state[f"{key}-first"] = ids.index(first) if first in ids else 0
-        chosen = st.dataframe(
+        chosen = markup.grid(
             self.columns(shown),
             key=key,
-            hide_index=True,
             height=markup.table_height(len(shown), height),
             on_select="rerun",
             selection_mode="single-row-required",

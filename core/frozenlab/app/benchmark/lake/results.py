@@ -27,7 +27,7 @@ from frozenlab.app.ui import markup, theme
 from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
-from frozenlab.base.numbers import percent
+from frozenlab.base.numbers import percent, unbroken
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.report import best_of
 from frozenlab.experiments.benchmark.results import Result
@@ -71,7 +71,10 @@ def headline(lines: Sequence[Line], view: View) -> None:
     if theirs is not None:
         note += f" The best of the paper's rows, {theirs.name}, has {in_percent(theirs)} on the authors' boards."
     name = escape(best.name[:1].upper() + best.name[1:])
-    st.html(f'<p class="fl-answer">{name} {how} <b>{in_percent(best)}</b> of boards with {of}.</p><p class="fl-note">{escape(note)}</p>')
+    st.html(
+        f'<p class="fl-answer">{name} {how} <b>{unbroken(in_percent(best))}</b> of boards with {of}.</p>'
+        f'<p class="fl-note">{escape(unbroken(note))}</p>'
+    )
 
 
 def difference_to_paper(lines: Sequence[Line]) -> None:

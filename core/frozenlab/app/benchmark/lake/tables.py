@@ -150,7 +150,7 @@ def cell_of(line: Line, agents: int, size: int, metric: Metric) -> Cell:
     rate = line.cells.get((agents, size, metric))
     if rate is None:
         return Cell("–")
-    return Cell(rate.percent, bounds(rate), f"95 % interval {rate.percents}, n = {rate.n}", lead_to(line, agents, size), rate.value)
+    return Cell(rate.percent, bounds(rate), f"95 % interval {rate.percents}, n = {rate.n:,}", lead_to(line, agents, size), rate.value)
 
 
 def more_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:

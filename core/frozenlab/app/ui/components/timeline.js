@@ -3,28 +3,21 @@
 
 const STATES = { done: "done", running: "running now", waiting: "not yet", stopped: "stopped", failed: "failed" };
 
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  node.className = className;
-  if (text) node.textContent = text;
-  return node;
-}
-
 function markButton(mark, selected, onPick) {
-  const button = element("button", `mark ${mark.state}`);
+  const button = node("button", `mark ${mark.state}`);
   button.type = "button";
   button.dataset.id = mark.id;
   button.setAttribute("role", "tab");
   button.setAttribute("aria-selected", String(selected));
   button.tabIndex = selected ? 0 : -1;
   button.disabled = mark.state === "waiting";
-  const dot = element("span", "dot");
+  const dot = node("span", "dot");
   dot.style.setProperty("--progress", `${Math.round(100 * mark.progress)}%`);
   dot.setAttribute("aria-hidden", "true");
-  dot.append(element("span", "badge", String(mark.id)));
-  const words = element("span", "words");
-  words.append(element("span", "title", mark.title), element("span", "value", mark.value), element("span", "detail", mark.detail));
-  words.append(element("span", "state", [STATES[mark.state], mark.link].filter(Boolean).join(", ")));
+  dot.append(node("span", "badge", String(mark.id)));
+  const words = node("span", "words");
+  words.append(node("span", "title", mark.title), node("span", "value", mark.value), node("span", "detail", mark.detail));
+  words.append(node("span", "state", [STATES[mark.state], mark.link].filter(Boolean).join(", ")));
   button.append(dot, words);
   button.onclick = () => onPick(mark.id);
   return button;
@@ -52,8 +45,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   thread.replaceChildren(
     ...data.marks.map((mark) => {
-      const cell = element("div", `cell ${mark.state}`);
-      cell.append(element("span", "link", mark.link), markButton(mark, mark.id === data.selected, pick));
+      const cell = node("div", `cell ${mark.state}`);
+      cell.append(node("span", "link", mark.link), markButton(mark, mark.id === data.selected, pick));
       return cell;
     }),
   );

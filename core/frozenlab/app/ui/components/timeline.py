@@ -18,7 +18,7 @@ from frozenlab.base.numbers import Interval
 from frozenlab.session.session import Session
 from frozenlab.session.state import BEFORE_TRAINING, State
 
-_thread = component(__file__, "timeline", '<div class="thread" role="tablist"></div>')
+_thread = component(__file__, "timeline", '<div class="thread" role="tablist"></div>', code=NODES)
 UNFINISHED: dict[str, Literal["running", "waiting", "stopped", "failed"]] = {
     "running": "running", "stalled": "running", "stopped": "stopped", "failed": "failed", "crashed": "failed",
 }  # fmt: skip
@@ -75,7 +75,7 @@ def _mark(
     number = 0 if stage is None else stage + 1
     if rate is None:
         return Mark(number, stage_name(stage), otherwise, link=link, progress=progress)
-    return Mark(number, stage_name(stage), "done", f"{rate.percent} valid", f"{rate.percents}, n = {rate.n}", link)
+    return Mark(number, stage_name(stage), "done", f"{rate.percent} valid", f"{rate.percents}, n = {rate.n:,}", link)
 
 
 def _follow(key: str) -> None:

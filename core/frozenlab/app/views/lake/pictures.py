@@ -29,6 +29,10 @@ FRAMES_A_STEP = 4
 FRAME_MS = 110
 HOLD_MS = 1200
 """How long the first and the last picture stand."""
+DIGITS = text_of(__file__, "data/digits.txt").splitlines()
+"""The outlines of 0 to 9 in the font of the app (Source Sans Bold, SIL Open Font License): 1000 units high, around x = 0. A picture that a
+page loads has no fonts of the page."""
+DIGIT_WIDTH = 528
 LANE = 0.13
 """Cells between the trails of two agents that use the same edge."""
 Place = tuple[float, float]
@@ -106,7 +110,7 @@ def board_svg(
         for stroke, width in ((ink.outline, 0.12), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.08)):
             stroked = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
             parts.append(f'<polyline points="{points}" {stroked}/>')
-    halo = f'{ink.outline}" stroke="{ink.ice}" stroke-width=".1" stroke-linejoin="round" paint-order="stroke'
+    halo = f'{ink.outline}" stroke="{ink.ice}" stroke-width="250" stroke-linejoin="round" paint-order="stroke'
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.start
@@ -160,8 +164,10 @@ def _svg_door(cell: Cell, agent: int, ink: Palette) -> str:
 
 
 def _svg_number(cell: Cell, number: int, fill: str) -> str:
-    style = 'text-anchor="middle" font-family="Source Sans,Arial,sans-serif" font-weight="700" font-size=".4"'
-    return f'<text x="{cell[1] + 0.5}" y="{cell[0] + 0.64}" {style} fill="{fill}">{number}</text>'
+    words = str(number)
+    left = DIGIT_WIDTH * (1 - len(words)) / 2
+    digits = (f'<path transform="translate({left + DIGIT_WIDTH * n:g})" d="{DIGITS[int(digit)]}"/>' for n, digit in enumerate(words))
+    return f'<g transform="translate({cell[1] + 0.5} {cell[0] + 0.63}) scale(.0004)" fill="{fill}">{"".join(digits)}</g>'
 
 
 def board_gif(board: Board, tracks: Sequence[Track], colors: Palette, *, side: int = 360) -> bytes:
