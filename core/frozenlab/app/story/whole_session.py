@@ -19,7 +19,18 @@ from frozenlab.app.session.proposals import config_rows
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, dots, whiskers
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    BEFORE_COLOR,
+    CHECK_COLOR,
+    GRID_COLOR,
+    REWARD_COLOR,
+    TITLED,
+    Chart,
+    common_layout,
+    dots,
+    whiskers,
+)
 from frozenlab.app.ui.once import once
 from frozenlab.base.cells import Config, Settings, in_order
 from frozenlab.base.numbers import board_by_board, number, percent, share
@@ -199,8 +210,8 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
         spoken.append(f"{name}: " + ", ".join(rate.percent for rate in rates))
     last = max(branch.session.spec.stages for branch in branches)
     figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)
-    common_layout(figure, height=320)
-    figure.update_yaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, nticks=6)
+    common_layout(figure, height=300)
+    figure.update_yaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, nticks=6, title="valid plans")
     return Chart(figure, "Valid rate over the stages of each branch. " + "; ".join(spoken) + ".")
 
 
@@ -316,7 +327,7 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
         )
     bar = dict(title=f"{by}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
     figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
-    common_layout(figure, height=330, top=30)
+    common_layout(figure, height=330, top=TITLED)
     for n, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
         ends = span([stop.at[n] for stop in path])
         apart = 0.1 if ends[1] - ends[0] < WIDE else 0.2
