@@ -21,8 +21,8 @@ from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
 from frozenlab.app.ui.figures import (
     AFTER_COLOR,
+    ARM_COLORS,
     BEFORE_COLOR,
-    CHECK_COLOR,
     GRID_COLOR,
     REWARD_COLOR,
     TITLED,
@@ -43,9 +43,10 @@ from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.words import Knob
 
+OTHERS = ARM_COLORS[1:]
+"""Of branches beside the one that is shown."""
 MOST_DIFFERENCES = 6
 """Differences between a fork's config and its parent's that are listed."""
-COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
 ROOM = 0.06
 """Of a ratio, around the points."""
 LEAST = 0.32
@@ -55,10 +56,11 @@ WIDE = 0.45
 DOT, LETTER = 24, 5
 """Pixels across a point, and more for each further letter in it."""
 Shade = Literal["valid rate", "learnability"]
-SHADES: tuple[Shade, ...] = ("valid rate", "learnability")
+SHADES: dict[Shade, str] = {"valid rate": "valid rate", "learnability": "mix of success and failure"}
+"""What a point's colour can say, and how people read it."""
 SHADE_HELP = (
-    "Of the plans sampled in training. Learnability is p(1 − p): most where half of the plans hold, nothing where all do or none does, "
-    "since then there is nothing to tell a good plan from a bad one."
+    "Of the plans sampled in training. The mix of success and failure is p(1 − p): most where half of the plans hold, nothing where all do "
+    "or none does, since then there is nothing to tell a good plan from a bad one."
 )
 STAGE = Knob("stage", "stage", "", 0, 1, 1, 0)
 """In the place of a knob where only one has moved: the map then shows it over the stages."""
@@ -108,12 +110,12 @@ def show_map(moment: Moment) -> None:
         "The path through the config space", anchor=False,
         help="A point is a stage; arrows lead from stage to stage, and this stage is ringed. Click a point for its boards. " + SHADE_HELP,
     )  # fmt: skip
-    asked = st.query_params.get("shade")
+    asked, usual = st.query_params.get("shade"), next(iter(SHADES))
     shade = st.segmented_control(
-        "Colour", SHADES, default=asked if asked in SHADES else SHADES[0], required=True, key="map-shade", label_visibility="collapsed",
-        format_func=lambda shade: f"{shade} in training",
+        "Colour", SHADES, default=asked if asked in SHADES else usual, required=True, key="map-shade", label_visibility="collapsed",
+        format_func=lambda shade: f"{SHADES[shade]} in training",
     )  # fmt: skip
-    if shade != SHADES[0] or asked is not None:
+    if shade != usual or asked is not None:
         st.query_params["shade"] = shade
     charts = once(
         lambda: [map_figure(path, pair, shade, moment.stage) for path, pair in zip(paths, axes, strict=True)],
@@ -196,7 +198,7 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
     figure, spoken = go.Figure(), []
     for place, branch in enumerate(branches):
         thick = branch.session.address == here
-        color = AFTER_COLOR if thick else COLORS[place % len(COLORS)]
+        color = AFTER_COLOR if thick else OTHERS[place % len(OTHERS)]
         measured = {-1 if stage is None else stage: rate for stage, rate in rates_by_stage(branch.state).items()}
         stages = [stage for stage in sorted(measured) if branch.stage is None or thick or stage >= branch.stage]
         rates = [measured[stage] for stage in stages]
@@ -325,7 +327,7 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
             row=1,
             col=column,
         )
-    bar = dict(title=f"{by}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
+    bar = dict(title=f"{SHADES[by]}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
     figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
     common_layout(figure, height=330, top=TITLED)
     for n, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
@@ -337,7 +339,7 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
         figure.update_xaxes(range=[0.4, max(stop.at[0] for stop in path) + 0.6], tickformat="d", dtick=1)
     figure.update_yaxes(title=up.label, col=1)
     way = "; ".join(spoken(path, axes, cell) for cell in cells)
-    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {by} of the plans sampled in training: {way}.")
+    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by the {SHADES[by]} of sampled plans: {way}.")
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:

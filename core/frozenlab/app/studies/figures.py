@@ -310,7 +310,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 y=y,
                 mode="lines",
                 name=name,
-                line=dict(color=GRID_COLOR if y[0] else BEFORE_COLOR, width=2, dash="solid" if y[0] else "dot"),
+                line=dict(color=BEFORE_COLOR, width=1.5, dash="solid" if y[0] else "dot"),
                 hoverinfo="skip",
             )
         )

@@ -21,8 +21,8 @@ from frozenlab.base.numbers import Interval, percent
 from frozenlab.tasks.families import cell_label, cells_noun
 from frozenlab.tasks.words import Outcome
 
-ARM_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
-"""Of the arms of a comparison: five Okabe-Ito colours."""
+ARM_COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B35FC4", "#A8820A", "#7B8EA5")
+"""Of the arms, runs or planners of a comparison, the same on every page and in the pictures of reports; symbols tell them apart, too."""
 BEFORE_COLOR = "#7B8EA5"
 AFTER_COLOR = "#2484C6"
 REWARD_COLOR = "#E0662B"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from frozenlab.base.numbers import MANY, interval, signed
 from frozenlab.experiments.students.menu import DECOYS, ladder
-from frozenlab.experiments.studies.design import ARM_WORDS, EQUAL, ORACLE, words_of
+from frozenlab.experiments.studies.design import ARM_WORDS, EQUAL, ORACLE, arm_titles, words_of
 from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.pictures import rows_picture
@@ -37,8 +37,10 @@ def column_of(spec: StudySpec) -> str:
 
 
 def rates_of(report: StudyReport, measure: Measure) -> pd.DataFrame:
-    """The final rate of each arm, student and seed: ``arm, student, seed, value``."""
-    return pd.DataFrame({"arm": one.arm} | row for one in report.of(measure).arms for row in one.rows).rename(columns={"rate": "value"})
+    """The final rate of each arm, student and seed: ``arm, student, seed, value``; arms by their names, in a report for people, too."""
+    names = {title: name for name, title in arm_titles(report.spec).items()}
+    rows = ({"arm": names.get(one.arm, one.arm)} | row for one in report.of(measure).arms for row in one.rows)
+    return pd.DataFrame(rows).rename(columns={"rate": "value"})
 
 
 def rungs(report: StudyReport, measure: Measure) -> Rungs:

@@ -14,14 +14,14 @@ from frozenlab.experiments.studies.statistics import Effect
 from frozenlab.experiments.studies.tables import CellRow, Curve, EffectRow
 from frozenlab.tasks.families import cell_label
 
-BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
+BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (123, 142, 165)
 """Middle tones that are readable in both themes and distinguishable for colour-blind readers."""
 SMALLEST_REACH = 0.05
 """Smallest change that may have the full colour of a map of differences."""
 ACROSS = 4
 """Largest number of panels per row."""
-COLORS = ((36, 132, 198), (224, 102, 43), (74, 151, 95), (150, 98, 178), (138, 157, 179), (201, 162, 39), (190, 70, 110))
-"""Middle tones that are readable in both themes, one for each arm in turn."""
+COLORS = (BLUE, ORANGE, (30, 158, 119), (179, 95, 196), (168, 130, 10), GREY)
+"""One for each arm in turn, as in the figures of the app."""
 HALO = ' style="paint-order: stroke; stroke: var(--fl-ground, #fcfdff); stroke-width: 4px"'
 """Of a number that lies on a line."""
 NARROW = 500
