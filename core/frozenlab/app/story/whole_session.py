@@ -339,7 +339,8 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
         figure.update_xaxes(range=[0.4, max(stop.at[0] for stop in path) + 0.6], tickformat="d", dtick=1)
     figure.update_yaxes(title=up.label, col=1)
     way = "; ".join(spoken(path, axes, cell) for cell in cells)
-    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by the {SHADES[by]} of sampled plans: {way}.")
+    words = f"{SHADES[by]} of the plans sampled in training"
+    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {words}: {way}.")
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:

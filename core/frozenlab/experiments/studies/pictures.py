@@ -280,8 +280,8 @@ def rows_picture(
 def ends_of(lines: Mapping[str, Sequence[Effect | None]]) -> tuple[float, float]:
     """Of the scale of such a picture, which has 0 on it."""
     drawn = [effect for effects in lines.values() for effect in effects if effect]
-    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
-    return min(0.0, *reach), max(0.0, *reach)
+    reach = [value for effect in drawn for value in (effect.low, effect.high, *(own.mean for own in effect.students)) if not isnan(value)]
+    return min([0.0, *reach]), max([0.0, *reach])
 
 
 def effects_in_words(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | None]]) -> str:
