@@ -138,7 +138,7 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
     figure.update_layout(margin_r=24)
     figure.update_xaxes(
         range=[-0.02, 1.02], dtick=0.25, tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names,
-        title="answers that find the planted weakness",
+        title="answers that find it",
     )  # fmt: skip
     figure.update_yaxes(
         tickvals=list(range(len(engineers))), ticktext=[*map(name_of, engineers)],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from frozenlab.app.studies.figures import Ink, cell_shape, map_of_numbers
+from frozenlab.app.studies.figures import Ink, cell_shape, in_lines, map_of_numbers
 from frozenlab.app.ui.figures import (
     AFTER_COLOR,
     ARM_COLORS,
@@ -100,8 +99,7 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
             spots.append((x, y, shown, f"{configs[config]}, {columns[x]}<br><b>{points(value, MANY)}</b>"))
             shapes.append(cell_shape(x, y, shade(value, reach)))
     rows = ["<br>".join(textwrap.wrap(configs[config], NAME_LETTERS)) for config in order]
-    heads = [re.sub(r"(×\d+|,) ", r"\1<br>", name) for name in columns]
-    figure = map_of_numbers(heads, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
+    figure = map_of_numbers(list(map(in_lines, columns)), rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
     common_layout(figure, height=50 * len(configs) + 74, top=58)
     said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")

@@ -5,6 +5,7 @@ What has to be read from afar is written in the page's :class:`Ink`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -141,7 +142,7 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, 
     common_layout(figure, height=max(row_height(len(effects)), 3 * ink.size) * len(effects) + 60, top=10)
     figure.update_xaxes(
         rangemode="tozero",
-        title=f"change of the {measure} rate, points",
+        title="points",
         gridcolor=GRID_COLOR,
         zeroline=True,
         zerolinecolor=BEFORE_COLOR,
@@ -234,6 +235,15 @@ def cell_shape(x: int, y: int, fill: str, edge: dict[str, Any] | None = None) ->
     return dict(type="rect", **place, fillcolor=fill, line=edge or dict(width=1, color=GRID_COLOR), layer="below")
 
 
+def in_lines(label: str) -> str:
+    """A cell above a column: its layout stands on a line of its own.
+
+    >>> in_lines("3 on 6×6 corridor"), in_lines("Countdown, 2 numbers")
+    ('3 on 6×6<br>corridor', 'Countdown,<br>2 numbers')
+    """
+    return re.sub(r"(×\d+|,) ", r"\1<br>", label)
+
+
 def map_of_numbers(
     columns: Sequence[str],
     rows: Sequence[str],
@@ -292,8 +302,10 @@ def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
         cell_shape(x, y, shade(row.mean, reach), dict(width=3, color=ink.color) if row.clear else None)
         for row, (x, y) in zip(rows, places, strict=True)
     ]
-    figure = map_of_numbers(list(map(cell_label, cells)), names, spots, shapes, Ink(ink.color, ink.size + 4), names_size=ink.size)
-    common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 44, top=34)
+    figure = map_of_numbers(
+        list(map(in_lines, map(cell_label, cells))), names, spots, shapes, Ink(ink.color, ink.size + 4), names_size=ink.size
+    )
+    common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 60, top=50)
     return Chart(figure, f"Change of the final {measure} rate by {cells_noun(cells)}: {sizes_in_words(rows)}")
 
 
