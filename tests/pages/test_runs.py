@@ -163,7 +163,7 @@ def test_a_comparison_is_an_address(three: list[Session]) -> None:
     assert not app.warning
     said = words(app)
     assert "On the same 20 boards" in said
-    assert "engineer, kind" in said and "uniform" in said
+    assert "engineer, kind" in said and "equal shares, 30 % holes" in said
     assert "settings and values are equal" in "".join(box.label for box in app.expander)
 
 

@@ -56,10 +56,10 @@ WIDE = 0.45
 DOT, LETTER = 24, 5
 """Pixels across a point, and more for each further letter in it."""
 Shade = Literal["valid rate", "learnability"]
-SHADES: dict[Shade, str] = {"valid rate": "valid rate", "learnability": "mix of success and failure"}
+SHADES: dict[Shade, str] = {"valid rate": "valid rate", "learnability": "mix of outcomes"}
 """What a point's colour can say, and how people read it."""
 SHADE_HELP = (
-    "Of the plans sampled in training. The mix of success and failure is p(1 − p): most where half of the plans hold, nothing where all do "
+    "Of the plans sampled in training. The mix of outcomes is p(1 − p): most where half of the plans hold, nothing where all do "
     "or none does, since then there is nothing to tell a good plan from a bad one."
 )
 STAGE = Knob("stage", "stage", "", 0, 1, 1, 0)
