@@ -60,8 +60,8 @@ class Chart:
         ready. Its legend stands above it on the page (:func:`frozenlab.app.ui.theme.chart`), and comes back in a saved picture
         (``figure_data.js``)."""
         data = self.figure.to_dict()
-        if legend_of(data):
-            data["layout"] |= {"showlegend": False, "meta": {"legend": True}}
+        named = {"meta": {"legend": True}} if self.legend else {}
+        data["layout"] |= {"showlegend": False} | named
         self.figure.to_dict = lambda: data
         return self.figure
 
