@@ -82,4 +82,9 @@ def test_the_plot_and_the_tables_can_be_taken_along(app: App, measured: Result, 
         (page.get_by_role("button", name="CSV", exact=True), "benchmark-paper.csv"),
         (page.get_by_role("button", name="JSON"), "benchmark-paper.json"),
     ):
-        assert downloaded(page, press).suggested_filename == name
+        taken = downloaded(page, press)
+        assert taken.suggested_filename == name
+        if name.endswith("svg"):
+            assert 'class="legend"' in taken.path().read_text(), "which stands above the figure on the page"
+    expect(page.locator(".fl-legend").first).to_contain_text("Qwen3-4B")
+    expect(page.locator(".js-plotly-plot .legend")).to_have_count(0)

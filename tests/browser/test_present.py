@@ -19,7 +19,7 @@ from tests.browser.axe import check_axe
 from tests.browser.conftest import AT_REST, App, Watch, press_until_seen, soon
 
 NAME = "example-quick"
-SAYS = "Monday (failed) has no story yet: this is the recorded session example-quick."
+SAYS = "Monday (failed) has no story yet: this is Quick session, which is recorded."
 SMALLEST = """() => {
   const hasText = ({ childNodes }) => [...childNodes].some((child) => child.nodeType === 3 && child.data.trim());
   const seen = (element) => element.checkVisibility() && element.getClientRects().length && !element.closest('.zoom');

@@ -45,7 +45,8 @@ def test_people_read_the_ratios_of_a_config_uniform_that_changes_them() -> None:
         "beat equal shares, 30 % holes:" in shown.verdict and shown.forks is not None and "equal shares, 30 % holes" in shown.forks.configs
     )
     assert "headroom (oracle − equal shares, 30 % holes)" in [check.name for check in shown.checks]
-    assert same.for_people == same, "in the gate it has the ratios of the others"
+    names = [check.name for check in same.for_people.checks]
+    assert "headroom (oracle − equal shares)" in names, "in the gate it has the ratios of the others"
 
 
 def test_a_ratio_that_cannot_be_drawn_is_moved_less() -> None:

@@ -49,7 +49,7 @@ def test_an_unknown_one_is_reported_and_the_form_names_the_command() -> None:
 
 def test_the_page_opens_with_headroom_and_counts_cells_as_its_verdict_does() -> None:
     app = open_page("headroom")
-    assert "headroom (oracle − uniform)" in words(app) and "the same config twice: noise" in words(app)
+    assert "headroom (oracle − equal shares)" in words(app) and "the same config twice: noise" in words(app)
     assert "taught wrong: 9×9" in words(app) and "taught wrong: doors, second seed" in words(app) and "misled-about" not in words(app)
     assert "headroom" not in words(app).partition("Not measured here: ")[2].partition(".")[0]
     said = words(open_page("headroom", headroom="recorded-axes"))

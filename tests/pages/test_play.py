@@ -424,7 +424,7 @@ def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tm
     session = build_session(tmp_path)
     page.run()
     page.segmented_control(key="play_source").set_value("Session").run()
-    page.selectbox(key="play_session").set_value(f"{session.title} ({session.id})").run()
+    page.selectbox(key="play_session").set_value(session.title).run()
     page.selectbox(key="play_filter_size").set_value(5).run()
     row = session.validation(2).query("size == 5").iloc[0]
     page.selectbox(key="play_row").set_value(row["board_id"]).run()

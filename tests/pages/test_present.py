@@ -43,13 +43,13 @@ def test_a_session_without_a_story_gives_way_to_a_recorded_one_and_says_so(sessi
     build_session(sessions_folder, session_id="recorded")
     live = build_session(sessions_folder, session_id="live", status=status, finished_stages=1)
     [deck] = opened(open_page("present", session=live.id, play="1"))
-    assert deck["id"] == "recorded" and "has no story yet: this is the recorded session recorded." in deck["says"]
+    assert deck["id"] == "recorded" and "has no story yet: this is Built session, which is recorded." in deck["says"]
 
 
 def test_a_talk_of_a_session_that_there_is_not_says_whose_it_is(sessions_folder: Path) -> None:
     build_session(sessions_folder, session_id="recorded")
     [deck] = opened(open_page("present", session="nobody", play="1"))
-    assert deck["says"] == "There is no session of that name here: this is recorded."
+    assert deck["says"] == "There is no session of that name here: this is Built session."
 
 
 def test_without_any_story_the_page_says_why(sessions_folder: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_row_draws_its_rates_from_before_training_to_the_last_stage(three: lis
     for row in open_page("runs").dataframe[0].value.to_dict("records"):
         assert (row["curve"][0], row["curve"][-1]) == pytest.approx((row["before"], row["after"]), abs=0.5)
     [one, *_] = found = before_and_after(runs(SessionStore().listed())).figure.layout.annotations
-    assert len(found) == len(three) and re.fullmatch(r".+<br><b>[+−0].* points?</b>, n = \d+", one.text)
+    assert len(found) == len(three) and re.fullmatch(r".+  <b>[+−0].* points?</b>, n = \d+", one.text)
 
 
 def test_a_title_runs_nothing_where_the_table_is_saved_as_csv(three: list[Session]) -> None:
@@ -163,7 +163,7 @@ def test_a_comparison_is_an_address(three: list[Session]) -> None:
     assert not app.warning
     said = words(app)
     assert "On the same 20 boards" in said
-    assert "engineer, kind" in said and "uniform" in said
+    assert "engineer, kind" in said and "equal shares, 30 % holes" in said
     assert "settings and values are equal" in "".join(box.label for box in app.expander)
 
 

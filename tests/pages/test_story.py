@@ -267,7 +267,7 @@ def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_sho
 def test_the_map_is_coloured_by_what_the_link_says() -> None:
     app = story(part="session", shade="learnability")
     chart = next(json.loads(element.proto.spec) for element in app.get("plotly_chart") if element.key == "config-map")
-    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"] == "learnability<br>in training"
+    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"] == "mix of outcomes<br>in training"
 
 
 @pytest.fixture

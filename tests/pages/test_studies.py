@@ -288,7 +288,7 @@ def test_its_progress_then_its_result_stand_before_what_other_studies_found() ->
 def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:
     app = form()
     offered = app.selectbox(key="study-base").options
-    assert offered[0].startswith("preset study") and any("example-quick" in words for words in offered)
+    assert offered[0].startswith("preset study") and any(words.startswith("as in Quick session · recorded") for words in offered)
     assert any(words.startswith("preset demo") for words in offered), "its one stage is enough, as its engineer is asked first"
     assert any("preset paper" in words for words in offered) == bool(gpus())
 

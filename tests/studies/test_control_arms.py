@@ -22,6 +22,7 @@ from frozenlab.session.store import SessionStore
 from tests.builders import short_spec
 from tests.studies.builders import run
 
+KEPT = "keep the ratios: what is half solved"
 EASY = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.1, wait_ratio=0.1)
 HARD = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.4)
 STUDENTS = ("student:a", "student:b", "student:c")
@@ -60,11 +61,14 @@ def test_an_arm_gives_each_student_its_config_and_each_unit_its_placebo() -> Non
     ("engineers", "said"),
     [
         (("learnability", "equal", "lowest", "tutor", "fixed"), ""),
-        (("learnability", "uniform"), "Set hole ratio 0.30 and wait ratio 0.50: equal shares, 30 % holes; keep the ratios: learnability."),
-        (("learnability", "random"), "Choose the ratios: random; keep the ratios: learnability."),
+        (
+            ("learnability", "uniform"),
+            "Set hole ratio 0.30 and wait ratio 0.50: equal shares, 30 % holes; keep the ratios: what is half solved.",
+        ),
+        (("learnability", "random"), f"Choose the ratios: random; {KEPT}."),
         (("uniform", {"kind": "ratios", "of": "equal", "ratios": {"hole_ratio": 0.3, "wait_ratio": 0.5}}), ""),
         (({"kind": "ratios", "of": "lowest", "ratios": {"wait_ratio": 0.5}}, "lowest"), ""),
-        (({"kind": "dose", "of": "rules", "dose": 2}, "equal"), "Keep the ratios: equal; choose the ratios: dose."),
+        (({"kind": "dose", "of": "rules", "dose": 2}, "equal"), "Keep the ratios: equal shares; choose the ratios: dose."),
     ],
 )
 def test_a_study_says_where_arms_differ_in_shares_and_ratios(engineers: tuple[Any, ...], said: str) -> None:

@@ -39,4 +39,4 @@ def test_a_comparison_is_shown_over_groups_of_students() -> None:
     assert [own and own.mean for own in won] == pytest.approx([0.4, 0.3, 0.0, 0.0], abs=0.05)
     assert [own and own.n for own in won] == [4, 4, 4, 3]
     table = depths_table(report, "valid")
-    assert table["comparison"].tolist() == ["oracle − equal"] and table[columns[0]][0].startswith("+")
+    assert table["comparison"].tolist() == ["oracle − equal shares"] and table[columns[0]][0].startswith("+")

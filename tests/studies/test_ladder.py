@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-from frozenlab.experiments.studies.design import ARM_WORDS
+from frozenlab.engineer.engineers import name_of
+from frozenlab.experiments.studies.design import words_of
 from frozenlab.experiments.studies.ladder import COLUMNS, column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped, what_they_do
 from frozenlab.experiments.studies.presets import ladder_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
 from tests.studies.builders import imagined, imagined_report, small_study
 
+LOWEST = name_of("lowest")
 WINS = {"equal": 0.0, "rules": -0.05, "lowest": 0.1, "oracle": 0.2}
 
 
@@ -42,14 +44,14 @@ def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     assert by_grpo == ["with decoys, GRPO", ""] and column_of(small_study("rules", "fixed")) == ""
     assert column_of(next(study for study in Study.shipped() if study.id == "doses").spec) == "", "the same students, but no engineers"
     table = rungs_table(own, "valid")
-    assert table["engineer"].tolist()[:2] == ["yours: lowest", "yours: rules"]
+    assert table["engineer"].tolist()[:2] == [f"yours: {LOWEST}", "yours: rules"]
     assert set(table["with decoys"][:2]) == {""} and table["without decoys"][0].startswith("+")
-    assert {ARM_WORDS.get(arm, arm) for arm in shipped("valid")["with decoys"]} <= set(table["engineer"])
+    assert {words_of(arm) for arm in shipped("valid")["with decoys"]} <= set(table["engineer"])
     said = what_they_do(own)
-    assert said.keys() >= {"oracle", "taught", "tutor", "lowest", "yours: lowest"} and said["yours: lowest"] == said["lowest"]
+    assert said.keys() >= {"oracle", "taught", "tutor", LOWEST, f"yours: {LOWEST}"} and said[f"yours: {LOWEST}"] == said[LOWEST]
     picture = ladder_picture(own, "valid")
     rows = [name for name in re.findall(r">([^<>]+)</text>", picture) if name in set(table["engineer"])]
-    assert 'aria-label="yours: lowest: without decoys +' in picture and rows[0] == "yours: lowest" and rows[-1] == "yours: rules", (
+    assert f'aria-label="yours: {LOWEST}: without decoys +' in picture and rows[0] == f"yours: {LOWEST}" and rows[-1] == "yours: rules", (
         "best on top"
     )
     assert picture.count('r="6"') == sum(table[words].ne("").sum() for words in COLUMNS.values()), "a large dot for each effect"

@@ -5,9 +5,10 @@ import pytest
 
 from frozenlab.app.session.curves import StageCurve, metrics_of, rates_over_stages, training_curves, valid_by_cell
 from frozenlab.app.ui.components.timeline import stage_name
-from frozenlab.app.ui.figures import Series, faults_by_cell, overall, rates_by_cell
+from frozenlab.app.ui.figures import ARM_COLORS, SIGNS, SYMBOLS, Series, faults_by_cell, overall, rates_by_cell
 from frozenlab.base.numbers import Interval, percent
 from frozenlab.base.places import ROOT
+from frozenlab.experiments.studies.pictures import COLORS
 from frozenlab.session.session import Session
 from frozenlab.tasks.lake.words import OUTCOMES
 
@@ -52,6 +53,23 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(built: Session) -
     assert len(chart.legend) == len({trace.name for trace in chart.figure.data})
     order = [trace.customdata[0][1] for trace in first]
     assert order == sorted(order, key=list(OUTCOMES).index)
+
+
+def test_a_figure_leaves_its_legend_to_the_page_and_to_saved_pictures(built: Session) -> None:
+    both, alone = rates_by_cell(series(built, None), series(built, 0)), rates_over_stages([series(built, None), series(built, 0)])
+    assert [name for _, _, name in both.legend] == ["Before training", "Stage 1"] and not alone.legend
+    layout, other = (chart.settled.to_dict()["layout"] for chart in (both, alone))
+    assert (layout["showlegend"], layout["meta"]) == (False, {"legend": True}) and "meta" not in other
+
+
+def test_axes_say_what_they_count(built: Session) -> None:
+    both = series(built, None), series(built, 1)
+    for chart in (rates_by_cell(*both), faults_by_cell(both, OUTCOMES), rates_over_stages(both), valid_by_cell(built.metrics(0), 8)):
+        assert chart.figure.layout.xaxis.title.text and chart.figure.layout.yaxis.title.text
+
+
+def test_an_arm_has_one_colour_on_pages_and_in_reports() -> None:
+    assert tuple("#{:02X}{:02X}{:02X}".format(*rgb) for rgb in COLORS) == ARM_COLORS and {*SYMBOLS} <= {*SIGNS}
 
 
 def test_curves_place_each_stage_after_the_one_before(built: Session) -> None:

@@ -19,6 +19,7 @@ from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.state import WorkerState
 from frozenlab.models.fetching import SOURCES, ready
 from frozenlab.models.folders import PLANNER, PLANNER_TITLE, nowhere
+from frozenlab.session.runs import names_of
 from frozenlab.session.store import OFFERED, SessionStore
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
@@ -42,10 +43,11 @@ def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
     found |= {
         student.name: Checkpoint(f"Student: {student.title}", student.recipe.family) for student in Student.all(store) if student.ready
     }
-    for session in store.sessions(OFFERED):
+    sessions = store.sessions(OFFERED)
+    for session, title in zip(sessions, names_of(sessions), strict=True):
         for checkpoint in session.checkpoints():
             if checkpoint.stage is not None:
-                label = f"{session.title}, {checkpoint.label} ({session.id})"
+                label = f"{title}, {checkpoint.label}"
                 found[f"{session.id}:{checkpoint.stage + 1}"] = Checkpoint(label, session.spec.tasks)
     return found
 

@@ -35,8 +35,9 @@ def titled(cell: str) -> tuple[str, str]:
     (('Corridor', '3 agents on 6×6'), ('2 agents on 9×9', ''), ('Countdown', '2 numbers'))
     """
     label = cell_label(cell)
-    if label.endswith("numbers"):
-        return "Countdown", label
+    title, comma, more = label.partition(", ")
+    if comma:
+        return title, more
     if (parts := BOARD.fullmatch(label)) is None:
         return label, ""
     team, size, layout = parts.groups()

@@ -134,7 +134,7 @@ def to_beat() -> None:
     won = won_by_grpo()
     st.header("What there is to beat", anchor=False)
     rows = {words: [won[arm]] for arm, words in RIVALS.items()}
-    markup.picture(rows_picture(["Points of valid plans, over equal shares"], rows, width=540), "contest-to-beat", wide=False)
+    markup.picture(rows_picture([""], rows, width=400, unit="points of valid plans over equal shares"), "contest-to-beat", wide=False)
     st.caption(
         f"Recorded, on {won['taught'].n} students that were taught two kinds wrong: small dots are students, large ones means with 95 % "
         "intervals. The oracle knows what was taught wrong; the last puts all practice on the kind with the lowest rate."

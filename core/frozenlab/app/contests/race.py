@@ -248,9 +248,8 @@ def curves(contest: Contest, pair: Sequence[Entry]) -> Chart:
         )  # fmt: skip
         words.append(f"{name} {percent(float(rate.iloc[-1]))} after {len(rate)} steps")
     figure.update_xaxes(range=[0, steps + 0.5], title_text="training step", showgrid=False)
-    percent_axis(figure)
-    figure.update_yaxes(title_text="valid while training")
-    common_layout(figure, height=260, top=40)
+    percent_axis(figure, "valid while training")
+    common_layout(figure, height=240)
     figure.update_layout(showlegend=True)
     return Chart(figure, "Valid plans while training, each side on its own tasks: " + ("; ".join(words) or "nothing yet") + ".")
 

@@ -134,9 +134,12 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
         annotation_text=f"chance {percent(report.chance)}", annotation_position="bottom right", annotation_xshift=6,
         annotation_font=smaller,
     )  # fmt: skip
-    common_layout(figure, height=LANE * max(FEW, len(choices)) * len(engineers) + 90, top=46)
-    figure.update_layout(legend=dict(y=1.02, font=smaller), margin_r=24)
-    figure.update_xaxes(range=[-0.02, 1.02], dtick=0.25, tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names)
+    common_layout(figure, height=LANE * max(FEW, len(choices)) * len(engineers) + 70)
+    figure.update_layout(margin_r=24)
+    figure.update_xaxes(
+        range=[-0.02, 1.02], dtick=0.25, tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=names,
+        title="answers that find it",
+    )  # fmt: skip
     figure.update_yaxes(
         tickvals=list(range(len(engineers))), ticktext=[*map(name_of, engineers)],
         range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,

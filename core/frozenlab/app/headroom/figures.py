@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from frozenlab.app.studies.figures import Ink, cell_shape, map_of_numbers
-from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, whiskers
+from frozenlab.app.studies.figures import Ink, cell_shape, in_lines, map_of_numbers
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    ARM_COLORS,
+    BEFORE_COLOR,
+    GRID_COLOR,
+    REWARD_COLOR,
+    SYMBOLS,
+    Chart,
+    common_layout,
+    whiskers,
+)
 from frozenlab.base.numbers import MANY, UNKNOWN, number, points, signed
 from frozenlab.experiments.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Matrix
 from frozenlab.experiments.studies.pictures import shade
 from frozenlab.tasks.families import cell_label
 
-SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star", "x", "pentagon", "hexagon", "triangle-down")
-"""Of students, beside their colours."""
 NAME_LETTERS = 18
 """Of a config's name in a line, so that a phone has room for its numbers."""
 SEEN_FROM = 0.1
@@ -92,8 +99,7 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
             spots.append((x, y, shown, f"{configs[config]}, {columns[x]}<br><b>{points(value, MANY)}</b>"))
             shapes.append(cell_shape(x, y, shade(value, reach)))
     rows = ["<br>".join(textwrap.wrap(configs[config], NAME_LETTERS)) for config in order]
-    heads = [re.sub(r"(×\d+) ", r"\1<br>", name) for name in columns]
-    figure = map_of_numbers(heads, rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
+    figure = map_of_numbers(list(map(in_lines, columns)), rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
     common_layout(figure, height=50 * len(configs) + 74, top=58)
     said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
@@ -118,7 +124,7 @@ def replicates_figure(report: HeadroomReport, forks: ForksReport) -> Chart:
             hovertemplate="%{text}<br>replicate 1 <b>%{customdata[0]}</b>, replicate 2 <b>%{customdata[1]}</b> points<extra></extra>",
         )  # fmt: skip
     figure.data[0].showlegend = False
-    common_layout(figure, height=380, top=30 if len(pairs) == 1 else 64)
+    common_layout(figure, height=360)
     figure.update_xaxes(title="replicate 1, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
     figure.update_yaxes(title="replicate 2, points", range=[-reach, reach], gridcolor=GRID_COLOR, zerolinecolor=BEFORE_COLOR)
     alike = "no intraclass correlation" if forks.icc is None else f"intraclass correlation {number(forks.icc.value)}"

@@ -108,7 +108,7 @@ def show_configs(report: HeadroomReport) -> None:
     place = None if student == "all" else report.students.index(student)
     left, right = st.columns([1, 1], gap="large")
     with left:
-        st.header("Gain by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, points, mean over replicates.")
+        st.header("Points gained, by config and cell", anchor=False, help="Change of the valid rate on held-out tasks, mean of replicates.")
         theme.chart(configs_figure(forks, place, ink(13)), "headroom-configs")
     with right:
         st.header("Best for each student", anchor=False)

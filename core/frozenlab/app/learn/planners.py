@@ -167,7 +167,6 @@ def states_chart(ways: Mapping[int, int], said: Mapping[int, float]) -> Chart:
         look = dict(x=0, xref="paper", xanchor="left", yanchor="bottom", showarrow=False)
         figure.add_annotation(y=log10(count), text=f"counted in {time}", **look)
     common_layout(figure, 420, 20)
-    figure.update_layout(legend_y=1.02)
     figure.update_xaxes(title="agents", dtick=1, range=[0.4, MOST_AGENTS + 0.6])
     figure.update_yaxes(title="ways to stand", type="log", range=[0, 22], dtick=4, exponentformat="power", gridcolor=GRID_COLOR)
     return Chart(figure, f"Ways to stand by the number of agents, on a logarithmic scale: {', '.join(map(power, ways.values()))}.")

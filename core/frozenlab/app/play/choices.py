@@ -26,6 +26,7 @@ from frozenlab.models.fetching import SOURCES
 from frozenlab.models.folders import PLANNER, PLANNER_TITLE, nowhere, policy_folder, weights_file
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.presets import preset_spec
+from frozenlab.session.runs import names_of
 from frozenlab.session.session import Checkpoint, Session
 from frozenlab.session.store import OFFERED, SessionStore
 
@@ -140,19 +141,20 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
     if nowhere(PLANNER) is None:
         found[PLANNER_TITLE] = Checkpoint(label="taught to plan", stage=None, path=policy_folder(PLANNER), language=taught)
     as_they_came = [checkpoint.path for checkpoint in found.values()]
-    for session in store.sessions(OFFERED):
+    sessions = store.sessions(OFFERED)
+    for session, title in zip(sessions, names_of(sessions), strict=True):
         for checkpoint in session.checkpoints():
             if checkpoint.path not in as_they_came:
                 trained = "" if checkpoint.stage is None else f" by {title_of(session.spec.training.method)}"
-                found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint
+                found[f"{title}, {checkpoint.label}{trained}"] = checkpoint
     return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}
 
 
 def staged(store: SessionStore) -> dict[str, tuple[str, list[Checkpoint]]]:
     """The id of every session that has kept the weights of at least one stage -> its name, and its base and stages."""
-    found = {}
-    for session in store.sessions(OFFERED):
+    found, sessions = {}, store.sessions(OFFERED)
+    for session, title in zip(sessions, names_of(sessions), strict=True):
         kept = [checkpoint for checkpoint in session.checkpoints() if weights_file(checkpoint.path)]
         if len(kept) > 1:
-            found[session.id] = f"{session.title} ({session.id})", kept
+            found[session.id] = title, kept
     return found

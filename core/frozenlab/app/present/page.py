@@ -85,7 +85,7 @@ def page() -> None:
     preparation = prepared(shown, store)
     how = st.query_params.get(PLAYS, "")
     if how and missed:
-        says = f"There is no session of that name here: this is {shown.id}."
+        says = f"There is no session of that name here: this is {shown.title}."
     data = talk(
         shown, chosen(scenes, preparation.scenes), preparation.notes, says=says,
         leave=leave(session), play=page_of_play(), how=how, minutes=preparation.minutes,
@@ -163,7 +163,7 @@ def told(session: Session, found: list[Session]) -> tuple[Session | None, list[S
         other = recorded(found)
         if other is None:
             return None, [], f"{reason}."
-        says = f"{session.title} ({session.state().status}) has no story yet: this is the recorded session {other.id}."
+        says = f"{session.title} ({session.state().status}) has no story yet: this is {other.title}, which is recorded."
         return other, scenes_for(other, prepared(other, sessions.store())), says
 
 

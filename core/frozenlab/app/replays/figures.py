@@ -16,8 +16,8 @@ from frozenlab.base.numbers import percent, share
 from frozenlab.engineer.engineers import name_of
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
 
-HEADS, FOOT, BETWEEN, NAMES = 62, 26, 38, 84
-"""Pixels above the panels (the legend and the cells), below them (the last row's numbers), between rows (numbers, and the next knob's
+HEADS, FOOT, BETWEEN, NAMES = 26, 26, 38, 84
+"""Pixels above the panels (the cells), below them (the last row's numbers), between rows (numbers, and the next knob's
 name), and left of them at the least (the arms, and the knob's name)."""
 GAP = 0.012
 """Between columns, of the width."""
@@ -99,7 +99,7 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
     notes = [dict(note, showarrow=False, xref="paper", yref="paper") for note in notes]
     figure = go.Figure(data, dict(axes, shapes=shapes, annotations=notes))
     common_layout(figure, height=HEADS + FOOT + inside, top=HEADS)
-    figure.update_layout(margin_b=FOOT, margin_l=NAMES, legend=dict(y=1 + 26 / inside, itemclick=False, itemdoubleclick=False))
+    figure.update_layout(margin_b=FOOT, margin_l=NAMES)
     return Chart(figure, f"Proposals by arm, {cells_noun(cells)} and knob. {in_words(table, before, arms)}")
 
 

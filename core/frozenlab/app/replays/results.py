@@ -130,7 +130,7 @@ def show_replay(name: str, replay: Replay) -> None:
     )
     before = answers[0].record.config_before
     drawn = once(lambda: proposals_figure(table, before, arms_answered), "replay figure", str(replay.dir), written)
-    theme.chart(drawn, "replay-proposals", legend_above=True, on_select=follow_circle, selection_mode="points")
+    theme.chart(drawn, "replay-proposals", on_select=follow_circle, selection_mode="points")
     comparison(arms, table, replay.spec.reference)
     one_answer(replay, answers, session)
     downloads(name, replay, answers, table)

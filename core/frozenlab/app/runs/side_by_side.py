@@ -18,8 +18,8 @@ from plotly.subplots import make_subplots
 
 from frozenlab.app.session.curves import METRICS, SMOOTH, curve_controls
 from frozenlab.app.ui import markup, nav, sessions, theme
-from frozenlab.app.ui.components.timeline import rates_by_stage
-from frozenlab.app.ui.figures import GRID_COLOR, Chart, band, common_layout, dots, overall, percent_axis, whiskers
+from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
+from frozenlab.app.ui.figures import ARM_COLORS, GRID_COLOR, SYMBOLS, Chart, band, common_layout, dots, overall, percent_axis, whiskers
 from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
@@ -31,16 +31,13 @@ from frozenlab.session.runs import Measured, measured, names_of, pairs, shared, 
 from frozenlab.session.session import Session
 from frozenlab.tasks.families import cell_label, family_of
 
-LEFT_OUT = ("schema_version", "title", "initial_config")
+LEFT_OUT = ("schema_version", "title", "initial_config", "parent")
 """Fields of a spec that say nothing about a difference: the config of each stage is compared on its own."""
 NOTHING = "–"
 Axis = Literal["step", "stage", "boards", "time"]
 AXES: dict[Axis, str] = {"step": "training step", "stage": "stage", "boards": "training boards seen", "time": "minutes of training"}
-COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B35FC4", "#A8820A", "#7B8EA5")
-"""Middle tones that read on both themes; dashes and symbols tell runs apart without colour."""
 SEEDS_MEAN = "seeds-mean"
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")
 
 
 def side_by_side(found: Sequence[Session]) -> None:
@@ -61,15 +58,15 @@ def side_by_side(found: Sequence[Session]) -> None:
 
 def look(number: int) -> tuple[str, str, str]:
     """Colour, dash and symbol of a run or a group by its number; from the seventh on the colours come again, with other dashes."""
-    again = number // len(COLORS)
-    place = number % len(COLORS)
-    return COLORS[place], DASHES[(place + again) % len(DASHES)], SYMBOLS[(place + again) % len(SYMBOLS)]
+    again = number // len(ARM_COLORS)
+    place = number % len(ARM_COLORS)
+    return ARM_COLORS[place], DASHES[(place + again) % len(DASHES)], SYMBOLS[(place + again) % len(SYMBOLS)]
 
 
 def cards(found: Sequence[Session], names: Sequence[str], results: Sequence[Measured]) -> None:
     """Each run with its colour, its result and the way to its story."""
     by_id = {one.session.id: one for one in results}
-    places = theme.places(len(found), len(COLORS))
+    places = theme.places(len(found), len(ARM_COLORS))
     for number, (column, session, name) in enumerate(zip(places, found, names, strict=True)):
         color, one = look(number)[0], by_id.get(session.id)
         if one is None:
@@ -211,7 +208,7 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis, metric: str = "rewa
         )  # fmt: skip
         figure.add_trace(checked, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(rate.percent for rate in rates) or "not measured"))
-    frame_overlay(figure, [session for _, session in runs], axis, metric, min(lowest), 70 if len(runs) < 4 else 100)
+    frame_overlay(figure, [session for _, session in runs], axis, metric, min(lowest))
     return Chart(figure, f"Measured valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")
 
 
@@ -229,16 +226,14 @@ def words_of(column: str) -> str:
     return METRICS.get(column, column)
 
 
-def frame_overlay(figure: go.Figure, found: Sequence[Session], axis: Axis, metric: str, lowest: float, top: int) -> None:
-    """The scales of both panels; ``top`` has the room for a legend of two lines."""
+def frame_overlay(figure: go.Figure, found: Sequence[Session], axis: Axis, metric: str, lowest: float) -> None:
+    """The scales of both panels."""
     end = max(ends_of(session, axis)[-1] for session in found) or 1.0
     figure.update_xaxes(showgrid=False, range=[-0.02 * end, 1.02 * end])
     figure.update_xaxes(title_text=AXES[axis], row=2, col=1)
-    percent_axis(figure, lowest=lowest, row=1, col=1)
-    figure.update_yaxes(title_text="valid", row=1, col=1)
+    percent_axis(figure, "valid plans", lowest, row=1, col=1)
     figure.update_yaxes(title_text=words_of(metric), gridcolor=GRID_COLOR, zeroline=False, row=2, col=1)
-    common_layout(figure, height=460, top=top)
-    figure.update_layout(legend=dict(y=1.03))
+    common_layout(figure, height=410)
 
 
 def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "reward", smooth: int = SMOOTH) -> Chart:
@@ -270,7 +265,7 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
         )  # fmt: skip
         figure.add_trace(marks, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(percent(mean, MANY) for mean in means) or "not measured"))
-    frame_overlay(figure, [session for group in groups for session in group], axis, metric, min(lowest), 70 if len(groups) < 4 else 100)
+    frame_overlay(figure, [session for group in groups for session in group], axis, metric, min(lowest))
     return Chart(figure, f"Means over seeds of the measured valid rates by {AXES[axis]}. " + "; ".join(spoken) + ".")
 
 
@@ -391,8 +386,18 @@ class Row(NamedTuple):
 
 def spec_rows(sessions: Sequence[Session]) -> list[Row]:
     """Every setting of the specs, in their order."""
-    specs = [session.spec.model_dump(mode="json", exclude=set(LEFT_OUT)) for session in sessions]
-    return rows([dict(_settings(spec)) for spec in specs])
+    return rows([dict(_settings(spec_in_words(session))) for session in sessions])
+
+
+def spec_in_words(session: Session) -> dict[str, Any]:
+    """The spec with its engineer, and the session that it was forked from, as people read them."""
+    spec, parent = session.spec, session.spec.parent
+    found = spec.model_dump(mode="json", exclude=set(LEFT_OUT))
+    found["engineer"]["kind"] = name_of(spec.engineer.kind)
+    if parent is not None:
+        there = sessions.readable(parent.session, sessions.store())
+        found["forked from"] = f"{there.title if there else parent.session}, {stage_name(parent.stage).lower()}"
+    return found
 
 
 def config_rows(sessions: Sequence[Session]) -> list[Row]:

@@ -54,8 +54,8 @@ FEWEST, MOST = 2, 12
 """Runs side by side."""
 DRAWN = 12
 """Runs in the figure below the table."""
-NAMES, LONGEST = 200, 30
-"""Pixels of the column of names left of that figure, and letters of a name."""
+LONGEST = 30
+"""Letters of a name in that figure."""
 ROWS = 200
 """Rows that the browser gets at a time."""
 USUAL = ("before", "curve", "after", "95 % interval", "n", "boards", "status", "engineer", "method", "began", "tags")
@@ -217,14 +217,13 @@ def before_and_after(shown: Sequence[Run]) -> Chart:
     for place, (run, (before, after)) in enumerate(gained.items()):
         gain = points(after.value - before.value, before.n)
         said.append(f"{run.title}: {gain}, n = {after.n:,}")
-        words = f"{escape(cut(run.title, LONGEST))}<br><b>{gain}</b>, n = {after.n:,}"
+        words = f"{escape(cut(run.title, LONGEST))}  <b>{gain}</b>, n = {after.n:,}"
         figure.add_annotation(
-            text=words, x=0, xref="paper", xanchor="left", xshift=-NAMES, y=place, align="left", showarrow=False, font_size=13
+            text=words, x=0, xref="paper", xanchor="left", y=place, yanchor="bottom", yshift=7, showarrow=False, font_size=13
         )
-    common_layout(figure, height=48 * len(gained) + 80, top=72)
-    figure.update_layout(margin_l=NAMES, legend=dict(yref="container", y=1, yanchor="top"))
-    figure.update_xaxes(side="top", tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
-    figure.update_yaxes(range=[len(gained) - 0.5, -0.5], tickvals=rows, showticklabels=False, gridcolor=GRID_COLOR, zeroline=False)
+    common_layout(figure, height=48 * len(gained) + 50)
+    figure.update_xaxes(title="valid plans on held-out boards", tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(range=[len(gained) - 0.5, -0.7], tickvals=rows, showticklabels=False, gridcolor=GRID_COLOR, zeroline=False)
     return Chart(figure, f"Change of the valid rate by training. {'; '.join(said)}.")
 
 

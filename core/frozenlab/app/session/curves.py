@@ -15,6 +15,7 @@ from frozenlab.app.ui.figures import (
     BAND_COLOR,
     CHECK_COLOR,
     REWARD_COLOR,
+    TITLED,
     Chart,
     Series,
     band,
@@ -134,9 +135,8 @@ def training_curves(
     known = [value for stage in stages if below in stage.metrics for value in stage.metrics[below].dropna()]
     figure.update_yaxes(title_text=METRICS[below], row=2, col=1, **({} if known else {"range": [0, 1]}))
     rates = [rate for stage in stages if "valid" in stage.metrics for rate in stage.metrics["valid"].dropna()]
-    percent_axis(figure, lowest=min([*rates, *(check.low for _, _, check in checks)], default=0.0), row=1, col=1)
-    figure.update_yaxes(title_text="valid", row=1, col=1)
-    common_layout(figure, height=430, top=58)
+    percent_axis(figure, "valid plans", min([*rates, *(check.low for _, _, check in checks)], default=0.0), row=1, col=1)
+    common_layout(figure, height=400, top=28)
     rates_in_words = ", ".join(f"{label} {check.percent} valid (n = {check.n})" for _, label, check in checks)
     return Chart(
         figure, f"Training curves over {offset} steps in {len(stages)} stages. {suite.capitalize()} boards: {rates_in_words or 'none yet'}."
@@ -166,8 +166,9 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
         words.append(f"{cell_label(cell)} {found[0].percent} to {found[-1].percent}")
     ticks = ["0"] + [str(i) for i in range(1, len(moments))]
     figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
-    percent_axis(figure, lowest=min(rate.low for table in tables for rate in table.values()))
-    common_layout(figure, height=190 * rows + 20, top=30)
+    figure.update_xaxes(title=dict(text="stages trained", standoff=4), row=rows)
+    percent_axis(figure, f"{metric} plans", min(rate.low for table in tables for rate in table.values()))
+    common_layout(figure, height=190 * rows + 40, top=TITLED)
     figure.update_layout(showlegend=False)
     return Chart(figure, f"{metric} rate over the session by {cells_noun(cells)}: " + ", ".join(words) + ".")
 
@@ -192,7 +193,8 @@ def valid_by_cell(metrics: pd.DataFrame, steps: int, smooth: int = SMOOTH) -> Ch
         if len(rate):
             words.append(f"{cell_label(cell)} {percent(rate.iloc[0])} to {percent(rate.iloc[-1])}")
     figure.update_xaxes(range=[0, steps + 1], showgrid=False, tickvals=[0, steps // 2])  # one at the end would run into the next panel's
-    percent_axis(figure)
-    common_layout(figure, height=200, top=34)
+    figure.update_xaxes(title=dict(text="step", standoff=4))
+    percent_axis(figure, "valid plans")
+    common_layout(figure, height=220, top=TITLED)
     figure.update_layout(showlegend=False)
     return Chart(figure, f"Valid rate of sampled plans by {cells_noun(cells)} while training: " + ", ".join(words) + ".")

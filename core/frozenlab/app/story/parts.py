@@ -103,7 +103,7 @@ def results(moment: Moment) -> None:
         )
         panels = [now] if earlier is None else [earlier, now]
         drawn = once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key)
-        theme.chart(drawn, "faults", legend_above=True, on_select=follow_bar, selection_mode="points")
+        theme.chart(drawn, "faults", on_select=follow_bar, selection_mode="points")
 
 
 def follow_bar() -> None:
@@ -324,11 +324,11 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
         )
     )  # fmt: skip
     figure.add_hline(y=0, line=dict(color=BEFORE_COLOR, width=1.5, dash="dot"))
-    figure.update_xaxes(showgrid=False, type="category")
+    noun = cells_noun(outcome.claim.cell for outcome in tested)
+    figure.update_xaxes(showgrid=False, type="category", title=noun)
     figure.update_yaxes(title_text="change, points", gridcolor=GRID_COLOR, zeroline=False)
-    common_layout(figure, height=260, top=40)
+    common_layout(figure, height=240)
     words = "; ".join(
         f"{cell} predicted {one.said}, measured {c.signed} ({c.bounds})" for cell, one, c in zip(cells, tested, came, strict=True)
     )
-    noun = cells_noun(outcome.claim.cell for outcome in tested)
     return Chart(figure, f"Change of the valid rate by {noun}, in points: {words}.")

@@ -19,7 +19,18 @@ from frozenlab.app.session.proposals import config_rows
 from frozenlab.app.story.moment import Moment
 from frozenlab.app.ui import markup, nav, sessions, theme
 from frozenlab.app.ui.components.timeline import rates_by_stage, stage_name
-from frozenlab.app.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, dots, whiskers
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    ARM_COLORS,
+    BEFORE_COLOR,
+    GRID_COLOR,
+    REWARD_COLOR,
+    TITLED,
+    Chart,
+    common_layout,
+    dots,
+    whiskers,
+)
 from frozenlab.app.ui.once import once
 from frozenlab.base.cells import Config, Settings, in_order
 from frozenlab.base.numbers import board_by_board, number, percent, share
@@ -32,9 +43,10 @@ from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.words import Knob
 
+OTHERS = ARM_COLORS[1:]
+"""Of branches beside the one that is shown."""
 MOST_DIFFERENCES = 6
 """Differences between a fork's config and its parent's that are listed."""
-COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
 ROOM = 0.06
 """Of a ratio, around the points."""
 LEAST = 0.32
@@ -44,10 +56,11 @@ WIDE = 0.45
 DOT, LETTER = 24, 5
 """Pixels across a point, and more for each further letter in it."""
 Shade = Literal["valid rate", "learnability"]
-SHADES: tuple[Shade, ...] = ("valid rate", "learnability")
+SHADES: dict[Shade, str] = {"valid rate": "valid rate", "learnability": "mix of outcomes"}
+"""What a point's colour can say, and how people read it."""
 SHADE_HELP = (
-    "Of the plans sampled in training. Learnability is p(1 − p): most where half of the plans hold, nothing where all do or none does, "
-    "since then there is nothing to tell a good plan from a bad one."
+    "Of the plans sampled in training. The mix of outcomes is p(1 − p): most where half of the plans hold, nothing where all do "
+    "or none does, since then there is nothing to tell a good plan from a bad one."
 )
 STAGE = Knob("stage", "stage", "", 0, 1, 1, 0)
 """In the place of a knob where only one has moved: the map then shows it over the stages."""
@@ -97,12 +110,12 @@ def show_map(moment: Moment) -> None:
         "The path through the config space", anchor=False,
         help="A point is a stage; arrows lead from stage to stage, and this stage is ringed. Click a point for its boards. " + SHADE_HELP,
     )  # fmt: skip
-    asked = st.query_params.get("shade")
+    asked, usual = st.query_params.get("shade"), next(iter(SHADES))
     shade = st.segmented_control(
-        "Colour", SHADES, default=asked if asked in SHADES else SHADES[0], required=True, key="map-shade", label_visibility="collapsed",
-        format_func=lambda shade: f"{shade} in training",
+        "Colour", SHADES, default=asked if asked in SHADES else usual, required=True, key="map-shade", label_visibility="collapsed",
+        format_func=lambda shade: f"{SHADES[shade]} in training",
     )  # fmt: skip
-    if shade != SHADES[0] or asked is not None:
+    if shade != usual or asked is not None:
         st.query_params["shade"] = shade
     charts = once(
         lambda: [map_figure(path, pair, shade, moment.stage) for path, pair in zip(paths, axes, strict=True)],
@@ -185,7 +198,7 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
     figure, spoken = go.Figure(), []
     for place, branch in enumerate(branches):
         thick = branch.session.address == here
-        color = AFTER_COLOR if thick else COLORS[place % len(COLORS)]
+        color = AFTER_COLOR if thick else OTHERS[place % len(OTHERS)]
         measured = {-1 if stage is None else stage: rate for stage, rate in rates_by_stage(branch.state).items()}
         stages = [stage for stage in sorted(measured) if branch.stage is None or thick or stage >= branch.stage]
         rates = [measured[stage] for stage in stages]
@@ -199,8 +212,8 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
         spoken.append(f"{name}: " + ", ".join(rate.percent for rate in rates))
     last = max(branch.session.spec.stages for branch in branches)
     figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)
-    common_layout(figure, height=320)
-    figure.update_yaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, nticks=6)
+    common_layout(figure, height=300)
+    figure.update_yaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, nticks=6, title="valid plans")
     return Chart(figure, "Valid rate over the stages of each branch. " + "; ".join(spoken) + ".")
 
 
@@ -314,9 +327,9 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
             row=1,
             col=column,
         )
-    bar = dict(title=f"{by}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
+    bar = dict(title=f"{SHADES[by]}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
     figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
-    common_layout(figure, height=330, top=30)
+    common_layout(figure, height=330, top=TITLED)
     for n, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
         ends = span([stop.at[n] for stop in path])
         apart = 0.1 if ends[1] - ends[0] < WIDE else 0.2
@@ -326,7 +339,8 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
         figure.update_xaxes(range=[0.4, max(stop.at[0] for stop in path) + 0.6], tickformat="d", dtick=1)
     figure.update_yaxes(title=up.label, col=1)
     way = "; ".join(spoken(path, axes, cell) for cell in cells)
-    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {by} of the plans sampled in training: {way}.")
+    words = f"{SHADES[by]} of the plans sampled in training"
+    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {words}: {way}.")
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:

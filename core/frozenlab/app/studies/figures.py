@@ -5,6 +5,7 @@ What has to be read from afar is written in the page's :class:`Ink`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -13,7 +14,19 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.app.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, band, common_layout, whiskers
+from frozenlab.app.ui.figures import (
+    AFTER_COLOR,
+    ARM_COLORS,
+    BEFORE_COLOR,
+    GRID_COLOR,
+    SYMBOLS,
+    TITLED,
+    Chart,
+    band,
+    common_layout,
+    percent_axis,
+    whiskers,
+)
 from frozenlab.base.cells import in_order
 from frozenlab.base.numbers import MANY, Interval, percents, points, signed
 from frozenlab.experiments.studies.effects import margin_words, units_in_words
@@ -92,7 +105,7 @@ def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
         )
     )
     common_layout(figure, height=row_height(len(arms)) * len(arms) + 60, top=10)
-    figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False, title=f"{measure} plans at the end")
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
     means = "; ".join(f"{arm.arm} {percent(arm.mean, MANY)}" for arm in arms)
     return Chart(figure, f"Final {measure} rate by arm, mean over {number_of(arms[0])}: {means}.")
@@ -128,7 +141,12 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, 
         )
     common_layout(figure, height=max(row_height(len(effects)), 3 * ink.size) * len(effects) + 60, top=10)
     figure.update_xaxes(
-        rangemode="tozero", ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5
+        rangemode="tozero",
+        title="points",
+        gridcolor=GRID_COLOR,
+        zeroline=True,
+        zerolinecolor=BEFORE_COLOR,
+        zerolinewidth=1.5,
     )
     said = [f"{row.change}, {verdict(row, margin)}" for row in effects]
     ticks = [f"{row.title}<br><b>{words}</b>" for row, words in zip(effects, said, strict=True)]
@@ -161,7 +179,8 @@ def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
     figure.update_xaxes(range=[-0.15, 1.36 * max(stages, 1)], tickvals=list(range(stages + 1)), showgrid=False, zeroline=False)
     figure.update_xaxes(title="stages trained", title_standoff=4, row=down)
     figure.update_yaxes(range=range_of(curves), tickformat=".0%", nticks=5, gridcolor=GRID_COLOR, zeroline=False)
-    common_layout(figure, height=190 * down + 50, top=34)
+    figure.update_yaxes(title=f"{measure} plans", col=1)
+    common_layout(figure, height=190 * down + 50, top=TITLED)
     figure.update_layout(showlegend=False)
     figure.update_annotations(font=dict(size=ink.size, color=ink.color))
     return Chart(figure, f"{measure.capitalize()} rate by arm, mean over seeds: {curves_in_words(curves)}.")
@@ -214,6 +233,15 @@ def cell_shape(x: int, y: int, fill: str, edge: dict[str, Any] | None = None) ->
     """The coloured field behind a number of :func:`map_of_numbers`."""
     place = dict(x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45)
     return dict(type="rect", **place, fillcolor=fill, line=edge or dict(width=1, color=GRID_COLOR), layer="below")
+
+
+def in_lines(label: str) -> str:
+    """A cell above a column: its layout stands on a line of its own.
+
+    >>> in_lines("3 on 6×6 corridor"), in_lines("Countdown, 2 numbers")
+    ('3 on 6×6<br>corridor', 'Countdown,<br>2 numbers')
+    """
+    return re.sub(r"(×\d+|,) ", r"\1<br>", label)
 
 
 def map_of_numbers(
@@ -274,8 +302,10 @@ def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
         cell_shape(x, y, shade(row.mean, reach), dict(width=3, color=ink.color) if row.clear else None)
         for row, (x, y) in zip(rows, places, strict=True)
     ]
-    figure = map_of_numbers(list(map(cell_label, cells)), names, spots, shapes, Ink(ink.color, ink.size + 4), names_size=ink.size)
-    common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 44, top=34)
+    figure = map_of_numbers(
+        list(map(in_lines, map(cell_label, cells))), names, spots, shapes, Ink(ink.color, ink.size + 4), names_size=ink.size
+    )
+    common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 60, top=50)
     return Chart(figure, f"Change of the final {measure} rate by {cells_noun(cells)}: {sizes_in_words(rows)}")
 
 
@@ -292,7 +322,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 y=y,
                 mode="lines",
                 name=name,
-                line=dict(color=GRID_COLOR if y[0] else BEFORE_COLOR, width=2, dash="solid" if y[0] else "dot"),
+                line=dict(color=BEFORE_COLOR, width=1.5, dash="solid" if y[0] else "dot"),
                 hoverinfo="skip",
             )
         )
@@ -306,7 +336,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 mode="markers",
                 name=arm,
                 error_y=whiskers(measured, scale=100, thickness=1, width=0) if len(rows) <= MOST_WHISKERS else None,
-                marker=dict(size=9, color=color, symbol=place, opacity=0.8),
+                marker=dict(size=9, color=color, symbol=SYMBOLS[place % len(SYMBOLS)], opacity=0.8),
                 meta=["cell"],
                 customdata=[
                     (cell_label(row.cell), points(row.predicted, row.n), came.signed, came.bounds, row.n)
@@ -316,7 +346,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 "(%{customdata[3]}, n = %{customdata[4]} boards)<extra></extra>",
             )
         )
-    common_layout(figure, height=340)
+    common_layout(figure, height=320)
     figure.update_xaxes(title="predicted change, points", range=[-reach, reach], gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(title="measured change, points", gridcolor=GRID_COLOR, zeroline=False)
     in_words = "; ".join(
@@ -353,17 +383,17 @@ def main_figure(table: MainTable, measure: Measure, ink: Ink) -> Chart:
                     showlegend=column == 1,
                     error_y=whiskers(bounds, thickness=1, width=0),
                     line=dict(color=color, width=2.4),
-                    marker=dict(size=8, color=color, symbol=place),
+                    marker=dict(size=8, color=color, symbol=SYMBOLS[place % len(SYMBOLS)]),
                     customdata=[in_words(one) for one in own],
                     hovertemplate=f"{arm}, {group} {table.columns[0]}, %{{x}}<br><b>%{{customdata}} %</b> {measure}<extra></extra>",
                 ),
                 row=1,
                 col=column,
             )
-    common_layout(figure, height=340, top=34)
+    common_layout(figure, height=340, top=TITLED)
     names = in_order(one.place or one.group for one in rates)
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=names, title=(*table.columns, "")[1], showgrid=False)
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    percent_axis(figure, f"{measure} plans")
     figure.update_annotations(font=dict(size=ink.size, color=ink.color))
     said = "; ".join(f"{one.arm}, {one.group} {table.columns[0]}: {in_words(one)} per cent" for one in table.of(measure))
     return Chart(figure, f"{measure.capitalize()} rate on the suite {table.suite}. {said}.")

@@ -243,8 +243,9 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
     """What cells can run on this machine: presets, then saved sessions; by name, with what to call it."""
     presets = sorted(PRESETS, key=lambda name: name != BASE)
     found = {name: (f"preset {name} · {PRESETS[name].words}", preset_spec(name)) for name in presets}
-    for session in sessions.store().sessions(OFFERED):
-        found[session.id] = (f"as in {sessions.describe(session)}", session.spec.changed(parent=None))
+    saved = sessions.store().sessions(OFFERED)
+    for session, words in zip(saved, sessions.described(saved), strict=True):
+        found[session.id] = (f"as in {words}", session.spec.changed(parent=None))
     return {name: (words, spec) for name, (words, spec) in found.items() if not obstacles(spec)}
 
 

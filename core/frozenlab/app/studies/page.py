@@ -20,6 +20,7 @@ from frozenlab.app.ui import markup, sessions
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import MANY, interval, listed, number
 from frozenlab.base.places import ASSETS
+from frozenlab.engineer.engineers.curricula import LowestEngineer
 from frozenlab.experiments.bundles.found import Found
 from frozenlab.experiments.studies.depths import depths_table
 from frozenlab.experiments.studies.design import arm_titles, confounded
@@ -31,7 +32,7 @@ from frozenlab.experiments.studies.report_page import detectable, html_page, wri
 from frozenlab.experiments.studies.store import REPORT, Study, StudyError
 from frozenlab.experiments.studies.tables import Difference, PrimaryRow, StudyReport, recorded_report
 
-IN_WORDS = {"taught": "the taught engineer", "equal": "equal shares", "lowest": "giving all boards to the lowest rate"}
+IN_WORDS = {"taught": "the taught engineer", LowestEngineer.title: "giving all boards to the lowest rate"}
 """Arms whose names are short for something, as sentences call them."""
 FINDINGS = ASSETS / "findings.md"
 """README holds the same table, with links that work there."""

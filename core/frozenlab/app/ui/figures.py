@@ -21,8 +21,8 @@ from frozenlab.base.numbers import Interval, percent
 from frozenlab.tasks.families import cell_label, cells_noun
 from frozenlab.tasks.words import Outcome
 
-ARM_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
-"""Of the arms of a comparison: five Okabe-Ito colours."""
+ARM_COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B35FC4", "#A8820A", "#7B8EA5")
+"""Of the arms, runs or planners of a comparison, the same on every page and in the pictures of reports; symbols tell them apart, too."""
 BEFORE_COLOR = "#7B8EA5"
 AFTER_COLOR = "#2484C6"
 REWARD_COLOR = "#E0662B"
@@ -31,10 +31,17 @@ CHECK_COLOR = "#1E9E77"
 GRID_COLOR = "rgba(128, 148, 170, 0.22)"
 BAND_COLOR = "rgba(86, 180, 233, 0.10)"
 BAND_BLUE, BAND_GREY = "rgba(36, 132, 198, 0.20)", "rgba(123, 142, 165, 0.28)"
-SIGNS = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼", "cross": "✚"}
+SIGNS = {
+    "circle": "●", "diamond": "◆", "square": "■", "triangle-up": "▲", "cross": "✚", "star": "★", "x": "✖", "pentagon": "⬟", "hexagon": "⬢",
+    "triangle-down": "▼", "line-ew": "━",
+}  # fmt: skip
 HOLLOW = {"circle": "○", "square": "□", "triangle-up": "△", "diamond": "◇", "triangle-down": "▽", "star": "☆", "pentagon": "⬠"}
 PATTERN_SIGNS = {"": "■", "/": "▨", "x": "▩", ".": "▦"}
 """Of markers and bars, as letters."""
+SYMBOLS = tuple(SIGNS)[:-1]
+"""Markers of a series each, beside their colours."""
+TITLED = 34
+"""Pixels above panels that have titles."""
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Patterns that distinguish faults of similar colours."""
@@ -50,27 +57,36 @@ class Chart:
     @cached_property
     def settled(self) -> go.Figure:
         """The figure, to be shown and not to be changed any more. Streamlit asks it for its data at every run of every viewer; it has them
-        ready."""
+        ready. Its legend stands above it on the page (:func:`frozenlab.app.ui.theme.chart`), and comes back in a saved picture
+        (``figure_data.js``)."""
         data = self.figure.to_dict()
+        named = {"meta": {"legend": True}} if self.legend else {}
+        data["layout"] |= {"showlegend": False} | named
         self.figure.to_dict = lambda: data
         return self.figure
 
     @cached_property
     def legend(self) -> list[tuple[str, str, str]]:
         """Colour, sign and name of each entry of the legend."""
-        entries = []
-        for trace in self.settled.to_dict()["data"]:
-            if not trace.get("name") or trace.get("showlegend") is False:
-                continue
-            marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
-            name = str(marker.get("symbol", "circle"))
-            sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
-            if trace["type"] == "bar":
-                sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
-            elif mode == "lines":
-                sign = "┄" if line.get("dash") else "—"
-            entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
-        return entries
+        return legend_of(self.figure.to_dict())
+
+
+def legend_of(data: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Colour, sign and name of each trace that a figure's legend names; a trace alone is named by the title."""
+    entries = []
+    for trace in data["data"]:
+        if not trace.get("name") or trace.get("showlegend") is False:
+            continue
+        marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
+        name = str(marker.get("symbol", "circle"))
+        sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
+        if trace["type"] == "bar":
+            sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
+        elif mode == "lines":
+            sign = "┄" if line.get("dash", "solid") != "solid" else "—"
+        entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
+    shown = data["layout"].get("showlegend")
+    return entries if shown or (len(entries) > 1 and shown is None) else []
 
 
 @dataclass(frozen=True)
@@ -91,7 +107,7 @@ def tick_label(cell: str) -> str:
     >>> tick_label("6"), tick_label("3@6")
     ('6×6', '3 on<br>6×6')
     """
-    return cell_label(cell).replace(" on ", " on<br>")
+    return cell_label(cell).replace(" on ", " on<br>").replace(", ", ",<br>")
 
 
 def overall(validation: pd.DataFrame, column: str = "valid") -> Interval:
@@ -154,23 +170,33 @@ def outcome_look(name: str, outcome: Outcome) -> dict[str, Any]:
     return dict(color=outcome.color, line=dict(width=0.5, color=SEAM_COLOR), pattern=pattern)
 
 
-def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
+def percent_axis(figure: go.Figure, title: str, lowest: float = 0.0, **place: int) -> None:
     """A scale to 100 %, of all panels or of the one at ``row`` and ``col``.
 
     Args:
+        title: what it counts, beside the first panel.
         lowest: what has to be on it; it begins at the quarter below.
     """
     begin = floor(4 * lowest) / 4
     step = 0.25 if begin < 0.5 else 0.1
     ticks = [round(1 - step * i, 2) for i in range(5) if 1 - step * i >= begin - 0.01]
     figure.update_yaxes(range=[begin - 0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
+    figure.layout.yaxis.title.text = title
 
 
-def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
-    """The common layout of figures: legend above, small margins, a bare toolbar, stable zoom."""
+def cell_axis(figure: go.Figure, cells: Sequence[str], **place: int) -> None:
+    """An axis with a place for each cell, of all panels or of the one at ``row`` and ``col``."""
+    figure.update_xaxes(
+        tickvals=list(range(len(cells))), ticktext=list(map(tick_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False,
+        zeroline=False, title=dict(text=cells_noun(cells), standoff=4), **place,
+    )  # fmt: skip
+
+
+def common_layout(figure: go.Figure, height: int, top: int = 12) -> None:
+    """The common layout of figures: small margins, a bare toolbar, stable zoom, and in a saved picture the legend at the top."""
     figure.update_layout(
         height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
-        legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),
+        legend=dict(orientation="h", yref="container", yanchor="top", y=1, x=0, xanchor="left", traceorder="normal"),
     )  # fmt: skip
 
 
@@ -199,11 +225,9 @@ def rates_by_cell(before: Series | None, after: Series) -> Chart:
                 name=series.label, legendgroup=series.label, showlegend=column == 1,
             )  # fmt: skip
             figure.add_trace(trace, row=1, col=column)
-    figure.update_xaxes(
-        tickvals=list(range(len(cells))), ticktext=list(map(tick_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False
-    )
-    percent_axis(figure, lowest)
-    common_layout(figure, height=300)
+    cell_axis(figure, cells)
+    percent_axis(figure, "share of boards", lowest)
+    common_layout(figure, height=300, top=TITLED)
     return Chart(figure, f"Valid and optimal rate by {cells_noun(cells)}. " + " ".join(map(_in_words, (series for series, *_ in drawn))))
 
 
@@ -259,9 +283,9 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
             worst_faults.append(f"{panel.label}: most often {outcomes[str(worst.index[0])].label} ({worst.iloc[0]} boards)")
         else:
             worst_faults.append(f"{panel.label}: no fault")
-    figure.update_layout(barmode="stack", bargap=0.18)
-    figure.update_xaxes(showgrid=False)
-    percent_axis(figure)
-    common_layout(figure, height=320)
     noun = cells_noun(cell for panel in panels for cell in panel.validation["config_cell"].unique())
+    figure.update_layout(barmode="stack", bargap=0.18)
+    figure.update_xaxes(showgrid=False, title=dict(text=noun, standoff=4))
+    percent_axis(figure, "share of boards")
+    common_layout(figure, height=300, top=TITLED)
     return Chart(figure, f"What became of the boards by {noun}. " + "; ".join(worst_faults) + ".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -65,12 +66,13 @@ def session_picker(
     st.session_state[CHOSEN] = current
     if st.query_params.get("session") != current:
         st.query_params["session"] = current
+    words = dict(zip(by_id, described(list(by_id.values())), strict=True))
     more = sum(not session.read_only for session in sessions) >= OFFERED
     st.selectbox(
         "Session",
         list(by_id),
         key=PICKER,
-        format_func=lambda session_id: describe(by_id[session_id]) if session_id in by_id else session_id,
+        format_func=lambda session_id: words.get(session_id, session_id),
         on_change=lambda: choose(st.session_state[PICKER]),
         help="Recorded sessions ship with the project and cannot be changed."
         + (f" The newest {OFFERED} are listed; type the id of an older one." if more else ""),
@@ -89,11 +91,17 @@ def readable(session_id: str, known: SessionStore) -> Session | None:
 
 
 def describe(session: Session) -> str:
-    """``Quick session · running · 12 Jul 10:15 · GRPO · 20260712-101500-quick``: what tells it from others of its title comes first, for
-    boxes that cut the end off."""
+    """``Quick session · running · 12 Jul 10:15 · GRPO``: what tells it from others of its title comes first, for boxes that cut the end
+    off."""
     kind = "imported" if why_not_own(session.dir) else "recorded" if session.read_only else session.state().status
     parts = [session.title, kind, time.strftime("%d %b %H:%M", time.localtime(session.created)), title_of(session.spec.training.method)]
-    return " · ".join(parts + [session.id] * (session.title != session.id))
+    return " · ".join(parts)
+
+
+def described(found: Sequence[Session]) -> list[str]:
+    """The same of several, with the id where they have the same title."""
+    titles = Counter(session.title for session in found)
+    return [describe(session) + f" · {session.id}" * (titles[session.title] > 1) for session in found]
 
 
 def set_up(spec: SessionSpec) -> str:

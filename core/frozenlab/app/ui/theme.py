@@ -179,14 +179,11 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
     st.html(f'<div class="facts">{cells}</div>')
 
 
-def chart(drawn: Chart, key: str, *, legend_above: bool = False, **options: Any) -> None:
-    """A figure with a text alternative. The only tools of its toolbar are Plotly's camera, which saves the figure as shown as SVG, and the
-    buttons that save it as PNG and its data as CSV (:mod:`frozenlab.app.ui.components.frame`).
-
-    Args:
-        legend_above: a phone shows the legend above the figure instead of within it.
-    """
-    if legend_above:
+def chart(drawn: Chart, key: str, **options: Any) -> None:
+    """A figure with a text alternative, below its legend, which takes the lines that it needs. The only tools of its toolbar are Plotly's
+    camera, which saves the figure as shown as SVG, and the buttons that save it as PNG and its data as CSV
+    (:mod:`frozenlab.app.ui.components.frame`)."""
+    if drawn.legend:
         words = "".join(f'<span><i style="color:{escape(color)}">{sign}</i> {escape(name)}</span>' for color, sign, name in drawn.legend)
         st.html(f'<p class="fl-legend" aria-hidden="true">{words}</p>')
     size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 1}

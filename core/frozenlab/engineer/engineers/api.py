@@ -15,7 +15,7 @@ class ApiEngineer(EngineerSpec, Server):
     guidance: bool = False
     """Whether the paper's two lessons are part of its prompt."""
     label = "any model behind an OpenAI-compatible server"
-    who = "a model behind an API"
+    title = who = "a model behind an API"
     help = "A vLLM server, GPT, Gemini or the like reads the evidence in plain language and writes the next config as JSON."
     needs = frozenset({"network"})
     chooses_ratios = True

@@ -16,6 +16,7 @@ class EqualEngineer(Scripted):
     """Every cell equally often, at the ratios that the config has: what engineers that set shares only are compared with."""
 
     kind: Literal["equal"] = "equal"
+    title = "equal shares"
     label = "every cell equally often, ratios kept"
     who = "the equal-shares baseline"
     help = "Every cell equally often; the ratios stay as they are. The baseline of engineers that set shares and keep the ratios."
@@ -33,7 +34,7 @@ class UniformEngineer(Scripted):
     who = "the baseline of equal shares, 30 % holes"
     help = (
         "Every cell equally often, with the middle of the paper's ratios on every board: hole ratio 0.3, wait ratio 0.5; the same after "
-        "every stage. It changes shares and ratios; the baseline equal changes shares only."
+        "every stage. It changes shares and ratios; the baseline of equal shares keeps the ratios."
     )
 
     def ratios_of(self, config: Config, language: LanguageSettings | None = None) -> Config | None:

@@ -66,6 +66,7 @@ class LearnabilityEngineer(Scripted):
     """
 
     kind: Literal["learnability"] = "learnability"
+    title = "what is half solved"
     label = "more boards where success and failure mix"
     help = (
         "Shares follow p(1-p), p being the valid rate of a size's sampled plans: sizes that always or never succeed teach little. The "
@@ -94,6 +95,7 @@ class BanditEngineer(Scripted):
     """
 
     kind: Literal["bandit"] = "bandit"
+    title = "what changes most"
     label = "more boards where plans change most"
     who = "the bandit"
     help = (
@@ -122,6 +124,7 @@ class LowestEngineer(Scripted):
     """
 
     kind: Literal["lowest"] = "lowest"
+    title = "the lowest rate"
     label = "all boards where the valid rate is lowest"
     who = "the lowest-rate rule"
     help = (

@@ -19,7 +19,7 @@ MOVED = 0.0005
 class HumanEngineer(Scripted):
     kind: Literal["human"] = "human"
     label = "you, in the app: the session waits for you"
-    who = "a person"
+    title = who = "a person"
     help = "The session pauses after each stage, and you read the evidence in the app and write the next config."
     needs = frozenset({"person"})
     chooses_ratios = True

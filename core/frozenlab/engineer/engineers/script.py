@@ -36,7 +36,7 @@ class ScriptEngineer(Scripted):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """Of the file, so that a session cannot go on with another function than it began with."""
     label = "a function in a Python file of your own"
-    who = "your script"
+    title = who = "your script"
     help = "A function propose(context, config, seed) in a Python file, which is run with all rights of your account."
 
     @classmethod

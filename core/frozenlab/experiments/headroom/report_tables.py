@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from frozenlab.base.numbers import MINUS, Interval, typeset
 from frozenlab.base.schemas import Strict
-from frozenlab.engineer.engineers import UniformEngineer
+from frozenlab.engineer.engineers import EqualEngineer, UniformEngineer
 from frozenlab.engineer.sentences import retitled
 from frozenlab.experiments.headroom.spec import KEPT, UNIFORM, HeadroomSpec
 
@@ -117,14 +117,15 @@ class HeadroomReport(Strict):
 
     @property
     def for_people(self) -> HeadroomReport:
-        """The report with the ratios in the name of the config ``uniform``, if they are not those of the config that is kept."""
+        """The report with words in the place of the config ``uniform``: they name its ratios, if these are not those that are kept."""
         menu = self.spec.forks.menu if self.spec.forks else {}
         ratios = self.spec.tasks.ratios_in
-        if UNIFORM not in menu or ratios(menu[UNIFORM]) == ratios(menu[KEPT]) or self.forks is None:
+        if UNIFORM not in menu or self.forks is None:
             return self
+        title = EqualEngineer.title if ratios(menu[UNIFORM]) == ratios(menu[KEPT]) else UniformEngineer.title
 
         def words(texts: Iterable[str]) -> tuple[str, ...]:
-            return tuple(retitled(text, {UNIFORM: UniformEngineer.title}) for text in texts)
+            return tuple(retitled(text, {UNIFORM: title}) for text in texts)
 
         forks = self.forks.model_copy(update={name: words(getattr(self.forks, name)) for name in ("configs", "best", "worst")})
         names = words(check.name for check in self.checks)

@@ -107,7 +107,7 @@ def student_words(label: str) -> str:
     if known is None:
         return label
     part, value, seed = known[1], known[2], int(known[3] or 0)
-    words = {"size": f"{value}×{value}", "layout": value}.get(part, f"{value} {part}")
+    words = {"size": f"{value}×{value}", "layout": value, "numbers": f"Countdown, {value} numbers"}.get(part, f"{value} {part}")
     which = f", {ORDINALS[seed]} seed" if 0 < seed < len(ORDINALS) else f", seed {seed}" if seed else ""
     return f"taught wrong: {words}{which}"
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.base.numbers import percents
+from frozenlab.experiments.studies.design import words_of
 from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.ladder import rates_of
@@ -21,7 +22,7 @@ Lines = dict[tuple[str, str], list[Effect | None]]
 
 def has_depths(report: StudyReport) -> bool:
     """Whether the students are enough to be told apart by what was left, and a primary comparison can be made."""
-    there = {rates.arm for rates in report.valid.arms}
+    there = {*rates_of(report, "valid")["arm"]}
     return len(report.left) >= GROUPS * LEAST and any({one.arm, one.than} <= there for one in report.spec.primary)
 
 
@@ -41,7 +42,8 @@ def depths_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
     """The same as a table, a row a comparison: points with 95 % intervals."""
     columns, lines = by_what_was_left(report, measure)
     return pd.DataFrame(
-        {"comparison": " − ".join(arms)} | {column: won.change if won else "" for column, won in zip(columns, own, strict=True)}
+        {"comparison": " − ".join(map(words_of, arms))}
+        | {column: won.change if won else "" for column, won in zip(columns, own, strict=True)}
         for arms, own in lines.items()
     )
 
@@ -50,4 +52,4 @@ def depths_picture(report: StudyReport, measure: Measure) -> str:
     """The same as a picture, whose lines are named by the first arm of each comparison."""
     columns, lines = by_what_was_left(report, measure)
     alone = len({arm for arm, _ in lines}) == len(lines)
-    return lines_picture(columns, {arms[0] if alone else " − ".join(arms): own for arms, own in lines.items()})
+    return lines_picture(columns, {" − ".join(map(words_of, arms[:1] if alone else arms)): own for arms, own in lines.items()})

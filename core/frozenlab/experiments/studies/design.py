@@ -10,6 +10,7 @@ from typing import Literal
 import pandas as pd
 
 from frozenlab.base.numbers import listed
+from frozenlab.engineer.engineers import name_of
 from frozenlab.engineer.sentences import capitalised, setting_words
 from frozenlab.experiments.studies.arms import arm_name
 from frozenlab.experiments.studies.effects import Effect, Sides, compare
@@ -211,6 +212,15 @@ def different_ratios(one: Arm, other: Arm, spec: StudySpec) -> tuple[str, str] |
         return f"set {listed(list(values))}" if changed else "keep the ratios"
 
     return words(values[0]), words(values[1])
+
+
+def words_of(arm: str) -> str:
+    """What people read in the place of an arm's name, whatever study it is of.
+
+    >>> words_of("again"), words_of("lowest")
+    ('the same again: noise', 'the lowest rate')
+    """
+    return ARM_WORDS.get(arm) or name_of(arm)
 
 
 def arm_titles(spec: StudySpec) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from frozenlab.base.numbers import MANY, interval, signed
 from frozenlab.experiments.students.menu import DECOYS, ladder
-from frozenlab.experiments.studies.design import ARM_WORDS, EQUAL, ORACLE
+from frozenlab.experiments.studies.design import ARM_WORDS, EQUAL, ORACLE, arm_titles, words_of
 from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
 from frozenlab.experiments.studies.pictures import rows_picture
@@ -37,8 +37,10 @@ def column_of(spec: StudySpec) -> str:
 
 
 def rates_of(report: StudyReport, measure: Measure) -> pd.DataFrame:
-    """The final rate of each arm, student and seed: ``arm, student, seed, value``."""
-    return pd.DataFrame({"arm": one.arm} | row for one in report.of(measure).arms for row in one.rows).rename(columns={"rate": "value"})
+    """The final rate of each arm, student and seed: ``arm, student, seed, value``; arms by their names, in a report for people, too."""
+    names = {title: name for name, title in arm_titles(report.spec).items()}
+    rows = ({"arm": names.get(one.arm, one.arm)} | row for one in report.of(measure).arms for row in one.rows)
+    return pd.DataFrame(rows).rename(columns={"rate": "value"})
 
 
 def rungs(report: StudyReport, measure: Measure) -> Rungs:
@@ -72,7 +74,7 @@ def own_rungs(report: StudyReport, measure: Measure) -> Rungs:
     """The rungs of a study that does not come with FrozenLab, named so, without its oracle."""
     if report.spec in [study.spec for study in Study.shipped()]:
         return {}
-    return {f"yours: {arm}": won for arm, won in rungs(report, measure).items() if arm != ORACLE}
+    return {f"yours: {words_of(arm)}": won for arm, won in rungs(report, measure).items() if arm != ORACLE}
 
 
 def lines_of(report: StudyReport, measure: Measure) -> dict[str, list[Effect | None]]:
@@ -80,14 +82,14 @@ def lines_of(report: StudyReport, measure: Measure) -> dict[str, list[Effect | N
     columns, own = {words: dict(won) for words, won in shipped(measure).items()}, own_rungs(report, measure)
     columns[column_of(report.spec)] |= own
     names = dict.fromkeys((*own, *(arm for won in reversed(columns.values()) for arm in won)))
-    return {ARM_WORDS.get(name, name): [columns[words].get(name) for words in COLUMNS.values()] for name in names}
+    return {words_of(name): [columns[words].get(name) for words in COLUMNS.values()] for name in names}
 
 
 def what_they_do(report: StudyReport) -> dict[str, str]:
     """Engineer, as :func:`lines_of` names it -> what it does, in half a sentence; not of arms whose name says it."""
     studies = [study.spec for study in Study.shipped() if study.id in COLUMNS]
-    found = {arm.name: arm.engineer.label for spec in studies for arm in spec.arms if arm.engineer and arm.name not in ARM_WORDS}
-    own = {f"yours: {arm.name}": arm.engineer.label for arm in report.spec.arms if arm.engineer}
+    found = {words_of(arm.name): arm.engineer.label for spec in studies for arm in spec.arms if arm.engineer and arm.name not in ARM_WORDS}
+    own = {f"yours: {words_of(arm.name)}": arm.engineer.label for arm in report.spec.arms if arm.engineer}
     return found | own | {ORACLE: "knows what each student lost"}
 
 
@@ -106,4 +108,4 @@ def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
 def ladder_picture(report: StudyReport, measure: Measure) -> str:
     """The same as a picture, the best on top, in which the engineers of this study stand out."""
     rows = sorted(lines_of(report, measure).items(), key=lambda line: -next(won.mean for won in reversed(line[1]) if won))
-    return rows_picture([*COLUMNS.values()], dict(rows), own_rungs(report, measure))
+    return rows_picture([*COLUMNS.values()], dict(rows), own_rungs(report, measure), unit="points over equal shares")

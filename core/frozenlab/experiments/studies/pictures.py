@@ -14,16 +14,18 @@ from frozenlab.experiments.studies.statistics import Effect
 from frozenlab.experiments.studies.tables import CellRow, Curve, EffectRow
 from frozenlab.tasks.families import cell_label
 
-BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
+BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (123, 142, 165)
 """Middle tones that are readable in both themes and distinguishable for colour-blind readers."""
 SMALLEST_REACH = 0.05
 """Smallest change that may have the full colour of a map of differences."""
 ACROSS = 4
 """Largest number of panels per row."""
-COLORS = ((36, 132, 198), (224, 102, 43), (74, 151, 95), (150, 98, 178), (138, 157, 179), (201, 162, 39), (190, 70, 110))
-"""Middle tones that are readable in both themes, one for each arm in turn."""
+COLORS = (BLUE, ORANGE, (30, 158, 119), (179, 95, 196), (168, 130, 10), GREY)
+"""One for each arm in turn, as in the figures of the app."""
 HALO = ' style="paint-order: stroke; stroke: var(--fl-ground, #fcfdff); stroke-width: 4px"'
 """Of a number that lies on a line."""
+NARROW = 500
+"""Pixels of a picture that a phone can show whole."""
 WIDTH, HEIGHT, TOP, LEFT = 270, 210, 46, 40
 """Of a panel: its size, and the room for its title and its axis."""
 
@@ -85,7 +87,8 @@ def clear_in_words(rows: tuple[CellRow, ...]) -> str:
 
 
 def svg(width: float, height: float, label: str, parts: list[str]) -> str:
-    return f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" style="--width: {width:.0f}px"'
+    return f'<svg {size} role="img" aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
 
 
 def standalone(picture: str, color: str, ground: str = "none") -> str:
@@ -206,6 +209,7 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
         return ORANGE if name in marked else COLORS[names.index(name) % len(COLORS)] if not marked else GREY
 
     parts = [text(60 + across * (place + 0.5), 18, column, 15, "middle", ' font-weight="600"') for place, column in enumerate(columns)]
+    parts.append(text(52, 18, "points", 12, "end"))
     step = next((step for step in (0.01, 0.02) if high - low <= 6 * step), 0.05)
     for tick in range(ceil(low / step), floor(high / step) + 1):
         y = at(0, names[0], tick * step)[1]
@@ -230,7 +234,7 @@ def lines_picture(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | 
 
 
 def rows_picture(
-    columns: Sequence[str], rows: Mapping[str, Sequence[Effect | None]], marked: Collection[str] = (), width: int = 860
+    columns: Sequence[str], rows: Mapping[str, Sequence[Effect | None]], marked: Collection[str] = (), width: int = 860, *, unit: str
 ) -> str:
     """Changes in points, a row a name and a panel a condition, all of one scale: small dots are students, large ones their means with
     95 % intervals, blue where those are above 0 and orange where they are below.
@@ -238,10 +242,13 @@ def rows_picture(
     Args:
         rows: name -> its effect in each condition, the name on top first; None where it has none.
         marked: the names that readers look for.
-        width: of the picture, in pixels.
+        width: of the picture, in pixels; in a narrow one the names stand above their rows.
+        unit: what the scale counts.
     """
-    (low, high), left = ends_of(rows), 150 if marked else 120
-    across, bottom = (width - left) / len(columns), 40 + 42 * len(rows)
+    narrow = width < NARROW
+    (low, high), left, apart = ends_of(rows), 0 if narrow else 180 if marked else 170, 62 if narrow else 42
+    top = 34 if any(columns) else 6
+    across, bottom = (width - left) / len(columns), top + 6 + apart * len(rows)
 
     def at(column: int, value: float) -> float:
         return left + across * column + 12 + (across - 24) * (value - low) / (high - low)
@@ -251,10 +258,11 @@ def rows_picture(
         parts.append(text(left + across * (column + 0.5), 18, words, 15, "middle", ' font-weight="600"'))
         for tick in range(ceil(20 * low), floor(20 * high) + 1):
             x = at(column, tick / 20)
-            parts += [line(x, 34, x, bottom, GREY, 0.4 if tick else 1.6), text(x, bottom + 16, signed(tick / 20), 12, "middle")]
+            parts += [line(x, top, x, bottom, GREY, 0.4 if tick else 1.6), text(x, bottom + 16, signed(tick / 20), 13, "middle")]
+        parts.append(text(left + across * (column + 0.5), bottom + 36, unit, 13, "middle"))
     for row, (name, effects) in enumerate(rows.items()):
-        y = 61.0 + 42 * row
-        parts.append(text(0, y + 5, name, 15, style=' font-weight="600"' if name in marked or not marked else ""))
+        y = top - 15.0 + apart * (row + 1)
+        parts.append(text(0, y + (-28 if narrow else 5), name, 15, style=HALO + ' font-weight="600"' * (name in marked or not marked)))
         for column, effect in enumerate(effects):
             if effect is None:
                 continue
@@ -264,16 +272,16 @@ def rows_picture(
                 parts.append(line(at(column, effect.low), y, at(column, effect.high), y, color, 3))
             parts += [
                 dot(at(column, effect.mean), y, color, 6),
-                text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 12, "middle", HALO),
+                text(at(column, effect.mean), y - 11, signed(effect.mean, MANY), 13, "middle", HALO),
             ]
-    return svg(width, bottom + 22, effects_in_words(columns, rows), parts)
+    return svg(width, bottom + 44, effects_in_words(columns, rows), parts)
 
 
 def ends_of(lines: Mapping[str, Sequence[Effect | None]]) -> tuple[float, float]:
     """Of the scale of such a picture, which has 0 on it."""
     drawn = [effect for effects in lines.values() for effect in effects if effect]
-    reach = [value for effect in drawn for value in ([own.mean for own in effect.students] or (effect.low, effect.high))]
-    return min(0.0, *reach), max(0.0, *reach)
+    reach = [value for effect in drawn for value in (effect.low, effect.high, *(own.mean for own in effect.students)) if not isnan(value)]
+    return min([0.0, *reach]), max([0.0, *reach])
 
 
 def effects_in_words(columns: Sequence[str], lines: Mapping[str, Sequence[Effect | None]]) -> str:

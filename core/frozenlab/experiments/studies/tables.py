@@ -287,7 +287,9 @@ class StudyReport(BaseModel):
             return tuple(row.model_copy(update={field: words(getattr(row, field))}) for row in found)
 
         def measured(found: MeasureReport) -> MeasureReport:
-            own = {"arms": rows(found.arms, "arm"), "curves": rows(found.curves, "arm"), "effects": rows(found.effects)}
+            own: dict[str, Any] = {"arms": rows(found.arms, "arm"), "curves": rows(found.curves, "arm"), "effects": rows(found.effects)}
+            if found.headroom:
+                own["headroom"] = found.headroom.model_copy(update={"shares": rows(found.headroom.shares, "arm")})
             return found.model_copy(update=own | {"sizes": rows(found.sizes), "sentences": tuple(map(words, found.sentences))})
 
         own = {"valid": measured(self.valid), "optimal": measured(self.optimal), "sentences": tuple(map(words, self.sentences))}

@@ -138,10 +138,10 @@ class Countdown(TaskFamily[CountdownTask, Answer]):
     def cell_label(self, name: str) -> str | None:
         """
         >>> COUNTDOWN.cell_label("numbers3"), COUNTDOWN.cell_label("6")
-        ('3 numbers', None)
+        ('Countdown, 3 numbers', None)
         """
         found = CELL.fullmatch(name)
-        return f"{found[1]} numbers" if found else None
+        return f"Countdown, {found[1]} numbers" if found else None
 
     def cells_noun(self, names: Sequence[str]) -> str | None:
         return "count of numbers" if all(map(CELL.fullmatch, names)) else None

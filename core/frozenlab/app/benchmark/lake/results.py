@@ -24,7 +24,18 @@ from frozenlab.app.benchmark.lake.tables import (
     team_title,
 )
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.figures import GRID_COLOR, Chart, common_layout, dots, outcome_look, percent_axis, size_label, whiskers
+from frozenlab.app.ui.figures import (
+    GRID_COLOR,
+    TITLED,
+    Chart,
+    cell_axis,
+    common_layout,
+    dots,
+    outcome_look,
+    percent_axis,
+    size_label,
+    whiskers,
+)
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
 from frozenlab.base.numbers import percent, unbroken
@@ -106,7 +117,7 @@ def chart(drawn: Chart, key: str) -> None:
         if points and points[0].get("customdata") and points[0]["customdata"][0]:
             follow(points[0]["customdata"][0])
 
-    theme.chart(drawn, key, legend_above=True, on_select=picked, selection_mode="points")
+    theme.chart(drawn, key, on_select=picked, selection_mode="points")
 
 
 def by_size(lines: Sequence[Line], view: View) -> None:
@@ -218,12 +229,9 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
             )  # fmt: skip
             figure.add_trace(trace, row=1, col=column)
             named.add(line.id)
-        figure.update_xaxes(
-            tickvals=list(range(len(sizes))), ticktext=[size_label(size) for size in sizes], range=[-0.6, len(sizes) - 0.4],
-            showgrid=False, zeroline=False, row=1, col=column,
-        )  # fmt: skip
-    percent_axis(figure)
-    common_layout(figure, height=290)
+        cell_axis(figure, [str(size) for size in sizes], row=1, col=column)
+    percent_axis(figure, "share of boards")
+    common_layout(figure, height=290, top=TITLED)
 
     def mean(line: Line, agents: int) -> str:
         rate = line.means.get((agents, metric))
@@ -256,15 +264,12 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
             )
         )  # fmt: skip
     for line in shown:  # above its bar, so that a narrow screen has room for bars and legend
-        name = f"{line.sign} {line.name}"
-        figure.add_annotation(x=0, y=name, text=name, showarrow=False, xanchor="left", yanchor="bottom", yshift=10)
-    figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+        name, sign = f"{line.sign} {line.name}", f'<span style="color:{line.color}">{line.sign}</span>'
+        figure.add_annotation(x=0, y=name, text=f"{sign} {line.name}", showarrow=False, xanchor="left", yanchor="bottom", yshift=10)
+    figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, title="share of boards")
     figure.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
-    common_layout(figure, height=150 + 50 * len(shown), top=104)
-    legend = dict(
-        xref="container", yref="container", y=1, yanchor="top", maxheight=1, entrywidth=0.5, entrywidthmode="fraction", font_size=10
-    )
-    figure.update_layout(barmode="stack", bargap=0.6, legend=legend, margin_r=24)
+    common_layout(figure, height=70 + 50 * len(shown))
+    figure.update_layout(barmode="stack", bargap=0.6, margin_r=24)
     shares = "; ".join(
         f"{line.name}: " + ", ".join(f"{OUTCOMES[name].label} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )

@@ -3,7 +3,7 @@
 // cell: {text, small, hint, leads, shade: 0..1 | null, span: [value, low, high] | null}; sends picked = leads of the cell.
 
 // A rate on a line from 0 to 100 %: a dot, hollow for a row that is not ours, on the bar of its interval.
-function track([value, low, high], quiet) {
+function track([value, low, high], { quiet, color }) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 100 8");
   svg.setAttribute("preserveAspectRatio", "none");
@@ -17,6 +17,7 @@ function track([value, low, high], quiet) {
   line("rail", 0, 1);
   line("interval", low, high);
   const box = node("span", "track");
+  box.style.setProperty("--own", color);
   const dot = node("i", quiet ? "dot hollow" : "dot");
   dot.style.left = `${100 * value}%`;
   box.append(svg, dot);
@@ -36,7 +37,7 @@ function figure(cell, row, head, send) {
   const words = node("span", "words");
   words.append(node("b", "", cell.text), node("small", "", cell.small));
   box.append(words);
-  if (cell.span) box.append(track(cell.span, row.quiet));
+  if (cell.span) box.append(track(cell.span, row));
   td.append(box);
   return td;
 }

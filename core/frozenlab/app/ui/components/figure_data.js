@@ -1,4 +1,5 @@
 // Two buttons in the toolbar of every Plotly figure, beside the camera, which saves SVG: one saves the figure as PNG, one what it shows as CSV.
+// A saved picture has its legend in it, which the page shows above the figure.
 // In the CSV a line for each point: the panel, the series, x and y under the names of their axes, as their ticks are written, the bounds of the
 // interval, n, the value of a colour, the text at the point, and what the figure names in the trace's meta of its hover data. What has neither a
 // name nor hover text is drawing, and a column without values goes.
@@ -7,6 +8,7 @@ const SHEET = "M3 3h18v18H3V3Zm2 4v3h6V7H5Zm8 0v3h6V7h-6Zm-8 5v3h6v-3H5Zm8 0v3h6
 const PICTURE = "M3 4h18v16H3V4Zm2 2v9l4-4 4 4 3-3 3 3V6H5Zm10.5 1.5a1.6 1.6 0 1 1 0 3.2 1.6 1.6 0 0 1 0-3.2Z";
 const SVG = "http://www.w3.org/2000/svg";
 const SHARP = 2; // pixels of a PNG for one of the figure
+const LEGEND = 40; // pixels above a saved figure for its legend
 
 function cell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
@@ -87,6 +89,15 @@ function save(figure) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+// The camera copies the layout at once, and draws the copy.
+function withLegend({ layout, _context: { toImageButtonOptions: options } }) {
+  if (!layout.meta?.legend) return;
+  const usual = { ...layout }, { height } = options;
+  Object.assign(layout, { showlegend: true, margin: { ...layout.margin, t: layout.margin.t + LEGEND } });
+  options.height += LEGEND;
+  setTimeout(() => Object.assign(layout, usual) && Object.assign(options, { height }));
+}
+
 // Plotly's own camera takes the picture, with other settings for this once.
 function photograph(figure, camera) {
   const options = figure._context.toImageButtonOptions, usual = { ...options };
@@ -118,6 +129,7 @@ function equip() {
   for (const group of document.querySelectorAll(".js-plotly-plot .modebar-group:first-child")) {
     if (group.querySelector(".fl-csv")) continue;
     const camera = group.querySelector(".modebar-btn");
+    camera.addEventListener("click", () => withLegend(group.closest(".js-plotly-plot")), { capture: true });
     add(group, "fl-png", "Download picture as PNG", PICTURE, (figure) => photograph(figure, camera));
     add(group, "fl-csv", "Download data as CSV", SHEET, save);
   }
