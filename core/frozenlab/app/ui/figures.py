@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor
+from math import floor, log10
 from typing import Any
 
 import pandas as pd
@@ -164,6 +164,12 @@ def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
     step = 0.25 if begin < 0.5 else 0.1
     ticks = [round(1 - step * i, 2) for i in range(5) if 1 - step * i >= begin - 0.01]
     figure.update_yaxes(range=[begin - 0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
+
+
+def round_step(least: float) -> int:
+    """The smallest step between the ticks of a count that is at least ``least``: 1, 2 or 5 times a power of ten."""
+    power = 10 ** max(0, floor(log10(max(least, 1))))
+    return next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= least)
 
 
 def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:

@@ -19,6 +19,8 @@ function watchTheme(observer, root) {
   }
 }
 
+const grouped = (number) => number.toLocaleString("en"); // 1,846
+
 const NUMBERS_FROM = 18; // pixels a cell: numbers in smaller ones cannot be read
 const SHAPES_FROM = 7; // pixels a cell: smaller ones have one colour, without edges and hatching
 const STARTS_FROM = 12; // pixels a cell: the dashes around smaller starts cannot be told apart

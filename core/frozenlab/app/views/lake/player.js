@@ -396,11 +396,11 @@ class Player {
   // What becomes of the agents that the bar picks out.
   chosenSentence({ arrivals, paths, heat }) {
     if (this.chosen === null) return "";
-    if (this.chosen === "clash") return `${heat.agents.size.toLocaleString("en")} of ${paths.length.toLocaleString("en")} agents are in conflict.`;
+    if (this.chosen === "clash") return `${grouped(heat.agents.size)} of ${grouped(paths.length)} agents are in conflict.`;
     const i = Number(this.chosen);
     if (arrivals[i] === Infinity) return `Agent ${i} does not arrive.`;
     const late = arrivals[i] - this.lake.stepsAlone(i, paths[i][0]);
-    return `Agent ${i} arrives at step ${arrivals[i]}${late > 0 ? `, ${late} step${late === 1 ? "" : "s"} later than it would alone` : ""}.`;
+    return `Agent ${i} arrives at step ${grouped(arrivals[i])}${late > 0 ? `, ${grouped(late)} step${late === 1 ? "" : "s"} later than it would alone` : ""}.`;
   }
 
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
@@ -475,12 +475,12 @@ class Player {
     this.says = says;
     this.find(".scrub").value = this.time;
     const moves = this.views.some(({ paths }) => paths.some(({ length }) => length > 1)); // or nothing is drawn yet
-    this.find(".clock").textContent = `step ${step}${moves ? ` / ${steps}` : ""}`;
+    this.find(".clock").textContent = `step ${grouped(step)}${moves ? ` / ${grouped(steps)}` : ""}`;
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
-    const home = this.views.map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
-    this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${this.data.board.agents.length.toLocaleString("en")} home`;
+    const home = this.views.map(({ arrivals }) => grouped(arrivals.filter((time) => time <= step).length));
+    this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${grouped(this.data.board.agents.length)} home`;
     for (const name of ["ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
     this.find(".trails").setAttribute("aria-pressed", this.isTrailed);
     this.find(".clash").setAttribute("aria-pressed", this.chosen === "clash");
@@ -664,13 +664,13 @@ function heatOf(lake, paths) {
 }
 
 function heatSentence({ total, cells }) {
-  const where = cells.length === 1 ? "all on one cell" : `on ${cells.length} cells, ${Math.max(...cells.map(({ count }) => count))} on the worst`;
-  return `${total} faults in the whole plan, ${where}.`;
+  const where = cells.length === 1 ? "all on one cell" : `on ${grouped(cells.length)} cells, ${grouped(Math.max(...cells.map(({ count }) => count)))} on the worst`;
+  return `${grouped(total)} faults in the whole plan, ${where}.`;
 }
 
 function delaySentence(delays) {
   const late = delays.map((steps, i) => [i, steps]).filter(([, steps]) => steps > 0);
   if (!late.length) return delays.some((steps) => steps === 0) ? "No agent is delayed by the others." : "";
   const all = late.reduce((sum, [, steps]) => sum + steps, 0);
-  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${all.toLocaleString("en")} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
+  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${grouped(all)} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
 }
