@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
@@ -254,9 +255,9 @@ def _title(track: dict[str, Any]) -> str:
 
 
 def _wrapped(text: str, width: float, size: float) -> list[str]:
-    """A text in lines that are no wider than ``width`` in letters of this ``size``."""
+    """A text in lines that are no wider than ``width`` in letters of this ``size``; a cell is not broken."""
     lines = [""]
-    for word in text.split():
+    for word in re.split(r" (?!-?\d+\))", text):
         longer = f"{lines[-1]} {word}".strip()
         if font(size).getlength(longer) <= width:
             lines[-1] = longer
@@ -274,17 +275,24 @@ def board_gif(board: Board, tracks: Sequence[Track], colors: Palette, *, side: i
     times = [n / FRAMES_A_STEP for n in range(steps * FRAMES_A_STEP + 1)]
     empty = _floors(board, sheet, colors)
     frames = [_frame(board, sheet, plans, time, steps, empty, colors) for time in times]
-    # One palette for all frames, made from the two that show most: the first fault is ringed in the last.
-    both = Image.new("RGB", (frames[0].width, 2 * frames[0].height))
-    both.paste(frames[0], (0, 0))
-    both.paste(frames[-1], (0, frames[0].height))
-    colors_used = both.quantize(128)
+    colors_used = _palette_of((frames[0], frames[-1]), (*AGENT_COLORS, colors.accent))
     first, *rest = (frame.quantize(palette=colors_used, dither=Image.Dither.NONE) for frame in frames)
     stops = {0, steps, *(track["fault"]["time"] for track in sheet.shown if track["fault"])}
     durations = [HOLD_MS if time in stops else FRAME_MS for time in times]
     out = BytesIO()
     first.save(out, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
     return out.getvalue()
+
+
+def _palette_of(frames: Sequence[Image.Image], signs: Sequence[str]) -> Image.Image:
+    """One palette for all frames, made from those that show most. ``signs``: colours that it has, however small what they mark."""
+    width, height = frames[0].size
+    shown = Image.new("RGB", (width, (len(frames) + 1) * height))
+    for n, frame in enumerate(frames):
+        shown.paste(frame, (0, n * height))
+    for n, color in enumerate(signs):
+        shown.paste(color, (n * width // len(signs), len(frames) * height, (n + 1) * width // len(signs), (len(frames) + 1) * height))
+    return shown.quantize(128)
 
 
 def _floors(board: Board, sheet: _Sheet, colors: Palette) -> Image.Image:
@@ -314,6 +322,9 @@ def _frame(
         for i, trail in enumerate(_trails(plan, time)):
             for color, width in ((colors.outline, 0.136), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.085)):
                 draw.line([at(place) for place in trail], color, round(width * cell), joint="curve")
+        for i, agent in enumerate(board.agents):  # over the trails, on a thin halo
+            halo: dict[str, Any] = {"stroke_width": round(cell * 0.025), "stroke_fill": colors.ice}
+            draw.text(at(agent.goal), str(i), fill=colors.outline, font=font(cell * 0.32), anchor="mm", **halo)
         for i, place in enumerate(_spread([_position(path, time) for path in plan])):
             draw_agent(draw, i, *at(place), cell, of_board)
         if fault and time > fault["time"]:

@@ -8,9 +8,9 @@ const LAST_PICTURE = 2000; // milliseconds that a film stands still at its end
 const film = () => globalThis.MediaRecorder && FILMS.find((type) => MediaRecorder.isTypeSupported(type));
 const filmKind = () => (film()?.startsWith("video/mp4") ? "MP4" : "WebM");
 
-// A text in lines that are no wider than `width`.
+// A text in lines that are no wider than `width`; a cell is not broken.
 function wrapped(ctx, text, width) {
-  return text.split(" ").reduce((lines, word) => {
+  return text.split(/ (?!-?\d+\))/).reduce((lines, word) => {
     const longer = `${lines.at(-1)} ${word}`.trim();
     return ctx.measureText(longer).width <= width ? [...lines.slice(0, -1), longer] : [...lines, word];
   }, [""]);
