@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake import search as view
+from frozenlab.app.views.lake.pictures import _trails
 from frozenlab.app.views.lake.search import COSTS, MAX_NODES, Solved, solved_of, worth_watching
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import SENTENCES, fault_sentence
@@ -52,6 +53,7 @@ globalThis.textsOf = (board, most, names, solver) => {
   return { actions: steps.map(({ action }) => action), texts: steps.map((step) => explained(step, tree, names)),
     ending: ending(steps[steps.length - 1], tree, names, solver), nodes: tree.nodes.length };
 };
+globalThis.trailsAt = (paths, time) => paths.map((_, i) => pointsBetween(trailIn(paths, i, time), 0, time));
 globalThis.forbids = forbids;
 """
 
@@ -141,6 +143,18 @@ def test_prioritized_planning_in_the_browser_is_that_of_python(blank: Page) -> N
 def moves(path: tuple[tuple[int, int], ...]) -> str:
     steps = {step: letter for letter, step in MOVES.items()}
     return "".join(steps[there[0] - here[0], there[1] - here[1]] for here, there in pairwise(path))
+
+
+def test_trails_in_the_browser_are_those_of_pictures(blank: Page) -> None:
+    apart = 0
+    for board in boards("corridor", 6):
+        paths = walk(board, drawn_plan(board, seeds.rng(3, "test/trails")))
+        for time in range(1, max(map(len, paths))):
+            found = blank.evaluate("([...given]) => trailsAt(...given)", [paths, time])
+            for trail, wanted in zip(found, _trails(paths, time), strict=True):
+                assert np.allclose(trail[:-1], wanted[:-1]), (board, paths, time)  # the last is where the agent stands
+                apart += any(at % 1 not in (0, 0.2, 0.8) for place in trail for at in place)
+    assert apart, "some agents share an edge"
 
 
 def texts(blank: Page, board: Board, solution: Solution | None = None) -> dict:

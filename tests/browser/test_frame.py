@@ -52,6 +52,13 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, pag
     expect(page.locator(".stAppHeader")).to_have_css("opacity", "0")
     page.mouse.move(400, 5)
     expect(page.locator(".stAppHeader")).to_have_css("opacity", "1")
+    line = [
+        page.get_by_role("link", name="Learn", exact=True),
+        page.get_by_text("Presenter", exact=True),
+        page.get_by_role("button", name="Main menu"),
+    ]
+    middles = [box["y"] + box["height"] / 2 for one in line if (box := one.bounding_box())]
+    assert max(middles) - min(middles) < 2, "what stands in the header stands in one line"
     page.get_by_text("Presenter", exact=True).click()
     expect(page).not_to_have_url(re.compile("presenter=true"))
     expect(page.locator("html")).to_have_css("font-size", "16px")
@@ -124,6 +131,7 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     press_until_seen(page, "?", sheet)
     expect(sheet.get_by_text("Let the model plan")).to_be_visible()
+    expect(sheet.get_by_role("heading", name="Keyboard shortcuts")).to_be_in_viewport(ratio=1)
     begun, clock = page.url, page.locator(".clock").first.text_content()
     for key in ("n", "ArrowRight", "ArrowDown"):  # mean nothing behind it
         page.keyboard.press(key)

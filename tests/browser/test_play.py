@@ -237,6 +237,9 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
         player(page)
         expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
         expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
+        open_save_menu(page)
+        expect(page.get_by_role("img", name="QR code of the address")).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("button", name="Download board-movingai.zip")).to_be_in_viewport(ratio=1)
     page.goto(f"{shared_app.url}/play")
     expect(page.locator(".player .bar")).to_be_in_viewport(ratio=1)
     stage, save = page.locator(".player .stage").first.bounding_box(), page.get_by_role("button", name="Save and share")
@@ -248,6 +251,9 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
     page.get_by_role("radio", name="Session").click()
     expect(page.get_by_text("The rule.")).to_be_in_viewport(ratio=1)
     expect(save).to_be_in_viewport(ratio=1)
+    for figure in page.locator(".desk figure").all():
+        above, board = figure.locator(".label").bounding_box(), figure.locator("canvas").bounding_box()
+        assert above and board and abs(above["x"] + above["width"] / 2 - board["x"] - board["width"] / 2) < 1, "names stand over the middle"
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{shared_app.url}/play")
     player(page)

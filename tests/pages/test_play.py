@@ -229,6 +229,7 @@ def test_table_line_and_chart_of_planners_count_from_the_best_bound_that_is_prov
         chart = searching.improvement({"lns": history}, smallest)
         assert searching.figures(history, bound)[2] == quality and chart.alt.endswith(f"{quality}.")
         assert chart.figure.layout.annotations[0].text.startswith(label) and chart.figure.layout.shapes[0].y0 == bound
+        assert (chart.figure.layout.yaxis.tick0, chart.figure.layout.yaxis.dtick) == (0, {20: 1, 15: 2}[bound]), "round figures"
 
 
 def test_a_search_asked_for_while_the_board_is_solved_comes_after_it(page: AppTest) -> None:

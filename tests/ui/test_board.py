@@ -10,7 +10,7 @@ from PIL import Image
 from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.app.views.lake import tracks
 from frozenlab.app.views.lake.desk import _read_edit
-from frozenlab.app.views.lake.pictures import _trails, board_gif, board_svg
+from frozenlab.app.views.lake.pictures import _trails, board_gif, board_svg, boards_svg
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
@@ -122,6 +122,9 @@ def test_trails_leave_the_middle_of_the_cells_only_where_agents_share_an_edge() 
     apart, shared = _trails([((0, 0), (0, 1), (0, 1), (1, 1)), ((2, 0), (2, 1))]), _trails([((0, 0), (0, 1)), ((0, 1), (0, 0))])
     assert [place for trail in apart for place in trail if all(at % 1 for at in place)] == []
     assert [sorted({r for r, _ in trail}) for trail in shared] == [[-0.065, 0], [0, 0.065]]
+    follows = ((0, 0), (0, 1), (0, 1), (0, 1)), ((1, 0), (1, 0), (0, 0), (0, 1))
+    beside = [min(r for r, _ in next(_trails(follows, time))) for time in (1, 2, 2.5, 3)]
+    assert beside == [0, 0, -0.0325, -0.065], "the first makes room while the second comes"
 
 
 def test_one_way_ice_and_doors_are_in_every_picture_and_edit() -> None:
@@ -148,6 +151,30 @@ def test_the_gif_moves_and_loops() -> None:
     image = Image.open(BytesIO(board_gif(BOARD, shown, LIGHT, side=120)))
     assert image.format == "GIF" and image.n_frames == 4 * 4 + 1 and image.info["loop"] == 0
     assert image.width > 2 * 120
+
+
+def test_the_gif_holds_at_a_fault_and_says_it_from_then_on() -> None:
+    paths = walk(BOARD, ("RDR", "WUW"))  # they meet in step 2
+    image = Image.open(BytesIO(board_gif(BOARD, [tracks.Track("Model", paths, judge_paths(BOARD, paths))], LIGHT)))
+    held, below = [], []
+    for n in range(image.n_frames):
+        image.seek(n)
+        held.append(image.info["duration"])
+        foot = image.convert("L").crop((0, image.height - 24, image.width, image.height))
+        below.append(len(foot.getcolors()) > 1)
+    assert [n / 4 for n, duration in enumerate(held) if duration == 1500] == [0, 2, 3]
+    assert below.index(True) / 4 == 2
+
+
+def test_the_drawing_has_all_plans_with_their_names_and_faults() -> None:
+    shown = [
+        tracks.Track(name, paths := walk(BOARD, plan), judge_paths(BOARD, paths))
+        for name, plan in (("A & B", ("RD", "WU")), ("C", ("RRDD", "L")))
+    ]
+    svg = ElementTree.fromstring(boards_svg(BOARD, shown, LIGHT))
+    texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text") if not str(text.text).isdecimal()]
+    assert texts == ["A & B · two agents on one cell", "Step 2: agents 0 and 1 are both on (1, 1).", "C · valid", "4 steps, sum of costs 5"]
+    assert sum(circle.get("stroke") == LIGHT.accent for circle in svg.iter("{http://www.w3.org/2000/svg}circle")) == 1
 
 
 def test_boards_of_any_shape_are_drawn() -> None:

@@ -1,4 +1,4 @@
-"""Boards drawn with Pillow: still pictures for the environments, and the parts of which core/ui/gif.py makes its frames."""
+"""Boards drawn with Pillow: still pictures for the environments, and the parts of which animations are made."""
 
 from __future__ import annotations
 

@@ -73,9 +73,10 @@ def solution_facts(solution: Solution | None) -> tuple[str, str, str]:
     if solution is None:
         return "…", "…", "…"
     if solution.status == "solved":
-        return str(solution.makespan), str(solution.sum_of_costs or "–"), MUST_WAIT[solution.needs_wait]
+        costs = f"{solution.sum_of_costs:,}" if solution.sum_of_costs else "–"
+        return f"{solution.makespan:,}", costs, MUST_WAIT[solution.needs_wait]
     if solution.bounds:
-        return "{} to {}".format(*solution.bounds), "–", "–"
+        return "{:,} to {:,}".format(*solution.bounds), "–", "–"
     return "none" if solution.status == "unsolvable" else "unknown", "–", "–"
 
 

@@ -10,9 +10,8 @@ export default function ({ data, parentElement }) {
   };
   picture.onclick = () => savePicture(player());
   moving.onclick = () => {
-    moving.textContent = "Filming …";
     moving.disabled = true;
-    saveFilm(player(), ready);
+    saveFilm(player(), (part) => { moving.textContent = `Filming, ${part}`; }, ready);
   };
   moving.hidden = !data.film || !film();
   if (!moving.disabled) ready();

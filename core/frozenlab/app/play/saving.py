@@ -13,7 +13,7 @@ from frozenlab.app.play.state import state
 from frozenlab.app.ui import nav, theme
 from frozenlab.app.ui.components import component
 from frozenlab.app.ui.markup import plain
-from frozenlab.app.views.lake.pictures import board_gif, board_svg
+from frozenlab.app.views.lake.pictures import board_gif, boards_svg
 from frozenlab.app.views.lake.player import SAVING
 from frozenlab.app.views.lake.share import LONGEST_ADDRESS, decode, encode
 from frozenlab.app.views.lake.tracks import Track
@@ -38,16 +38,14 @@ def save_menu(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> Non
 
 
 def pictures(board: Board, tracks: Sequence[Track]) -> None:
-    """What the browser shows, as a picture and a film, and the first plan as a drawing."""
+    """What the browser shows, as a picture and a film, and all plans as a drawing and an animation."""
     st.markdown("**Picture and film**")
     row = st.container(horizontal=True)
     with row:
         _from_browser(key="play_saving", data={"film": bool(tracks) and state.play_mode != "draw"}, width="content", height="content")
     if tracks and board.size <= MAX_SIZE:
         colors = theme.palette()
-        row.download_button(
-            "SVG", lambda: board_svg(board, tracks[0].paths, size=600, colors=colors), "board.svg", "image/svg+xml", on_click="ignore"
-        )
+        row.download_button("SVG", lambda: boards_svg(board, tracks, colors), "board.svg", "image/svg+xml", on_click="ignore")
         row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")
 
 

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app import allowances
 from frozenlab.app.play.state import look, state, turn_to
 from frozenlab.app.ui import markup, theme
-from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
+from frozenlab.app.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, round_step
 from frozenlab.app.views.lake import preparing
 from frozenlab.app.views.lake.tracks import Track, followed
 from frozenlab.base.errors import LabError
@@ -196,6 +196,6 @@ def improvement(histories: dict[str, list[Found]], smallest: int | None = None) 
     common_layout(figure, 260)
     figure.update_xaxes(title="seconds", gridcolor=GRID_COLOR, rangemode="tozero")
     dearest = max(now.cost for history in histories.values() for now in plans_of(history) if now.cost is not None)
-    figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR, tick0=bound, dtick=max(1, (dearest - bound) // 5))
+    figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR, tick0=0, dtick=round_step((dearest - bound) / 5), tickformat=",")
     said = [f"{PLANNERS[name].title} ends with {words(history[-1], bound)}" for name, history in histories.items()]
     return Chart(figure, f"The sum of costs of the best plan so far over time. {'; '.join(said)}.")

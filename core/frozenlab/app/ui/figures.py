@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor
+from math import floor, log10
 from typing import Any
 
 import pandas as pd
@@ -190,6 +190,12 @@ def cell_axis(figure: go.Figure, cells: Sequence[str], **place: int) -> None:
         tickvals=list(range(len(cells))), ticktext=list(map(tick_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False,
         zeroline=False, title=dict(text=cells_noun(cells), standoff=4), **place,
     )  # fmt: skip
+
+
+def round_step(least: float) -> int:
+    """The smallest step between the ticks of a count that is at least ``least``: 1, 2 or 5 times a power of ten."""
+    power = 10 ** max(0, floor(log10(max(least, 1))))
+    return next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= least)
 
 
 def common_layout(figure: go.Figure, height: int, top: int = 12) -> None:

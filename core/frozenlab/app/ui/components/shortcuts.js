@@ -7,13 +7,13 @@ export default function ({ data, parentElement }) {
   const close = node("button", "", "Close");
   close.type = "button";
   close.onclick = () => sheet.close();
-  sheet.replaceChildren(node("h2", "", "Keyboard shortcuts"), ...Object.entries(data.groups).map(([where, keys]) => {
+  sheet.replaceChildren(node("h2", "", "Keyboard shortcuts"), close, ...Object.entries(data.groups).map(([where, keys]) => {
     const group = node("section");
     const list = node("dl");
     for (const [key, what] of Object.entries(keys)) list.append(node("dt", "", key), node("dd", "", what));
     group.append(node("h3", "", where), list);
     return group;
-  }), close);
+  }));
   document.removeEventListener("keydown", listeners.get(parentElement));
   const typed = (event) => {
     if (event.key !== "?" || (!sheet.open && belongs(event))) return;

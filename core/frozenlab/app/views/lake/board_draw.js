@@ -19,6 +19,8 @@ function watchTheme(observer, root) {
   }
 }
 
+const grouped = (number) => number.toLocaleString("en"); // 1,846
+
 const NUMBERS_FROM = 18; // pixels a cell: numbers in smaller ones cannot be read
 const SHAPES_FROM = 7; // pixels a cell: smaller ones have one colour, without edges and hatching
 const STARTS_FROM = 12; // pixels a cell: the dashes around smaller starts cannot be told apart
@@ -247,11 +249,11 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
   drawGoalNumber(ctx, frame, cell, i, colors, font);
 }
 
-// On a halo of ice: trails cross goals.
+// On a thin halo of ice: trails cross goals, and go on behind the number.
 function drawGoalNumber(ctx, frame, [r, c], i, colors, font) {
   if (frame.cell < NUMBERS_FROM) return;
   const at = [frame.x(c), frame.y(r) + frame.cell * 0.02];
-  write(ctx, String(i), at, `600 ${frame.cell * 0.3}px ${font}`, colors.outline, [colors.ice, frame.cell * 0.12]);
+  write(ctx, String(i), at, `700 ${frame.cell * 0.3}px ${font}`, colors.outline, [colors.ice, frame.cell * 0.05]);
 }
 
 // The cells of `heat`, coloured by how much happens there.
@@ -313,14 +315,15 @@ const LANE = 0.13; // cells between the trails of two agents that use the same e
 const BEND = 0.2; // of a move: a trail changes its lane on the first and last part
 const STOPS = [0, BEND, 1 - BEND, 1];
 const MOST_TRAILED = 100; // agents whose trails are drawn unasked, and kept apart
-const teams = new WeakMap(); // the paths of a team -> its edges and the trails that were asked for
+const teams = new WeakMap(); // the paths of a team -> its edges and the trails that were asked for last
 
-// The edges that a team uses -> their agents, in order.
+// The edges that a team uses -> their agents -> the step in which each is there first.
 function edgesOf(paths) {
   const edges = new Map();
   paths.forEach((path, i) => path.slice(1).forEach((cell, n) => {
     const key = edgeBetween(path[n], cell);
-    edges.set(key, (edges.get(key) ?? new Set()).add(i));
+    if (!edges.has(key)) edges.set(key, new Map());
+    if (!edges.get(key).has(i)) edges.get(key).set(i, n);
   }));
   return edges;
 }
@@ -329,15 +332,16 @@ const edgeBetween = (...cells) => cells.map(String).sort().join();
 
 const between = ([r1, c1], [r2, c2], part) => [r1 + (r2 - r1) * part, c1 + (c2 - c1) * part];
 
-// The trail of agent i: `at[n]` counts its moves up to step n; `line` has three points [r, c] a move, at the first three of STOPS, and its end.
-// It runs through the middle of the cells; only on an edge that several agents use they keep apart.
-function trailOf(path, i, edges) {
+// The trail of agent i at a time: `at[n]` counts its moves up to step n; `line` has three points [r, c] a move, at the first three of STOPS, and its end.
+// It runs through the middle of the cells; only on an edge that others have used, too, they keep apart: it makes room while the next one comes.
+function trailOf(path, i, edges, time) {
   const cells = path.filter((cell, n) => !n || !sameCell(cell, path[n - 1]));
   let moves = -1;
   const at = path.map((cell, n) => (n && sameCell(cell, path[n - 1]) ? moves : ++moves));
   const lanes = cells.slice(1).map((cell, n) => {
-    const team = [...(edges.get(edgeBetween(cells[n], cell)) ?? [i])];
-    const beside = (team.indexOf(i) - (team.length - 1) / 2) * Math.min(LANE, 0.5 / team.length);
+    const team = [...(edges.get(edgeBetween(cells[n], cell)) ?? [])];
+    const there = team.reduce((sum, [j, since]) => sum + Math.sign(i - j) * Math.max(0, Math.min(time - since, 1)), 0);
+    const beside = (there / 2) * Math.min(LANE, 0.5 / team.length);
     return cells[n][0] === cell[0] ? [beside, undefined] : [undefined, beside];
   });
   const shifted = (place, near) => place.map((middle, axis) => {
@@ -352,11 +356,13 @@ function trailOf(path, i, edges) {
   return { at, line };
 }
 
-// The trail of agent i of a team, made once.
-function trailIn(paths, i) {
+// The trail of agent i of a team at a time, made once for each time; that of an agent which is shown alone has nobody beside it.
+function trailIn(paths, i, time = Infinity, alone = false) {
   if (!teams.has(paths)) teams.set(paths, { edges: paths.length > MOST_TRAILED ? new Map() : edgesOf(paths), trails: [] });
   const { edges, trails } = teams.get(paths);
-  return (trails[i] ??= trailOf(paths[i], i, edges));
+  if (alone) return trailOf(paths[i], i, new Map(), time);
+  if (trails[i]?.time !== time) trails[i] = { time, ...trailOf(paths[i], i, edges, time) };
+  return trails[i];
 }
 
 // The points of a trail between two steps, whole ones.

@@ -10,7 +10,7 @@
 // The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
 
 const STEPS_A_SECOND = 2;
-const HOLD_AT_FAULT = 0.9; // seconds
+const HOLD_AT_FAULT = 1.5; // seconds
 const HOLD_AT_END = 3; // where plans begin again
 const IDLE = 6; // times as fast where nobody moves
 const TRAIL = 0.9; // opacity
@@ -44,7 +44,6 @@ class Player {
     this.typed = (event) => this.key(event);
     this.takes = () => false; // whether somebody else has used a key that reaches the player
     this.laid = () => {}; // for who lays something over the board: it may have moved
-    this.drawn = () => {}; // for who films
   }
 
   show(data) {
@@ -111,8 +110,12 @@ class Player {
     moving.hidden = !film() || !this.data.steps;
     moving.onclick = () => {
       close();
-      this.box.classList.add("filming");
-      saveFilm(this, () => this.box.classList.remove("filming"));
+      const saving = this.find(".save summary");
+      moving.disabled = true;
+      saveFilm(this, (part) => { saving.textContent = `Filming, ${part}`; }, () => {
+        saving.textContent = "Save";
+        moving.disabled = false;
+      });
     };
   }
 
@@ -172,11 +175,11 @@ class Player {
     if (shape !== this.shape) this.zoom.fit();
     this.shape = shape;
     for (const view of this.views) view.heat = view.faults.length ? heatOf(this.lake, view.paths) : { total: 0, cells: [], agents: new Set() };
-    const few = (this.find(".pick").hidden = board.agents.length <= MOST_SEEN);
+    const few = (this.find(".pick").hidden = this.isFew);
     this.find(".arrived").hidden = few || !tracks.some(({ outcome }) => outcome); // nobody is ever done where nothing is judged
     this.find(".wanted").max = board.agents.length - 1;
     this.find(".wanted").value = this.chosen ?? "";
-    this.find(".clash").hidden = board.agents.length <= MOST_SEEN || this.views.every(({ heat }) => !heat.agents.size);
+    this.find(".clash").hidden = few || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
     this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
@@ -258,6 +261,11 @@ class Player {
     return this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1);
   }
 
+  // Whether the trails of the team are drawn anew for each picture: they make room for each other as they grow.
+  get isFew() {
+    return this.data.board.agents.length <= MOST_SEEN;
+  }
+
   get isSmall() {
     return this.data.board.rows[0].length <= SMALL;
   }
@@ -334,11 +342,14 @@ class Player {
       const places = paths.map((path) => positionAt(path, time, ease));
       const picked = this.pickedOf(view);
       if (this.isTrailed && shaped && !picked) {
+        const moved = ease(time - step);
         paths.forEach((path, i) => {
-          const from = path[step];
-          if (!from || !isOn(view.on, from)) return;
-          drawTrail(ctx, frame, pointsUpTo(trailIn(paths, i), step, ease(time - step)), i, this.colors, TRAIL, { open: true });
+          if (!isOn(view.on, cellAt(path, step))) return;
+          const trail = trailIn(paths, i, this.isFew ? step + moved : step + 1), next = pointsUpTo(trail, step, moved);
+          const points = this.isFew ? [...pointsBetween(trail, this.tailOf(view, step), step), ...next.slice(1)] : next;
+          drawTrail(ctx, frame, points, i, this.colors, TRAIL, { open: !this.isFew });
         });
+        if (this.isFew) this.drawGoalNumbers(ctx, view, step);
       }
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
@@ -349,7 +360,6 @@ class Player {
     }
     this.drawBar(Math.floor(this.time + 1e-6));
     this.drawCaptions();
-    this.drawn();
   }
 
   // The time at which the plan of a view stands still.
@@ -386,11 +396,11 @@ class Player {
   // What becomes of the agents that the bar picks out.
   chosenSentence({ arrivals, paths, heat }) {
     if (this.chosen === null) return "";
-    if (this.chosen === "clash") return `${heat.agents.size.toLocaleString("en")} of ${paths.length.toLocaleString("en")} agents are in conflict.`;
+    if (this.chosen === "clash") return `${grouped(heat.agents.size)} of ${grouped(paths.length)} agents are in conflict.`;
     const i = Number(this.chosen);
     if (arrivals[i] === Infinity) return `Agent ${i} does not arrive.`;
     const late = arrivals[i] - this.lake.stepsAlone(i, paths[i][0]);
-    return `Agent ${i} arrives at step ${arrivals[i]}${late > 0 ? `, ${late} step${late === 1 ? "" : "s"} later than it would alone` : ""}.`;
+    return `Agent ${i} arrives at step ${grouped(arrivals[i])}${late > 0 ? `, ${grouped(late)} step${late === 1 ? "" : "s"} later than it would alone` : ""}.`;
   }
 
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
@@ -431,13 +441,23 @@ class Player {
       solution.forEach((_, i) => drawTrail(ctx, frame, trailIn(solution, i).line, i, this.colors, 0.6, { dashed: true }));
     }
     ctx.globalAlpha = alpha;
-    const tail = Math.max(0, step - (this.data.tail ?? (paths.length > MOST_TRAILED ? TAIL : Infinity)));
-    const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(trailIn(paths, i), from, to), i, this.colors, TRAIL);
-    if (picked) for (const i of picked) trail(i, picked.size > MOST_TRAILED ? tail : 0, picked.size > MOST_TRAILED ? step : Infinity);
-    else if (this.isTrailed) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });
-    for (const i of seen) {
-      const { goal } = board.agents[i];
-      if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, frame, goal, i, this.colors, this.font);
+    const tail = this.tailOf(view, step), isCrowd = picked?.size > MOST_TRAILED;
+    const trail = (i, from, to) => drawTrail(ctx, frame, pointsBetween(trailIn(paths, i, to + 1, picked?.size === 1), from, to), i, this.colors, TRAIL);
+    if (picked) for (const i of picked) trail(i, isCrowd ? tail : 0, isCrowd ? step : Infinity);
+    else if (this.isTrailed && !this.isFew) paths.forEach((path, i) => { if (tail < path.length && isOn(view.on, cellAt(path, step))) trail(i, tail, step); });
+    this.drawGoalNumbers(ctx, view, step, seen);
+  }
+
+  // The step at which the trails of a view begin.
+  tailOf({ paths }, step) {
+    return Math.max(0, step - (this.data.tail ?? (paths.length > MOST_TRAILED ? TAIL : Infinity)));
+  }
+
+  // The numbers of the goals that are not reached, over the trails.
+  drawGoalNumbers(ctx, view, step, agents = [...view.paths.keys()]) {
+    for (const i of agents) {
+      const { goal } = this.data.board.agents[i];
+      if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, view.frame, goal, i, this.colors, this.font);
     }
   }
 
@@ -455,12 +475,12 @@ class Player {
     this.says = says;
     this.find(".scrub").value = this.time;
     const moves = this.views.some(({ paths }) => paths.some(({ length }) => length > 1)); // or nothing is drawn yet
-    this.find(".clock").textContent = `step ${step}${moves ? ` / ${steps}` : ""}`;
+    this.find(".clock").textContent = `step ${grouped(step)}${moves ? ` / ${grouped(steps)}` : ""}`;
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
-    const home = this.views.map(({ arrivals }) => arrivals.filter((time) => time <= step).length.toLocaleString("en"));
-    this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${this.data.board.agents.length.toLocaleString("en")} home`;
+    const home = this.views.map(({ arrivals }) => grouped(arrivals.filter((time) => time <= step).length));
+    this.find(".arrived").textContent = `${[...new Set(home)].join(" and ")} of ${grouped(this.data.board.agents.length)} home`;
     for (const name of ["ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
     this.find(".trails").setAttribute("aria-pressed", this.isTrailed);
     this.find(".clash").setAttribute("aria-pressed", this.chosen === "clash");
@@ -644,13 +664,13 @@ function heatOf(lake, paths) {
 }
 
 function heatSentence({ total, cells }) {
-  const where = cells.length === 1 ? "all on one cell" : `on ${cells.length} cells, ${Math.max(...cells.map(({ count }) => count))} on the worst`;
-  return `${total} faults in the whole plan, ${where}.`;
+  const where = cells.length === 1 ? "all on one cell" : `on ${grouped(cells.length)} cells, ${grouped(Math.max(...cells.map(({ count }) => count)))} on the worst`;
+  return `${grouped(total)} faults in the whole plan, ${where}.`;
 }
 
 function delaySentence(delays) {
   const late = delays.map((steps, i) => [i, steps]).filter(([, steps]) => steps > 0);
   if (!late.length) return delays.some((steps) => steps === 0) ? "No agent is delayed by the others." : "";
   const all = late.reduce((sum, [, steps]) => sum + steps, 0);
-  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${all.toLocaleString("en")} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
+  return `Delayed by the others: ${namesOf(late.map(([i]) => i))}, by ${grouped(all)} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}.`;
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from frozenlab.app.ui.components import FOCUS, registered, text_of
 from frozenlab.app.views.lake import drawing
-from frozenlab.app.views.lake.tracks import Track, on_board, packed, plain_track
+from frozenlab.app.views.lake.tracks import Track, margin_of, packed, plain_track
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 
@@ -57,7 +57,7 @@ def played(
     """What the player takes, as for :func:`board_player`."""
     shown = [plain_track(board, track, short=len(tracks) > 1) for track in tracks or [Track("", None)]]
     everything = [path for paths in [*(track["paths"] for track in shown), ghost] if paths for path in paths]
-    astray = any(not on_board(board, path) for track in shown if track["outcome"] in ("fault", None) for path in track["paths"] or ())
+    margin = margin_of(board, shown)
     for track in shown:
         track["paths"] = packed(track["paths"])
     return {
@@ -66,7 +66,7 @@ def played(
         "ghost": packed(ghost),
         "steps": max((len(path) - 1 for path in everything), default=0),
         "begin": 0,
-        "margin": 0.85 if astray else 0.08,
+        "margin": margin,
         "height": height,
         "autoplay": autoplay,
         "busy": "",

@@ -187,7 +187,7 @@ const MOST_NAMED = 12; // agents; frozenlab.app.views.lake.tracks has it too
 
 function namesOf(agents) {
   if (agents.length === 1) return `agent ${agents[0]}`;
-  if (agents.length > MOST_NAMED) return `${agents.length.toLocaleString("en")} agents`;
+  if (agents.length > MOST_NAMED) return `${grouped(agents.length)} agents`;
   return `agents ${agents.slice(0, -1).join(", ")} and ${agents[agents.length - 1]}`;
 }
 

@@ -8,17 +8,30 @@ const LAST_PICTURE = 2000; // milliseconds that a film stands still at its end
 const film = () => globalThis.MediaRecorder && FILMS.find((type) => MediaRecorder.isTypeSupported(type));
 const filmKind = () => (film()?.startsWith("video/mp4") ? "MP4" : "WebM");
 
-// All boards of the player as they stand, with their labels above and what `says(view)` tells of them below, on `canvas`.
-function draft(player, canvas, says) {
+// A text in lines that are no wider than `width`; a cell is not broken.
+function wrapped(ctx, text, width) {
+  return text.split(/ (?!-?\d+\))/).reduce((lines, word) => {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    return ctx.measureText(longer).width <= width ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, [""]);
+}
+
+// All boards of the player as they stand on `canvas`, with their labels above and their captions below. A film has a `clock` before these,
+// and keeps their room free until the step that they tell of.
+function draft(player, canvas, clock = null) {
   const { colors, font, views } = player;
+  const ctx = canvas.getContext("2d");
   const side = Math.max(...views.map(({ canvas: { width } }) => width));
   const high = Math.max(...views.map(({ canvas: { height } }) => height));
   const columns = views.length > MOST_IN_A_ROW ? Math.ceil(views.length / 2) : views.length;
-  const gap = Math.round(side / 20), head = Math.round(side / 9), foot = Math.round(side / 14);
-  const even = (length) => length + (length % 2); // what films ask for
+  const gap = Math.round(side / 20), head = Math.round(side / 9), line = Math.round(side / 17);
+  const small = `${line * 0.7}px ${font}`, above = clock === null ? [] : [clock];
+  ctx.font = small;
+  const says = views.map(({ track: { caption } }) => [...above, ...wrapped(ctx, caption, side)]);
+  const foot = (Math.max(...says.map(({ length }) => length)) + 0.5) * line;
+  const even = (length) => 2 * Math.ceil(length / 2); // what films ask for
   const size = [even(gap + columns * (side + gap)), even(Math.ceil(views.length / columns) * (head + high + foot))];
   if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
-  const ctx = canvas.getContext("2d");
   ctx.fillStyle = colors.ground;
   ctx.fillRect(0, 0, ...size);
   ctx.textAlign = "center";
@@ -28,8 +41,9 @@ function draft(player, canvas, says) {
     const left = gap + (n % columns) * (side + gap), top = Math.floor(n / columns) * (head + high + foot);
     ctx.font = `600 ${head * 0.42}px ${font}`;
     ctx.fillText([view.track.label, view.track.badge].filter(Boolean).join(" · "), left + side / 2, top + head / 2, side);
-    ctx.font = `${foot * 0.48}px ${font}`;
-    ctx.fillText(says(view), left + side / 2, top + head + high + foot / 2, side);
+    ctx.font = small;
+    const told = clock === null || view.figure.classList.contains("told") ? says[n] : above;
+    told.forEach((words, row) => ctx.fillText(words, left + side / 2, top + head + high + (row + 0.75) * line, side));
     const edge = left + (side - view.canvas.width) / 2;
     ctx.drawImage(view.canvas, edge, top + head);
     for (const ring of view.rings) if (ring.element.classList.contains("now")) drawRing(ctx, view, ring.cell, [edge, top + head], colors.accent);
@@ -55,43 +69,46 @@ function download(blob, name) {
 function savePicture(player) {
   player.finer = Math.max(1, PICTURE_SIDE / player.views[0].canvas.width);
   player.layout();
-  const canvas = draft(player, document.createElement("canvas"), ({ track }) => track.caption);
+  const canvas = draft(player, document.createElement("canvas"));
   player.finer = 1;
   player.layout();
   canvas.toBlob((blob) => download(blob, "board.png"));
 }
 
-// Plays once from the beginning, and keeps what is seen, as large as the film; who pauses ends the film there.
-function saveFilm(player, ended) {
-  const step = () => player.find(".clock").textContent;
-  const drafted = draft(player, document.createElement("canvas"), step), canvas = document.createElement("canvas");
+// Plays once from the beginning, and keeps what is seen, as large as the film; who pauses ends the film there. `says(words)` hears how far it is.
+function saveFilm(player, says, ended) {
+  const clock = () => player.find(".clock").textContent;
+  const { data: { steps, once } } = player;
+  const drafted = draft(player, document.createElement("canvas"), clock()), canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = FILM_SIZE;
   player.finer = Math.min(canvas.width / drafted.width, canvas.height / drafted.height);
   player.layout();
-  const show = () => {
-    draft(player, drafted, step);
-    const ctx = canvas.getContext("2d");
+  const ctx = canvas.getContext("2d");
+  const type = film(), parts = [];
+  const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: type, videoBitsPerSecond: 8e6 });
+  let still = null; // since when the last picture stands
+  // Each picture of the screen is one of the film, so that it lasts as long as it is seen.
+  const roll = (now) => {
+    draft(player, drafted, clock());
     ctx.fillStyle = player.colors.ground;
     ctx.fillRect(0, 0, ...FILM_SIZE);
     ctx.drawImage(drafted, Math.round((canvas.width - drafted.width) / 2), Math.round((canvas.height - drafted.height) / 2));
+    says(`${Math.round((100 * player.time) / steps)} %`);
+    if (!player.playing) still ??= now;
+    if (still !== null && now > still + LAST_PICTURE) recorder.stop();
+    else requestAnimationFrame(roll);
   };
-  show();
-  const type = film(), parts = [];
-  const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: type, videoBitsPerSecond: 8e6 });
   recorder.ondataavailable = ({ data }) => parts.push(data);
   recorder.onstop = () => {
+    player.data.once = once;
     player.finer = 1;
     player.layout();
     download(new Blob(parts, { type }), `board.${filmKind().toLowerCase()}`);
     ended();
   };
-  recorder.start();
+  player.data.once = true; // where plans begin again, too
   player.seek(0);
-  player.drawn = () => {
-    show();
-    if (player.playing) return;
-    player.drawn = () => {};
-    setTimeout(() => recorder.stop(), LAST_PICTURE);
-  };
   player.play(true);
+  recorder.start();
+  requestAnimationFrame(roll);
 }

@@ -267,7 +267,7 @@ class Steer {
     const { makespan, sumOfCosts, agents, fault } = this.verdict;
     const { objective, optimum, most } = this.data;
     if (conflicts.length) {
-      const said = conflicts.length === 1 ? "One conflict" : `${conflicts.length} conflicts`;
+      const said = conflicts.length === 1 ? "One conflict" : `${grouped(conflicts.length)} conflicts`;
       return this.saysFirst ? `${said}. ${conflicts[0].words}` : `${said}:`;
     }
     if (most) return "No conflict.";
@@ -275,11 +275,11 @@ class Steer {
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is not on its goal" : "are not on their goals"} yet.`;
     const goal = this.plan.length > 1 ? "All on goal" : "On its goal";
     const [reached, took] = objective === "makespan"
-      ? [makespan, `${goal} after ${makespan} step${makespan === 1 ? "" : "s"}`]
-      : [sumOfCosts, `${goal}, sum of costs ${sumOfCosts}`];
+      ? [makespan, `${goal} after ${grouped(makespan)} step${makespan === 1 ? "" : "s"}`]
+      : [sumOfCosts, `${goal}, sum of costs ${grouped(sumOfCosts)}`];
     if (optimum === null) return `${took}.`;
     const more = reached - optimum;
-    return more ? `${took}, ${more} above the optimum.` : `${took}. That is the optimal ${objective === "makespan" ? "makespan" : "sum of costs"}.`;
+    return more ? `${took}, ${grouped(more)} above the optimum.` : `${took}. That is the optimal ${objective === "makespan" ? "makespan" : "sum of costs"}.`;
   }
 
   say(words) {

@@ -141,6 +141,12 @@ def complete(board: Board, paths: Paths | None) -> Paths | None:
     )
 
 
+def margin_of(board: Board, shown: Sequence[dict[str, Any]]) -> float:
+    """Cells around the board: room for the agents that leave it in the tracks ``shown``, as :func:`plain_track` has them."""
+    astray = any(not on_board(board, path) for track in shown if track["outcome"] in ("fault", None) for path in track["paths"] or ())
+    return 0.85 if astray else 0.08
+
+
 def on_board(board: Board, path: Path) -> bool:
     """Whether no cell of a path lies off the board."""
     rows, cols = [r for r, _ in path], [c for _, c in path]
