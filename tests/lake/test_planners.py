@@ -16,11 +16,11 @@ from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.kernels import ecbs, paths
 from frozenlab.lake.planners import PLANNERS, Found, Planner
 from frozenlab.lake.planners.ecbs import ECBS
-from frozenlab.lake.planners.planner import Clock
+from frozenlab.lake.planners.planner import SLICE, Clock, Looks, crowd_of
 from frozenlab.lake.rules import Path, judge, walk
 from frozenlab.lake.solvers import cbs
 from frozenlab.lake.solvers.priorities import keep_off
-from frozenlab.lake.solvers.solver import solve
+from frozenlab.lake.solvers.solver import solve, stacked
 from tests.lake.boards import boards, connected_board, numbered_board
 from tests.lake.brute_force import Truth, brute_force
 
@@ -154,11 +154,30 @@ def test_one_seed_makes_the_same_plans(planner: Planner) -> None:
 
 
 @BY_NAME
-def test_a_planner_stops_in_time_and_at_once_where_its_report_raises(planner: Planner) -> None:
+def test_a_planner_stops_at_a_look_at_a_clock_that_is_up_and_where_its_report_raises(planner: Planner) -> None:
     board = crowd(4, 100, side=20)
-    assert planner.plan(board, 0.3).seconds < 0.5
+    reached = crowd_of(board, stacked([board]), Clock(30.0))
+    assert reached is not None
+    for looks in (0, 1, 5, 40):
+        clock = Looks(0)
+        clock.left = looks
+        for _ in planner.search(board, reached, clock, seed=1):
+            pass
+        assert clock.left >= -2, "the exact one looks twice: its two searches do"
+        assert looks > 1 or clock.left < 0, "so soon none has ended by itself"
     with pytest.raises(KeyboardInterrupt):
         planner.plan(board, 30.0, report=lambda found: (_ for _ in ()).throw(KeyboardInterrupt))
+
+
+def test_between_two_looks_at_the_clock_a_kernel_runs_for_about_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(Clock, "now", staticmethod(lambda: now[0]))
+    clock = Clock(30.0)
+    for step in (1e-6, 1e-4, 1e-5):  # seconds; the search slows down, and gets faster
+        for _ in range(20):
+            took = step * clock.effort()
+            now[0] += took
+        assert SLICE / 2 <= took <= SLICE
 
 
 def test_sums_of_costs_beyond_packed_states_are_decided() -> None:
