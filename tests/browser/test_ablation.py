@@ -71,7 +71,7 @@ def test_an_ablation_is_found_run_read_and_a_session_of_it_run_again_with_three_
     wait_for(lambda: len(done()) == 3, "three sessions")
     page.goto(f"{app.url}/runs?compare={','.join(done())}")
     page.get_by_text("Mean over seeds").click()
-    expect(page.locator(".st-key-overlay-step").get_by_text("3 seeds").first).to_be_visible()
+    expect(page.locator(".fl-legend").get_by_text("3 seeds").first).to_be_visible()
 
 
 @pytest.mark.long

@@ -70,7 +70,7 @@ def test_a_figure_gives_its_data(app: App, three: list[str], page: Page) -> None
     assert [float(row["training step"]) for row in checks] == [0, 8, 16] and {row["n"] for row in checks} == {"24"}
     assert all(float(row["low"]) < float(row["y"]) < float(row["high"]) for row in checks)
     assert len([row for row in rows if row["series"] == "First: reward while training"]) == 16
-    assert {row["panel"] for row in rows} == {"valid", "reward"} and all(row["series"] for row in rows)
+    assert {row["panel"] for row in rows} == {"valid plans", "reward"} and all(row["series"] for row in rows)
     page.goto(f"{app.url}/story?session=example-quick&stage=1&part=session")
     expect(page.locator(".fl-csv").nth(1)).to_be_attached()
 

@@ -266,6 +266,7 @@ def over_seeds(groups: Sequence[Sequence[Session]], axis: Axis, metric: str = "r
         figure.add_trace(marks, row=1, col=1)
         spoken.append(f"{name}: " + (", ".join(percent(mean, MANY) for mean in means) or "not measured"))
     frame_overlay(figure, [session for group in groups for session in group], axis, metric, min(lowest))
+    figure.update_layout(showlegend=True)  # a group alone says how many seeds it has, too
     return Chart(figure, f"Means over seeds of the measured valid rates by {AXES[axis]}. " + "; ".join(spoken) + ".")
 
 
