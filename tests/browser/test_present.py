@@ -216,6 +216,8 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     expect(end).to_have_count(0)
     page.clock.run_for(13_000)
     expect(end).to_have_text(["Again", "Prepare a talk"])
+    page.keyboard.press("ArrowRight")
+    expect(end).to_have_text(["Again", "Prepare a talk"])
     end.first.click()
     expect(count).to_have_text("1 / 10")
     expect(end).to_have_count(0)

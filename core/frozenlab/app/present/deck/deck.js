@@ -208,8 +208,9 @@ class Deck {
 
   // --- the talk by itself
 
-  // Somebody takes over.
+  // Somebody takes over. A press too many leaves the last scene as it is.
   steer(to) {
+    if (to >= this.data.scenes.length) return;
     this.alone = false;
     this.go(to);
   }
