@@ -211,6 +211,8 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     page.keyboard.press("p")
     page.clock.run_for(5_000)
     expect(page.locator(".deck h1")).to_have_text("And with many models?")
+    each = r"([+−]\d+\.\d|0)"
+    expect(page.locator(".models svg")).to_have_attribute("aria-label", re.compile(rf": {each}(, {each}){{14}}; mean \+3\.4 "))
     page.clock.run_for(13_000)
     expect(count).to_have_text("10 / 10")
     expect(end).to_have_count(0)

@@ -173,6 +173,11 @@ def names_of(found: Sequence[Session]) -> list[str]:
     return [session.title if titles[session.title] == 1 else f"{session.title} ({session.id})" for session in found]
 
 
+def by_name(found: Sequence[Session]) -> dict[str, Session]:
+    """Each session by its name of :func:`names_of`."""
+    return dict(zip(names_of(found), found, strict=True))
+
+
 @dataclass(frozen=True)
 class Measured:
     """The results of a run's last measured stage."""

@@ -19,7 +19,7 @@ from frozenlab.experiments.students.store import Student
 from frozenlab.jobs.state import WorkerState
 from frozenlab.models.fetching import SOURCES, ready
 from frozenlab.models.folders import PLANNER, PLANNER_TITLE, nowhere
-from frozenlab.session.runs import names_of
+from frozenlab.session.runs import by_name
 from frozenlab.session.store import OFFERED, SessionStore
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
@@ -43,8 +43,7 @@ def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
     found |= {
         student.name: Checkpoint(f"Student: {student.title}", student.recipe.family) for student in Student.all(store) if student.ready
     }
-    sessions = store.sessions(OFFERED)
-    for session, title in zip(sessions, names_of(sessions), strict=True):
+    for title, session in by_name(store.sessions(OFFERED)).items():
         for checkpoint in session.checkpoints():
             if checkpoint.stage is not None:
                 label = f"{title}, {checkpoint.label}"

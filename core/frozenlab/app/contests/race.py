@@ -172,9 +172,10 @@ def verdict(contest: Contest, person: Entry, engineer: Entry) -> None:
         words = f"<b>{name} beat the engineer</b> by {by}."
     else:
         words = f"<b>The engineer won</b>: {name} is behind by {by}."
-    st.html(
-        f'<p class="fl-answer">{words}</p><p class="fl-note">{note} Points are per cent of right answers to the same {found.n} tasks of '
-        f"all kinds, which no side trained on; 95 % intervals. {kind} after the engineer's choice: {rate}. {AA_NOISE}</p>"
+    markup.answer(
+        words,
+        f"{note} Points are per cent of right answers to the same {found.n} tasks of all kinds, which no side trained on; 95 % intervals. "
+        f"{kind} after the engineer's choice: {rate}. {AA_NOISE}",
     )
 
 

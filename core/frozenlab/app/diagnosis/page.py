@@ -80,7 +80,7 @@ def own_report(folder: str, progress: float) -> DiagnosisReport | None:
 def show(report: DiagnosisReport) -> None:
     """What it says, and the figure."""
     answer, figures, *more = report.sentences
-    st.html(f'<p class="fl-answer">{escape(unbroken(answer))}</p><p class="fl-note">{escape(unbroken(figures))}</p>')
+    markup.answer(escape(answer), escape(figures))
     st.header("How often each finds it", anchor=False)
     theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
     st.markdown("\n\n".join(markup.plain(unbroken(words)) for words in more))

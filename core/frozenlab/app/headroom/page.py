@@ -111,7 +111,7 @@ def show_report(report: HeadroomReport) -> None:
         parts.append(f"{len(spec.forks.menu)} configs × {spec.forks.replicates} replicates")
     if spec.probes:
         parts.append(f"{len(spec.probes.configs)} cells × {spec.probes.batches * spec.probes.tasks} tasks")
-    st.html(f'<p class="fl-answer">{explained(report.verdict)}</p><p class="fl-note">{escape(" · ".join(parts))}{took}</p>')
+    markup.answer(explained(report.verdict), f"{escape(' · '.join(parts))}{took}")
     if report.forks is not None:
         show_checks(report)
     view = experiment.chosen(Headroom, "view", views(report), "What to look at", VIEW_WORDS)

@@ -20,7 +20,7 @@ from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.board import MAX_TEAM, Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
-from frozenlab.session.runs import names_of
+from frozenlab.session.runs import by_name
 from frozenlab.session.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.words import LAYOUT_WORDS, OUTCOMES
 
@@ -110,7 +110,7 @@ def draw_at_random(needs_wait: bool | None) -> None:
 
 def session_controls(store: SessionStore, new: bool) -> None:
     """A board that a session has validated, with the recorded answer; where they are ``new`` to the reader, one that was not solved."""
-    sessions = dict(zip(names_of(known := store.sessions(OFFERED)), known, strict=True))
+    sessions = by_name(store.sessions(OFFERED))
     if not sessions:
         st.info("No session has run yet.")
         st.page_link(nav.path("train"), label="Start one")

@@ -26,7 +26,7 @@ from frozenlab.models.fetching import SOURCES
 from frozenlab.models.folders import PLANNER, PLANNER_TITLE, nowhere, policy_folder, weights_file
 from frozenlab.models.training.methods import title_of
 from frozenlab.session.presets import preset_spec
-from frozenlab.session.runs import names_of
+from frozenlab.session.runs import by_name
 from frozenlab.session.session import Checkpoint, Session
 from frozenlab.session.store import OFFERED, SessionStore
 
@@ -141,8 +141,7 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
     if nowhere(PLANNER) is None:
         found[PLANNER_TITLE] = Checkpoint(label="taught to plan", stage=None, path=policy_folder(PLANNER), language=taught)
     as_they_came = [checkpoint.path for checkpoint in found.values()]
-    sessions = store.sessions(OFFERED)
-    for session, title in zip(sessions, names_of(sessions), strict=True):
+    for title, session in by_name(store.sessions(OFFERED)).items():
         for checkpoint in session.checkpoints():
             if checkpoint.path not in as_they_came:
                 trained = "" if checkpoint.stage is None else f" by {title_of(session.spec.training.method)}"
@@ -152,8 +151,8 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
 
 def staged(store: SessionStore) -> dict[str, tuple[str, list[Checkpoint]]]:
     """The id of every session that has kept the weights of at least one stage -> its name, and its base and stages."""
-    found, sessions = {}, store.sessions(OFFERED)
-    for session, title in zip(sessions, names_of(sessions), strict=True):
+    found = {}
+    for title, session in by_name(store.sessions(OFFERED)).items():
         kept = [checkpoint for checkpoint in session.checkpoints() if weights_file(checkpoint.path)]
         if len(kept) > 1:
             found[session.id] = title, kept

@@ -294,12 +294,13 @@ def what_failed(story: Story) -> Scene | None:
     wrong = of_kind[~of_kind["valid"]]
     reader = who_is(story.session.spec.engineer.kind)
     usual = str(wrong["outcome"].mode()[0])  # what the engineer reads first
-    boards = [story.view.plain([Shown(row, f"one of them, {kind}")]) for _, row in wrong[wrong["outcome"] == usual].iterrows()]
-    seen = next((board for board in boards if any(track["fault"] for track in board.get("tracks", []))), boards[0])
+    shown = [[Shown(row, f"one of them, {kind}")] for _, row in wrong[wrong["outcome"] == usual].iterrows()]
+    boards = map(story.view.plain, shown)
+    seen = next((board for board in boards if any(track["fault"] for track in board.get("tracks", []))), None)
     return {
         "kind": "bars",
         "heading": f"{n} of {total} boards still fail",
-        "boards": [seen],
+        "boards": [seen or story.view.plain(shown[0])],
         "rows": [
             {
                 "name": cell_label(cell),

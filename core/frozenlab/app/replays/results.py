@@ -24,7 +24,7 @@ from frozenlab.app.ui.figures import overall_by_cell
 from frozenlab.app.ui.markup import cited
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import Signature, as_csv, signature
-from frozenlab.base.numbers import Interval, unbroken
+from frozenlab.base.numbers import Interval
 from frozenlab.engineer.engineers import name_of, who_is
 from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.engineer.sections import USUAL, describe, help_of
@@ -116,8 +116,7 @@ def show_replay(name: str, replay: Replay) -> None:
             arms_table(replay.spec.arms, session.spec.sections)
         return
     answers, table, arms, (first, *others) = known
-    answer = re.sub(r"\d+\.\d points per setting", r"<b>\g<0></b>", escape(unbroken(first)))
-    st.html(f'<p class="fl-answer">{answer}</p>')
+    markup.answer(re.sub(r"\d+\.\d points per setting", r"<b>\g<0></b>", escape(first)))
     if others:
         with st.expander("How sure this is"):
             st.html("".join(f'<p class="fl-note">{escape(sentence)}</p>' for sentence in others))

@@ -35,7 +35,7 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown, View
 from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import in_order
-from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed, unbroken
+from frozenlab.base.numbers import board_by_board, counted, decimals_of, number, percent, points, signed
 from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.measurements import of_cell
@@ -67,14 +67,15 @@ def headline(moment: Moment) -> None:
         if change.lost > change.gained:
             note += f" {where_it_lost(before, after)}"
     if record is None:
-        answer(result, note)
+        markup.answer(result, explained(note))
     elif moment.is_last:
-        answer(result, f"{note} It was the last stage: what {who_is(record.engineer)} proposed after it was never trained on.")
+        last = f"{note} It was the last stage: what {who_is(record.engineer)} proposed after it was never trained on."
+        markup.answer(result, explained(last))
     else:
         said = f" Then {who_is(record.engineer)} {escape(what_changed(record))}."
         if moment.outcomes:
             said += f" <b>{was_it_right(moment.outcomes, record.config_before.cells)}</b>"
-        answer(result + said, note)
+        markup.answer(result + said, explained(note))
 
 
 def where_it_lost(before: pd.DataFrame, after: pd.DataFrame) -> str:
@@ -83,11 +84,6 @@ def where_it_lost(before: pd.DataFrame, after: pd.DataFrame) -> str:
     net = lost.sub(gained, fill_value=0).sort_index()
     most = net.idxmax()
     return f"Most went on {cell_label(most)}: {net[most]:.0f} net of {len(of_cell(after, most))}. What failed lists them, as {LOST}."
-
-
-def answer(html: str, note: str) -> None:
-    """The largest thing on the page. ``html`` is the page's own words, with nothing unescaped in it."""
-    st.html(f'<p class="fl-answer">{unbroken(html)}</p><p class="fl-note">{explained(note)}</p>')
 
 
 def results(moment: Moment) -> None:

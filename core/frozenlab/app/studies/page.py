@@ -152,7 +152,7 @@ def show_verdict(report: StudyReport, measure: Measure, mixed: bool) -> None:
         facts = f"{f'95 % intervals {listed(bounds)}, ' if bounds else ''}n = {report.confirmatory[0].units}. {facts}"
     warned = " Some arms differ in more than one thing: see below the figure." if mixed else ""
     also = f"{facts} · {report.results_from}. {detectable(rates)}{warned}"
-    st.html(f'<p class="fl-answer">{escape(answer)}</p><p class="fl-note">{escape(also)}</p>')
+    markup.answer(escape(answer), escape(also))
     if report.missing:
         st.caption(f"An early study, which could see less than later ones: their answers are in *{ALL_FOUND}*, at the end of this page.")
 

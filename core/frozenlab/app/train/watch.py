@@ -21,7 +21,6 @@ from frozenlab.app.ui.once import once
 from frozenlab.app.views.view import Shown
 from frozenlab.app.views.views import view_of
 from frozenlab.base.files import signature
-from frozenlab.base.numbers import unbroken
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
 from frozenlab.session.session import Session
@@ -117,9 +116,7 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
         first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
         if first and last:
             of = f"{last.n:,} {session.results_from}"  # the timeline above has the intervals
-            st.html(
-                f'<p class="fl-answer">On {of}, valid plans went from {unbroken(first.percent)} to <b>{unbroken(last.percent)}</b>.</p>'
-            )
+            markup.answer(f"On {of}, valid plans went from {first.percent} to <b>{last.percent}</b>.")
         return
     if state.live:
         live_beat(session, seen, beat(session, state), live=live, every=CLOCK if is_first_minute(session, state) else None)

@@ -59,34 +59,32 @@ class Chart:
         """The figure, to be shown and not to be changed any more. Streamlit asks it for its data at every run of every viewer; it has them
         ready. Its legend stands above it on the page (:func:`frozenlab.app.ui.theme.chart`), and comes back in a saved picture
         (``figure_data.js``)."""
-        data = self.figure.to_dict()
         named = {"meta": {"legend": True}} if self.legend else {}
-        data["layout"] |= {"showlegend": False} | named
-        self.figure.to_dict = lambda: data
+        shown = self._data | {"layout": self._data["layout"] | {"showlegend": False} | named}
+        self.figure.to_dict = lambda: shown
         return self.figure
 
     @cached_property
     def legend(self) -> list[tuple[str, str, str]]:
-        """Colour, sign and name of each entry of the legend."""
-        return legend_of(self.figure.to_dict())
+        """Colour, sign and name of each trace that the figure's legend names; a trace alone is named by the title."""
+        entries = []
+        for trace in self._data["data"]:
+            if not trace.get("name") or trace.get("showlegend") is False:
+                continue
+            marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
+            name = str(marker.get("symbol", "circle"))
+            sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
+            if trace["type"] == "bar":
+                sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
+            elif mode == "lines":
+                sign = "┄" if line.get("dash", "solid") != "solid" else "—"
+            entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
+        shown = self._data["layout"].get("showlegend")
+        return entries if shown or (len(entries) > 1 and shown is None) else []
 
-
-def legend_of(data: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Colour, sign and name of each trace that a figure's legend names; a trace alone is named by the title."""
-    entries = []
-    for trace in data["data"]:
-        if not trace.get("name") or trace.get("showlegend") is False:
-            continue
-        marker, line, mode = trace.get("marker", {}), trace.get("line", {}), trace.get("mode") or ""
-        name = str(marker.get("symbol", "circle"))
-        sign = HOLLOW.get(name.removesuffix("-open"), "○") if name.endswith("-open") else SIGNS.get(name, "●")
-        if trace["type"] == "bar":
-            sign = PATTERN_SIGNS.get(marker.get("pattern", {}).get("shape", ""), "■")
-        elif mode == "lines":
-            sign = "┄" if line.get("dash", "solid") != "solid" else "—"
-        entries.append((str(marker.get("color") or line.get("color")), sign, trace["name"]))
-    shown = data["layout"].get("showlegend")
-    return entries if shown or (len(entries) > 1 and shown is None) else []
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return self.figure.to_dict()
 
 
 @dataclass(frozen=True)

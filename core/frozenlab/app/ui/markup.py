@@ -37,6 +37,12 @@ def styles() -> None:
     st.html(f"<style>{RECORDS}</style>")
 
 
+def answer(html: str, note: str = "") -> None:
+    """The largest thing on a page, and what is said of it below. Both are the page's own words as HTML, with nothing unescaped in them."""
+    below = f'<p class="fl-note">{unbroken(note)}</p>' if note else ""
+    st.html(f'<p class="fl-answer">{unbroken(html)}</p>{below}')
+
+
 def quote(text: str, speaker: str) -> str:
     """Text of a model, marked as not the app's own."""
     return f'<blockquote class="fl-quote"><p>{escape(unbroken(typeset(text)))}</p><footer>{escape(speaker)}</footer></blockquote>'

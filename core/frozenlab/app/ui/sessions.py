@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -22,6 +21,7 @@ from frozenlab.jobs.state import Alarm
 from frozenlab.models.training.methods import title_of
 from frozenlab.session import launch
 from frozenlab.session.presets import preset_spec
+from frozenlab.session.runs import by_name
 from frozenlab.session.session import Session, SessionError
 from frozenlab.session.spec import SessionSpec
 from frozenlab.session.state import State
@@ -100,8 +100,7 @@ def describe(session: Session) -> str:
 
 def described(found: Sequence[Session]) -> list[str]:
     """The same of several, with the id where they have the same title."""
-    titles = Counter(session.title for session in found)
-    return [describe(session) + f" · {session.id}" * (titles[session.title] > 1) for session in found]
+    return [describe(session) + f" · {session.id}" * (name != session.title) for name, session in by_name(found).items()]
 
 
 def set_up(spec: SessionSpec) -> str:

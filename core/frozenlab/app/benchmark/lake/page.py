@@ -137,10 +137,9 @@ def headline(asked: Boards, line: Line, table: pd.DataFrame) -> None:
     solved, best = (Interval.of(int(of_cell[name].sum()), len(of_cell)) for name in ("valid", "optimal"))
     where = f"with {team_title(asked.agents)}" + (f" on {size_label(asked.size)}" if asked.size else " on all map sizes")
     name = escape(line.name[:1].upper() + line.name[1:])
-    st.html(
-        f'<p class="fl-answer">{name} solves <b>{int(of_cell["valid"].sum()):,} of {len(of_cell):,}</b> boards {where}.</p>'
-        f'<p class="fl-note">{solved.percent} valid (95 % interval {solved.percents}), '
-        f"{best.percent} optimal ({best.percents}).</p>"
+    markup.answer(
+        f"{name} solves <b>{int(of_cell['valid'].sum()):,} of {len(of_cell):,}</b> boards {where}.",
+        f"{solved.percent} valid (95 % interval {solved.percents}), {best.percent} optimal ({best.percents}).",
     )
 
 

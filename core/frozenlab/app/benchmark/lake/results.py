@@ -38,7 +38,7 @@ from frozenlab.app.ui.figures import (
 )
 from frozenlab.app.ui.once import once
 from frozenlab.base.files import as_csv
-from frozenlab.base.numbers import percent, unbroken
+from frozenlab.base.numbers import percent
 from frozenlab.experiments.benchmark.lake.paper_results import PaperResults
 from frozenlab.experiments.benchmark.report import best_of
 from frozenlab.experiments.benchmark.results import Result
@@ -82,10 +82,7 @@ def headline(lines: Sequence[Line], view: View) -> None:
     if theirs is not None:
         note += f" The best of the paper's rows, {theirs.name}, has {in_percent(theirs)} on the authors' boards."
     name = escape(best.name[:1].upper() + best.name[1:])
-    st.html(
-        f'<p class="fl-answer">{name} {how} <b>{unbroken(in_percent(best))}</b> of boards with {of}.</p>'
-        f'<p class="fl-note">{escape(unbroken(note))}</p>'
-    )
+    markup.answer(f"{name} {how} <b>{in_percent(best)}</b> of boards with {of}.", escape(note))
 
 
 def difference_to_paper(lines: Sequence[Line]) -> None:

@@ -657,7 +657,7 @@ class Deck {
       made("p", "", about, place);
       this.boards({ boards }, place);
     }
-    const says = `${axis}: ${rows.map(inPoints).join(", ")}; ${mean.what} ${mean.value} (${mean.bounds})`;
+    const says = `${axis}: ${rows.map((change) => inPoints(change)).join(", ")}; ${mean.what} ${mean.value} (${mean.bounds})`;
     const { svg, wide, high, size } = this.graphic(says, made("div", "models", undefined, body));
     const [top, band] = [1.6 * size, 3.2 * size], foot = high - 1.8 * size;
     const x = this.points(svg, { ends: [...rows, mean.low, mean.high], from: 0, to: wide, top, foot, size });
