@@ -28,7 +28,7 @@ from frozenlab.experiments.students.menu import ladder as recipes_of_ladder
 from frozenlab.experiments.studies.depths import depths_picture
 from frozenlab.experiments.studies.effects import contrast
 from frozenlab.experiments.studies.grid import MEASURES
-from frozenlab.experiments.studies.ladder import ladder_picture
+from frozenlab.experiments.studies.ladder import ladder_pictures
 from frozenlab.experiments.studies.pictures import lines_picture, standalone
 from frozenlab.experiments.studies.statistics import Effect, mean_of
 from frozenlab.experiments.studies.store import Study, outcomes
@@ -413,7 +413,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_text(README, before + BEGIN + table(found) + END + rest.split(END)[1])
         write_text(FINDINGS, table(found))
         drawn = {
-            "studies/ladder-10/ladder": ladder_picture(shipped_report("ladder-10"), "valid"),
+            "studies/ladder-10/ladder": ladder_pictures(shipped_report("ladder-10"), "valid")[0],
             "studies/loop/loop": loop_picture(),
             "studies/depths/depths": depths_picture(shipped_report("depths"), "valid"),
             "studies/doses/doses": doses_picture(),

@@ -60,7 +60,7 @@ def test_a_recorded_study_opens_by_its_address(name: str, measure: str, view: st
     if view == "effects":
         assert tables[0]["comparison"].tolist() == [row.name for row in rates.effects]
         named = [row for row in report.confirmatory if row.measure == measure]
-        told = json.loads(charts[0].proto.spec)["layout"]["yaxis"]["ticktext"]
+        told = [one["text"] for one in json.loads(charts[0].proto.spec)["layout"]["annotations"]]
         assert len(told) == len({frozenset(row.name.split(BETWEEN)) for row in (*named, *rates.compared)}), "each once"
         assert all(any(row.change in line for line in told) for row in named or rates.compared)
     elif view == "arms":

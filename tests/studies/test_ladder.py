@@ -6,7 +6,7 @@ import re
 
 from frozenlab.engineer.engineers import name_of
 from frozenlab.experiments.studies.design import words_of
-from frozenlab.experiments.studies.ladder import COLUMNS, column_of, ladder_picture, own_rungs, rungs, rungs_table, shipped, what_they_do
+from frozenlab.experiments.studies.ladder import COLUMNS, column_of, ladder_pictures, own_rungs, rungs, rungs_table, shipped, what_they_do
 from frozenlab.experiments.studies.presets import ladder_study
 from frozenlab.experiments.studies.store import Study
 from frozenlab.experiments.studies.tables import StudyReport, recorded_report
@@ -49,11 +49,12 @@ def test_a_study_stands_in_its_own_column_beside_the_labs() -> None:
     assert {words_of(arm) for arm in shipped("valid")["with decoys"]} <= set(table["engineer"])
     said = what_they_do(own)
     assert said.keys() >= {"oracle", "taught", "tutor", LOWEST, f"yours: {LOWEST}"} and said[f"yours: {LOWEST}"] == said[LOWEST]
-    picture = ladder_picture(own, "valid")
+    picture, on_phone = ladder_pictures(own, "valid")
     rows = [name for name in re.findall(r">([^<>]+)</text>", picture) if name in set(table["engineer"])]
     assert f'aria-label="yours: {LOWEST}: without decoys +' in picture and rows[0] == f"yours: {LOWEST}" and rows[-1] == "yours: rules", (
         "best on top"
     )
     assert picture.count('r="6"') == sum(table[words].ne("").sum() for words in COLUMNS.values()), "a large dot for each effect"
+    assert on_phone.count('r="6"') == picture.count('r="6"') and f">yours: {LOWEST}, without decoys</text>" in on_phone, "a row for each"
     labs = recorded_report(next(study for study in Study.shipped() if study.id == "ladder-10"))
-    assert "yours" not in ladder_picture(labs, "valid") and not own_rungs(labs, "optimal")
+    assert "yours" not in "".join(ladder_pictures(labs, "valid")) and not own_rungs(labs, "optimal")

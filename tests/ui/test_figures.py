@@ -43,7 +43,8 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(built: Session) -
     chart = faults_by_cell([series(built, None), series(built, 0)], OUTCOMES)
     first = [trace for trace in chart.figure.data if trace.xaxis == "x"]
     for column in range(4):
-        assert sum(trace.y[column] for trace in first) == pytest.approx(1)
+        assert sum(trace.x[column] for trace in first) == pytest.approx(1)
+        assert {trace.y[column] for trace in first} == {f"{3 + column}×{3 + column}"}
     failed = built.validation(None)
     for trace in first:
         for cell, outcome, boards, n, _, rate in trace.customdata:

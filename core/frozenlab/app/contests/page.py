@@ -30,7 +30,7 @@ from frozenlab.experiments.contests.task import ContestError, can_gain, task_aga
 from frozenlab.experiments.students.recipe import Recipe
 from frozenlab.experiments.students.store import Student
 from frozenlab.experiments.studies.ladder import won_by_grpo
-from frozenlab.experiments.studies.pictures import rows_picture
+from frozenlab.experiments.studies.pictures import PHONE, rows_picture
 from frozenlab.models.folders import STUDENT
 from frozenlab.session.session import Session
 
@@ -134,7 +134,7 @@ def to_beat() -> None:
     won = won_by_grpo()
     st.header("What there is to beat", anchor=False)
     rows = {words: [won[arm]] for arm, words in RIVALS.items()}
-    markup.picture(rows_picture([""], rows, width=400, unit="points of valid plans over equal shares"), "contest-to-beat", wide=False)
+    markup.picture(rows_picture([""], rows, width=PHONE, unit="points of valid plans over equal shares"), "contest-to-beat", wide=False)
     st.caption(
         f"Recorded, on {won['taught'].n} students that were taught two kinds wrong: small dots are students, large ones means with 95 % "
         "intervals. The oracle knows what was taught wrong; the last puts all practice on the kind with the lowest rate."

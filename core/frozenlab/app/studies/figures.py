@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any
 
@@ -118,7 +118,7 @@ def number_of(rates: Rates) -> str:
 
 
 def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, ink: Ink) -> Chart:
-    """A line an effect: its mean and its 95 % interval over seeds, around 0, in points; in words and numbers under its name.
+    """A line an effect: its mean and its 95 % interval over seeds, around 0, in points; above it its name, and the same in words.
 
     Args:
         margin: the smallest effect that matters.
@@ -139,18 +139,18 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, 
                 f"{row.units}<extra></extra>",
             )
         )
-    common_layout(figure, height=max(row_height(len(effects)), 3 * ink.size) * len(effects) + 60, top=10)
-    figure.update_xaxes(
-        rangemode="tozero",
-        title="points",
-        gridcolor=GRID_COLOR,
-        zeroline=True,
-        zerolinecolor=BEFORE_COLOR,
-        zerolinewidth=1.5,
-    )
+    common_layout(figure, height=5 * ink.size * len(effects) + 60, top=10)
+    figure.update_xaxes(rangemode="tozero", title="points", gridcolor=GRID_COLOR, zeroline=False)
     said = [f"{row.change}, {verdict(row, margin)}" for row in effects]
-    ticks = [f"{row.title}<br><b>{words}</b>" for row, words in zip(effects, said, strict=True)]
-    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], tickvals=names, ticktext=ticks, **named(ink))
+    for place, (row, words) in enumerate(zip(effects, said, strict=True)):  # above, so that a phone has room for the intervals
+        figure.add_shape(
+            type="line", x0=0, x1=0, y0=place - 0.16, y1=place + 0.16, line={"width": 1.5, "color": BEFORE_COLOR}, layer="below"
+        )
+        figure.add_annotation(
+            text=f"{row.title}<br><b>{words}</b>", x=0, xref="paper", xanchor="left", y=row.name, yanchor="bottom", yshift=8, align="left",
+            showarrow=False, font=asdict(ink),
+        )  # fmt: skip
+    figure.update_yaxes(range=[len(names) - 0.5, -0.8], categoryarray=names, showgrid=False, zeroline=False, showticklabels=False)
     changes = "; ".join(f"{row.title} {words}" for row, words in zip(effects, said, strict=True))
     return Chart(figure, f"Change of the final {measure} rate: {changes}.")
 

@@ -16,7 +16,7 @@ from frozenlab.experiments.headroom.report import Finding, measured_before
 from frozenlab.experiments.studies.depths import depths_picture, depths_table, has_depths
 from frozenlab.experiments.studies.effects import margin_words
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.ladder import column_of, ladder_picture, rungs_table, what_they_do
+from frozenlab.experiments.studies.ladder import column_of, ladder_pictures, rungs_table, what_they_do
 from frozenlab.experiments.studies.main_table import as_latex, by_arm
 from frozenlab.experiments.studies.pictures import main_picture
 from frozenlab.experiments.studies.report_page import (
@@ -97,13 +97,14 @@ def show_ladder(report: StudyReport, measure: Measure) -> None:
     st.header("The ladder of engineers", anchor=False, help=LADDER_HELP)
     table, known = rungs_table(report, measure), what_they_do(report)
     table.insert(1, "what it does", table["engineer"].map(known).fillna(""))
-    above_table(ladder_picture(report, measure), table, "study-ladder")
+    picture, on_phone = ladder_pictures(report, measure)
+    above_table(picture, table, "study-ladder", on_phone)
     st.caption("Decoys are cells of which few tasks are solved by nature: an engineer that only looks for low rates falls for them.")
 
 
-def above_table(picture: str, table: pd.DataFrame, key: str) -> None:
+def above_table(picture: str, table: pd.DataFrame, key: str, on_phone: str = "") -> None:
     """A picture, and below it its figures, which need the width of the page."""
-    markup.picture(picture, f"{key}-picture")
+    markup.picture(picture, f"{key}-picture", on_phone=on_phone)
     markup.grid(table, width="stretch", height="content", key=key, column_config={"n": st.column_config.NumberColumn(width=48)})
 
 

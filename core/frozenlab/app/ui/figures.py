@@ -242,7 +242,8 @@ def _in_words(series: Series) -> str:
 
 
 def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
-    """Outcomes of all boards by cell as stacked shares, one panel a moment, same order and scale in each.
+    """Outcomes of all boards by cell as stacked shares, a bar a cell and one panel a moment, same order and scale in each. The bars lie, so
+    that a phone can show them whole however many there are.
 
     ``customdata`` of each bar begins with ``[cell, outcome, boards, n]``.
 
@@ -250,7 +251,7 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
         outcomes: of the task, by name, in the order in which they are stacked.
     """
     figure = make_subplots(
-        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[panel.label for panel in panels]
+        rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.13, subplot_titles=[panel.label for panel in panels]
     )
     named: set[str] = set()
     worst_faults, order = [], list(outcomes)
@@ -263,8 +264,9 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
             words = outcomes[outcome].label
             figure.add_trace(
                 go.Bar(
-                    x=list(map(tick_label, counts.index)),
-                    y=boards / totals,
+                    x=boards / totals,
+                    y=list(map(cell_label, counts.index)),
+                    orientation="h",
                     name=words,
                     legendgroup=outcome,
                     legendrank=order.index(outcome),
@@ -287,9 +289,12 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
             worst_faults.append(f"{panel.label}: most often {outcomes[str(worst.index[0])].label} ({worst.iloc[0]} boards)")
         else:
             worst_faults.append(f"{panel.label}: no fault")
-    noun = cells_noun(cell for panel in panels for cell in panel.validation["config_cell"].unique())
+    cells = {cell for panel in panels for cell in panel.validation["config_cell"]}
+    noun = cells_noun(cells)
     figure.update_layout(barmode="stack", bargap=0.18)
-    figure.update_xaxes(showgrid=False, title=dict(text=noun, standoff=4))
-    percent_axis(figure, "share of boards")
-    common_layout(figure, height=300, top=TITLED)
+    figure.update_xaxes(range=[0, 1], tickformat=".0%", tickvals=[0, 0.5, 1], gridcolor=GRID_COLOR, zeroline=False, title="share of boards")
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" ")
+    figure.layout.yaxis.title.text = noun
+    common_layout(figure, height=max(300, 100 + 26 * len(cells)), top=TITLED)
+    figure.update_layout(margin_r=20)  # half of the last "100%"
     return Chart(figure, f"What became of the boards by {noun}. " + "; ".join(worst_faults) + ".")

@@ -136,9 +136,13 @@ def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
     _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")
 
 
-def picture(svg: str, key: str, wide: bool = True) -> None:
-    """A picture that has the letters and the colour of the page's words; a wide one is pushed through on a phone."""
-    _cited(key=key, data={"html": f'<div class="fl-picture{" is-wide" * wide}" tabindex="0">{svg}</div>'}, height="content")
+def picture(svg: str, key: str, wide: bool = True, on_phone: str = "") -> None:
+    """A picture that has the letters and the colour of the page's words; a wide one is pushed through on a phone, which shows
+    ``on_phone`` instead where that is given."""
+    html = f'<div class="fl-picture{" is-wide" * wide}" tabindex="0">{svg}</div>'
+    if on_phone:
+        html = f'<div class="fl-not-on-phone">{html}</div><div class="fl-picture fl-on-phone">{on_phone}</div>'
+    _cited(key=key, data={"html": html}, height="content")
 
 
 def plain(text: str) -> str:

@@ -11,7 +11,7 @@ from frozenlab.experiments.students.menu import DECOYS, ladder
 from frozenlab.experiments.studies.design import ARM_WORDS, EQUAL, ORACLE, arm_titles, words_of
 from frozenlab.experiments.studies.effects import contrast_so_far
 from frozenlab.experiments.studies.grid import Measure
-from frozenlab.experiments.studies.pictures import rows_picture
+from frozenlab.experiments.studies.pictures import PHONE, rows_picture
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.experiments.studies.statistics import Effect
 from frozenlab.experiments.studies.store import Study
@@ -105,7 +105,11 @@ def rungs_table(report: StudyReport, measure: Measure) -> pd.DataFrame:
     )
 
 
-def ladder_picture(report: StudyReport, measure: Measure) -> str:
-    """The same as a picture, the best on top, in which the engineers of this study stand out."""
-    rows = sorted(lines_of(report, measure).items(), key=lambda line: -next(won.mean for won in reversed(line[1]) if won))
-    return rows_picture([*COLUMNS.values()], dict(rows), own_rungs(report, measure), unit="points over equal shares")
+def ladder_pictures(report: StudyReport, measure: Measure) -> tuple[str, str]:
+    """The same as a picture, the best on top, in which the engineers of this study stand out; and one for phones, in which an engineer has
+    a row for each column."""
+    own, unit = own_rungs(report, measure), "points over equal shares"
+    rows = dict(sorted(lines_of(report, measure).items(), key=lambda line: -next(won.mean for won in reversed(line[1]) if won)))
+    stacked = {f"{name}, {words}": [won] for name, wins in rows.items() for words, won in zip(COLUMNS.values(), wins, strict=True) if won}
+    told = {f"{name}, {words}" for name in own for words in COLUMNS.values()}
+    return rows_picture([*COLUMNS.values()], rows, own, unit=unit), rows_picture([""], stacked, told, PHONE, unit=unit)
