@@ -24,7 +24,7 @@ COLORS = (BLUE, ORANGE, (30, 158, 119), (179, 95, 196), (168, 130, 10), GREY)
 """One for each arm in turn, as in the figures of the app."""
 HALO = ' style="paint-order: stroke; stroke: var(--fl-ground, #fcfdff); stroke-width: 4px"'
 """Of a number that lies on a line."""
-NARROW, PHONE = 500, 400
+NARROW, PHONE = 500, 380
 """Pixels of a picture that a phone can show whole: fewer than, and of one that is made for it."""
 WIDTH, HEIGHT, TOP, LEFT = 270, 210, 46, 40
 """Of a panel: its size, and the room for its title and its axis."""
