@@ -16,8 +16,8 @@ const NOTES = "#notes"; // the address of the speaker's window ends with it
 function made(tag, className, text, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  // No line begins with the sign, or within an interval.
-  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%").replace(/\([+−.\d]+ to [+−.\d]+\)/g, (bounds) => bounds.replaceAll(" ", "\u00a0"));
+  // No line begins with the sign, with three dots, or within an interval.
+  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%").replace(" …", "\u00a0…").replace(/\([+−.\d]+ to [+−.\d]+\)/g, (bounds) => bounds.replaceAll(" ", "\u00a0"));
   return parent ? parent.appendChild(element) : element;
 }
 
