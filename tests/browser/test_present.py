@@ -203,7 +203,8 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     expect(count).to_have_text("3 / 10")
     page.clock.run_for(60_000)
     expect(count).to_have_text("3 / 10")
-    end = page.locator("footer").get_by_role("button", name=re.compile("Again|Prepare a talk"))
+    end = page.locator(".ways > *, footer .leave").filter(has_not_text="Leave")
+    offered = ["Play this board", "Begin the course", "Again", "Prepare a talk"]
     page.keyboard.press("End")
     page.clock.run_for(60_000)
     expect(end).to_have_count(0)  # by hand there is no end
@@ -211,16 +212,20 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     page.keyboard.press("p")
     page.clock.run_for(5_000)
     expect(page.locator(".deck h1")).to_have_text("And with many models?")
+    expect(page.locator(".lesson .fallen")).to_contain_text("share of boards 13\u00a0% → 47\u00a0%")
     each = r"([+−]\d+\.\d|0)"
     expect(page.locator(".models svg")).to_have_attribute("aria-label", re.compile(rf": {each}(, {each}){{14}}; mean \+3\.4 "))
-    page.clock.run_for(13_000)
+    page.clock.run_for(20_000)
     expect(count).to_have_text("10 / 10")
     expect(end).to_have_count(0)
+    title = page.locator(".deck h1").bounding_box()
     page.clock.run_for(13_000)
-    expect(end).to_have_text(["Again", "Prepare a talk"])
+    expect(end).to_have_text(offered)
     page.keyboard.press("ArrowRight")
-    expect(end).to_have_text(["Again", "Prepare a talk"])
-    end.first.click()
+    expect(end).to_have_text(offered)
+    assert page.locator(".deck h1").bounding_box() == title, "nothing moves"
+    expect(end.first).to_have_attribute("href", re.compile(r"^play\?board="))
+    end.nth(2).click()
     expect(count).to_have_text("1 / 10")
     expect(end).to_have_count(0)
 

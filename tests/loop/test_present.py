@@ -38,6 +38,8 @@ from frozenlab.app.views.view import turned_tasks
 from frozenlab.base import places
 from frozenlab.base.numbers import Interval, paired_change, typeset
 from frozenlab.cli.main import main
+from frozenlab.engineer.engineers.tutor import fall, usual_rate
+from frozenlab.experiments.students.menu import LADDER, read_config
 from frozenlab.experiments.studies.ladder import by_grpo
 from frozenlab.experiments.studies.store import Study
 from frozenlab.lake.board import Board
@@ -104,7 +106,7 @@ def test_the_line_is_one_that_the_proposal_cites_and_the_words_and_knobs_are_its
     )
     assert {(knob["before"], knob["after"]) for knob in scenes["wrote"]["knobs"]} <= {(one.before, one.after) for one in record.changes}
     sizes = [[len(board["board"]["rows"]) for board in scenes["wrote"][name]] for name in ("was", "boards")]
-    assert [len(found) for found in sizes] == [12, 12] and [found.count(7) for found in sizes] == [2, 5], "more 7×7, as it wrote"
+    assert [len(found) for found in sizes] == [9, 9] and [found.count(7) for found in sizes] == [1, 3], "more 7×7, as it wrote"
     assert all(row["low"] <= row["came"] <= row["high"] for row in scenes["came"]["rows"])
     came = paired_change(session.results(0), session.results(1))
     assert sum(row["predicted"] for row in scenes["came"]["rows"]) / 6 == pytest.approx(0.05 / 6)
@@ -149,6 +151,17 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     assert len(known) == 2 and (known["valid"] == known["valid_shown"]).all(), "the answers are the study's"
 
 
+def test_the_tutor_gives_boards_to_what_has_fallen_and_not_to_what_is_low() -> None:
+    [scene] = chosen(scenes_of(SessionStore().open("example-quick")), ["models"])
+    lost, low, high = scene["lesson"]["kinds"]
+    assert [kind["name"] for kind in (lost, low, high)] == ["6×6 corridor, 3 agents", "9×9 one-way, 4 agents", "9×9, 2 agents"]
+    cells = {cell.name: cell for cell in read_config(LADDER).described()}
+    for kind, name in zip((lost, low, high), ("3@corridor6", "4@oneway9", "2@9"), strict=True):
+        assert kind["usual"] == usual_rate(cells[name]) and kind["before"] == 1 / len(cells)
+        assert (kind["after"] > kind["before"]) == (fall(kind["now"], kind["usual"]) > 0), "the tutor's own rule"
+    assert low["now"] < high["now"] and low["after"] == high["after"] == 0 and "first picture" in scene["more"][1]
+
+
 def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> None:
     [scene] = chosen(scenes_of(SessionStore().open("example-quick")), ["tries"])
     assert len(scene["boards"]) == len(scene["good"]) == 8 and 0 < sum(scene["good"]) < 8
@@ -157,7 +170,12 @@ def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> 
     sampled = SessionStore().open("example-quick").completions(0)
     [group] = [rows for _, rows in sampled.groupby(["training_step", "board_id"]) if rows["reward"].tolist() == _parts(scene)]
     assert scene["average"] == pytest.approx(group["reward"].mean()) and f"of {scene['average']:.2f} (mark)" in scene["note"]
-    assert "The score is 1 for" in scene["note"], "what the figures are"
+    first, holds = group[group["valid"]].iloc[0], 1 - SessionStore().open("example-quick").spec.training.optimality
+    pays = f"{first['reward']:.2f} = {holds:.2f}, as it holds, + {first['reward'] - holds:.2f} for speed"
+    assert scene["note"].startswith(f"{pays} ({first['makespan']} steps, {first['optimal_makespan']} would do)."), "what the figures are"
+    assert [score["why"] for score in scene["scores"]] == [
+        f"{row['makespan']} steps, {row['optimal_makespan']} would do" if row["valid"] else "" for _, row in group.iterrows()
+    ]
     assert [score["likelier"] for score in scene["scores"]] == [score > scene["average"] for score in _parts(scene)] == scene["good"]
     assert not chosen(scenes_of(SessionStore().open("example-long-imitation")), ["tries"]), "imitation rewards nothing"
 
@@ -186,7 +204,7 @@ def test_the_twin_that_kept_its_config_answers_the_question() -> None:
     gain = paired_change(kept, mine)
     whole, closing = chosen(kept_scenes(session), ["whole", "closing"])
     assert [board["tracks"][0]["outcome"] for board in closing["boards"]] == ["optimal"]
-    assert closing["about"] == "One of the 15 models, after its own choice"
+    assert closing["about"] == "6×6 corridor, 3 agents: one of the 15 models, after its own choice"
     assert gain.bounds not in f"{closing['say']} {closing['more'][0]}", "the screen shows it, and the draft says each thing once"
     assert whole["heading"] == "Was it the redesign?" and gain.points in whole["answer"]
     assert [(one["value"], one["bounds"]) for one in closing["figures"]] == [("+3.4", "+1.5 to +5.3"), (gain.signed, gain.bounds)]

@@ -27,7 +27,8 @@ def test_the_deck_opens_by_its_button_and_by_its_address(sessions_folder: Path) 
     assert not opened(app)
     [deck] = opened(app.button(key="present-go").click().run())
     assert deck["id"] == session.id and deck["scenes"][0]["name"] == "opening" and not deck["says"]
-    assert opened(open_page("present", session=session.id, play="film"))[0]["alone"]
+    [film] = opened(open_page("present", session=session.id, play="film"))
+    assert film["alone"] and film["ways"]["Play this board"].startswith("play?board=") and film["ways"]["Begin the course"] == "learn"
     assert opened(open_page("present", session=session.id, play="rehearse"))[0]["rehearses"]
 
 

@@ -88,7 +88,7 @@ def page() -> None:
         says = f"There is no session of that name here: this is {shown.title}."
     data = talk(
         shown, chosen(scenes, preparation.scenes), preparation.notes, says=says,
-        leave=leave(session), play=page_of_play(), how=how, minutes=preparation.minutes,
+        leave=leave(session), ways=ways(scenes), play=page_of_play(), how=how, minutes=preparation.minutes,
     )  # fmt: skip
     if how:
         deck(shown, data, key=f"deck-{shown.address}")
@@ -111,7 +111,7 @@ def actions(session: Session, data: dict[str, Any], preparation: Preparation, tr
             help="The same, and the time of each scene is kept in this browser.",
         )  # fmt: skip
         st.download_button(
-            "One HTML file", lambda: html_file(session.spec.tasks, data | {"leave": None, "alone": False, "rehearses": False}),
+            "One HTML file", lambda: html_file(session.spec.tasks, data | {"leave": None, "ways": {}, "alone": False, "rehearses": False}),
             f"{session.id}.html", "text/html",
             on_click="ignore", icon=":material/download:", help="Plays the whole talk without a server and without a network.",
         )  # fmt: skip
@@ -130,6 +130,12 @@ def actions(session: Session, data: dict[str, Any], preparation: Preparation, tr
 def leave(session: Session) -> str:
     """The address that Escape leads to."""
     return f"present?{urlencode({'session': session.address})}"
+
+
+def ways(scenes: list[Scene]) -> dict[str, str]:
+    """Where a film leads at its end."""
+    plays: dict[str, str] = next((scene["plays"] for scene in scenes if scene.get("plays")), {})
+    return ({"Play this board": f"play?{urlencode(plays)}"} if plays else {}) | {"Begin the course": "learn"}
 
 
 def page_of_play() -> str:

@@ -33,13 +33,14 @@ from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Claim, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.experiments.studies.design import ORACLE
-from frozenlab.experiments.studies.ladder import by_grpo, won_by_grpo
+from frozenlab.experiments.studies.ladder import by_grpo, lesson, won_by_grpo
 from frozenlab.lake.board import BoardError
 from frozenlab.models.training.methods import BY_NAME
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.families import cell_label, cells_noun, family_of
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.task import Judged
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, what the kind needs, and the draft of what to
@@ -51,7 +52,7 @@ CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
 """What can be read from the last row of a room; every cell that changed has a knob, be they more."""
 KNOBS_ON_STAGE = {"share": "share of boards", "hole_ratio": "cells that are holes", "wait_ratio": "boards where somebody must wait"}
 """For who does not know the knobs of the lab."""
-WALL = 12
+WALL = 9
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
 """Plans for one board that are shown, and the first boards among which one with good and bad plans is looked for."""
@@ -190,10 +191,14 @@ def tries(story: Story) -> Scene | None:
         "heading": "It tries, and what works becomes likelier",
         "boards": [story.view.plain([Shown(row, "")]) for _, row in group.iterrows()],
         "good": good,
-        "scores": [{"label": number(score), "part": score, "likelier": score > average} for score in group["reward"]],
+        "scores": [
+            {"label": number(row["reward"]), "part": row["reward"], "likelier": row["reward"] > average}
+            | {"why": speed_of(row) if row["valid"] else ""}
+            for _, row in group.iterrows()
+        ],
         "average": average,
-        "note": f"The score is 1 for the fastest plan and near 0 for one with a fault. Training ({method.title}) makes those above the "
-        f"average of {number(average)} (mark) likelier.",
+        "note": f"{parts_of(group[group['valid']].iloc[0], session)} The fastest plan scores 1, one with a fault near 0. Training "
+        f"({method.title}) makes those above the average of {number(average)} (mark) likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",
         "more": [
@@ -203,6 +208,19 @@ def tries(story: Story) -> Scene | None:
             "boards it gets: those that it sometimes solves.",
         ],
     }
+
+
+def speed_of(row: pd.Series) -> str:
+    """What a valid answer is paid for besides being valid: ``10 steps, 6 would do``."""
+    if "makespan" not in row:
+        return "no answer is better" if row["optimal"] else "a better one exists"
+    return "no plan is faster" if row["optimal"] else f"{row['makespan']} steps, {row['optimal_makespan']} would do"
+
+
+def parts_of(row: pd.Series, session: Session) -> str:
+    """What the score of a valid answer is made of."""
+    holds = Judged("", valid=True).reward(session.spec.training.optimality)
+    return f"{number(row['reward'])} = {number(holds)}, as it holds, + {number(row['reward'] - holds)} for speed ({speed_of(row)})."
 
 
 def first_stage(story: Story) -> Scene:
@@ -559,7 +577,7 @@ def other_models(story: Story) -> Scene | None:
     won = where_it_can(story.session)
     if won is None:
         return None
-    valid, plans, prediction = by_grpo()
+    (valid, plans, prediction), taught = by_grpo(), lesson()
     predicted = re.search(r"taught - equal (\S+) points (\(.*?\))", prediction)
     assert predicted, "it was written down before the study ran"
     arms = {"equal": "equal shares", "taught": "its own choice"}
@@ -571,19 +589,36 @@ def other_models(story: Story) -> Scene | None:
         "heading": f"Its own choice wins{'' if 2 * better > won.n else ' only'}: {better} of {won.n} models",
         "lead": "Each was taught something wrong on purpose, and a tutor had taught it to choose.",
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
-        "about": "One of them, where it was taught wrong",
+        "about": f"One of them, where it was taught wrong: {kind_in_words(plans['config_cell'].iloc[0])}",
+        "lesson": {
+            "about": "The tutor's rule: boards go to what has fallen below its usual rate, not to all that is low.",
+            "kinds": [
+                {"name": kind_in_words(cell), "board": view_of(LAKE).plain([Shown(row, "")]), "now": row["now"]}
+                | {"usual": row["usual"], "before": row["before"], "after": row["tutor"]}
+                for cell, row in taught.iterrows()
+            ],
+        } if story.view.player.code else None,
         "rows": changes.tolist(),
         "mean": figure_of(won, "mean"),
         "axis": f"points more than with {arms['equal']}",
         "note": "Each row: a model. Points: of its tasks solved, after one stage each way. Bar: the mean's 95 % interval.",
-        "say": "Each of these models was taught something wrong about two kinds of tasks. Its tutor was a rule that gives boards to what "
-        "has fallen. First you see one of them twice, on the same task. Then a row is a model: right of zero, its own choice won.",
+        "say": "Each of these models was taught something wrong about two kinds of tasks. First its tutor's rule: boards go to what has "
+        "fallen, not to what was always low. Then you see one model twice, on the same task. Then a row is a model: right of zero, its own "
+        "choice won.",
         "more": [
             f"The mean is {won.points}; {' '.join(predicted.groups())} was predicted before the study ran. An oracle, which knows what is "
             f"wrong and trains on little else, wins {won_by(ORACLE).points}.",
-            "Ask the room what else they want to see before they believe it: these are small models, and of larger ones it says nothing.",
+            f"On the evidence of the first picture the model itself gave the fallen kind {share(taught['own'].iloc[0])} of the boards, the "
+            f"rule gives {share(taught['tutor'].iloc[0])}. Ask the room what else they want to see before they believe it: these are small "
+            "models, and of larger ones it says nothing.",
         ],
-    }
+    }  # fmt: skip
+
+
+def kind_in_words(cell: str) -> str:
+    """The boards of a cell that names its team: ``6×6 corridor, 3 agents``."""
+    team, _, kind = cell_label(cell).replace("oneway", "one-way").partition(" on ")
+    return f"{kind}, {team} agents"
 
 
 def changes_of(session: Session) -> list[int]:
@@ -656,7 +691,8 @@ def last_board(story: Story) -> tuple[View, Shown | None, str]:
     else that of the first scene."""
     won = where_it_can(story.session)
     if won is not None and story.view.player.code:
-        return view_of(LAKE), Shown(by_grpo()[1].loc["taught"], ""), f"One of the {won.n} models, after its own choice"
+        shown = by_grpo()[1].loc["taught"]
+        return view_of(LAKE), Shown(shown, ""), f"{kind_in_words(shown['config_cell'])}: one of the {won.n} models, after its own choice"
     if story.turned is not None:
         return story.view, Shown(story.turned[1], ""), f"The first board, {after_stages(story)}"
     return story.view, failing(story), ""
@@ -763,7 +799,7 @@ PARTS = (
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
     Part("solved", "The same board, solved", solved, 11),
     Part("whole", "The whole curve, beside a twin", whole_curve, 13),
-    Part("models", "Many models that were taught something wrong", other_models, 17),
+    Part("models", "Many models that were taught something wrong", other_models, 24),
     Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""

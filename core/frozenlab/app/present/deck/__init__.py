@@ -47,6 +47,7 @@ def talk(
     *,
     says: str = "",
     leave: str | None = None,
+    ways: Mapping[str, str] | None = None,
     play: str = "",
     how: str = "",
     minutes: int = 5,
@@ -60,6 +61,7 @@ def talk(
         notes: scene name -> what the speaker wants to say.
         says: a line at the foot of every scene.
         leave: the address that Escape leads to; None where there is none.
+        ways: where a film leads at its end: what to call it -> its address.
     """
     return {
         "id": session.id,
@@ -69,6 +71,7 @@ def talk(
         "says": says,
         "colors": {"light": asdict(LIGHT), "dark": asdict(DARK)},
         "leave": leave,
+        "ways": dict(ways or {}),
         "keys": SHORTCUTS["In a talk"],
         "alone": how == FILM,
         "rehearses": how == REHEARSE,

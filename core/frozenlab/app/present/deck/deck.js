@@ -1,5 +1,5 @@
 // The deck: one scene a screen, by keys, clicks and swipes; a second window has the notes.
-// data: {id, title, scenes, notes: {scene name: text}, says, colors: {light, dark}, leave: address | null, keys: {key: what it does},
+// data: {id, title, scenes, notes: {scene name: text}, says, colors: {light, dark}, leave: address | null, ways: {name: address}, keys: {key: what it does},
 // alone: whether it plays by itself, rehearses: whether the time of each scene is kept, minutes: of the talk}; scenes: see present/scenes.py.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -10,13 +10,14 @@ const FALLS = 250; // milliseconds between boards that fall
 const BRIEF = 160; // letters that leave half of the screen to the boards
 const MOVES = 1400; // milliseconds in which a knob moves
 const LONGER = [4, 8]; // minutes from which on a draft has one more part
+const LESSON = 7000; // milliseconds that the tutor's rule is shown
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
 function made(tag, className, text, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  // No line begins with the sign, or within an interval.
-  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%").replace(/\([+−.\d]+ to [+−.\d]+\)/g, (bounds) => bounds.replaceAll(" ", "\u00a0"));
+  // No line begins with the sign, with three dots, or within an interval.
+  if (text !== undefined) element.textContent = text.replace(/(?<=\d) %/g, "\u00a0%").replace(" …", "\u00a0…").replace(/\([+−.\d]+ to [+−.\d]+\)/g, (bounds) => bounds.replaceAll(" ", "\u00a0"));
   return parent ? parent.appendChild(element) : element;
 }
 
@@ -36,6 +37,15 @@ function inPoints(change, digits = 1) {
 // What a picture of checks says to those who do not see it.
 function spoken(checks) {
   return checks.map(({ at, label }) => `step ${at}: ${label}`).join(", ");
+}
+
+// A board with its agents on their starts, without a plan.
+function standing(board) {
+  return { ...board, steps: 0, margin: 0.08, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) };
+}
+
+function percent(part) {
+  return `${Math.round(100 * part)} %`;
 }
 
 // What the lab suggests to say of a scene in a talk of so many minutes.
@@ -221,11 +231,16 @@ class Deck {
     this.go(on && this.at === this.data.scenes.length - 1 ? 0 : this.at);
   }
 
-  // What a film offers at its end, where it has been seen: to play it again, and the page on which a talk is prepared.
+  // What a film offers at its end, where it has been seen: the room to try it or to see it again, the speaker to prepare a talk.
   end(ended) {
     if (ended) this.alone = false;
     this.deck.classList.toggle("ended", ended);
-    this.button("film").textContent = ended ? "Again" : "Play by itself";
+    const ways = this.find(".ways");
+    ways.hidden = !ended;
+    ways.replaceChildren();
+    for (const [name, address] of Object.entries(ended ? this.data.ways : {})) made("a", "", name, ways).href = address;
+    if (ended) made("button", "", "Again", ways).onclick = () => this.film(true);
+    this.button("film").hidden = ended;
     this.button("leave").textContent = ended ? "Prepare a talk" : "Leave";
     this.button("film").setAttribute("aria-pressed", this.alone);
   }
@@ -372,7 +387,7 @@ class Deck {
   tries({ boards, good, scores, average }, body) {
     const margin = Math.max(...boards.map((board) => board.margin)); // all at one scale
     const best = Math.max(1, ...scores.map(({ part }) => part));
-    this.boards({ boards: boards.map((board, i) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: good[i] ? "all on goal" : track.last_words ? "" : track.badge })) })) }, body);
+    this.boards({ boards: boards.map((board, i) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: good[i] ? scores[i].why : track.last_words ? "" : track.badge })) })) }, body);
     const places = [...body.children];
     for (const [i, { label, part, likelier }] of scores.entries()) {
       places[i].classList.add(good[i] ? "good" : "bad");
@@ -592,7 +607,7 @@ class Deck {
       ends.push(turn);
     }
     const list = made("dl", "knobs", undefined, brief ? left : body);
-    const percent = (value) => `${Math.round(100 * value)} %`;
+    const most = Math.ceil(10 * Math.max(...knobs.flatMap(({ before, after }) => [before, after])) - 1e-9) / 10; // the end of all bars
     for (const [i, { cell, knob, before, after, line, failed }] of knobs.entries()) {
       if (knob !== knobs[i - 1]?.knob) {
         if (failed) made("dt", "failing", "still fail", list);
@@ -602,16 +617,20 @@ class Deck {
       made("dd", "failed", failed, list);
       const track = made("dd", "track", undefined, list);
       const bar = made("i", "", undefined, track);
-      made("b", "", undefined, track).style.left = `${100 * before}%`;
+      made("b", "", undefined, track).style.left = `${(100 * before) / most}%`;
       const value = made("dd", "value", percent(before), list);
-      bar.style.width = `${100 * before}%`;
+      bar.style.width = `${(100 * before) / most}%`;
       this.later(WORD * ends[line] + 400, () => this.moves(before, after, (at) => {
-        bar.style.width = `${100 * at}%`;
+        bar.style.width = `${(100 * at) / most}%`;
         value.textContent = `${percent(before)} → ${percent(at)}`;
       }));
     }
     const last = knobs.at(-1);
-    if (last) made("small", "", "before", made("dd", "was", undefined, list)).style.left = `${100 * last.before}%`;
+    if (last) {
+      const scale = made("dd", "was", undefined, list);
+      made("small", "", "before", scale).style.left = `${(100 * last.before) / most}%`;
+      if (most - last.before > most / 3) made("small", "", percent(most), scale).style.left = "100%";
+    }
     if (!was.length || !boards.length) return;
     this.wall([was, boards], made("p", "mix", "", brief ? body : left), mixes, WORD * ends[0] + 1200, body);
   }
@@ -630,7 +649,7 @@ class Deck {
 
   // The boards of a stage; after some milliseconds those of the next fall into their places, one after the other.
   wall(stages, mix, mixes, wait, body) {
-    const [was, now] = stages.map((boards) => boards.map((board) => ({ ...board, steps: 0, margin: 0.08, tracks: board.tracks?.map((track) => ({ ...track, paths: null, fault: null, outcome: null, badge: null, caption: "" })) })));
+    const [was, now] = stages.map((boards) => boards.map(standing));
     const ends = this.still || this.speaks; // at the end, at once
     mix.textContent = mixes[ends ? 1 : 0];
     const wall = made("div", "wall", undefined, body);
@@ -649,13 +668,15 @@ class Deck {
   }
 
   // How much more each of many models solves after the one training than after the other, a row a model, and their mean on the same axis; where
-  // something moves, both plans of one of them come first.
-  pairs({ rows, mean, boards, about, lead, axis }, body) {
+  // something moves, what their tutor does comes first, and then both plans of one of them.
+  pairs({ rows, mean, boards, about, lead, axis, lesson }, body) {
     made("p", "lead", lead, body);
+    const taught = lesson && !this.still && !this.speaks;
+    if (taught) this.lesson(lesson, body);
     if (boards.length) {
       const place = made("div", "duo", undefined, body);
       made("p", "", about, place);
-      this.boards({ boards }, place);
+      this.later(taught ? LESSON : 0, () => this.boards({ boards }, place));
     }
     const says = `${axis}: ${rows.map((change) => inPoints(change)).join(", ")}; ${mean.what} ${mean.value} (${mean.bounds})`;
     const { svg, wide, high, size } = this.graphic(says, made("div", "models", undefined, body));
@@ -676,6 +697,32 @@ class Deck {
     drawn("tspan", { class: "won" }, won, mean.value);
     drawn("tspan", {}, won, " points");
     drawn("text", { x: x(mean.high) + size, y: y + 1.4 * size }, all, `(${mean.bounds})`);
+  }
+
+  // Kinds of boards: how many are solved, a mark at what is usual, and the share of the boards that the tutor's rule gives each.
+  lesson({ about, kinds }, body) {
+    const place = made("div", "lesson", undefined, body);
+    body.style.setProperty("--lesson", `${LESSON}ms`);
+    made("p", "", about, place);
+    for (const { name, board, now, usual, before, after } of kinds) {
+      const kind = made("div", after > before ? "fallen" : "", undefined, place);
+      made("p", "", name, kind);
+      this.put(standing(board), made("div", "picture", undefined, kind));
+      const bar = (mark) => {
+        const track = made("div", "track", undefined, kind), filled = made("i", "", undefined, track);
+        made("b", "", undefined, track).style.left = `${100 * mark}%`;
+        return filled;
+      };
+      made("p", "", `solved ${percent(now)}, usually ${percent(usual)}`, kind);
+      bar(usual).style.width = `${100 * now}%`;
+      const says = made("p", "share", "", kind), given = bar(before);
+      given.style.width = `${100 * before}%`;
+      says.textContent = `share of boards ${percent(before)}`;
+      this.later(LESSON / 3, () => this.moves(before, after, (at) => {
+        given.style.width = `${100 * at}%`;
+        says.textContent = `share of boards ${percent(before)} → ${percent(at)}`;
+      }));
+    }
   }
 
   // An axis of changes in points, with zero, that has room for all ends; returns the place of a change.

@@ -73,7 +73,7 @@ class Strip {
   // A scene of the speaker's own: its words are written here.
   own(card) {
     const { find, scene, picture } = card;
-    find(".own").hidden = find(".remove").hidden = false;
+    find(".own").hidden = false;
     for (const name of ["heading", "text"]) {
       const field = find(`.own .${name}`);
       field.value = scene[name];

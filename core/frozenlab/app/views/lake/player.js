@@ -353,13 +353,23 @@ class Player {
       }
       this.drawTeam(view, places, (i) => ((!picked || i === undefined || picked.has(i)) && !absent.includes(i) ? alpha : FAINT * alpha));
       ctx.globalAlpha = alpha;
-      view.figure.classList.toggle("failed", failed);
-      view.figure.classList.toggle("told", this.time >= view.told - 1e-6); // a talk gives no verdict before
+      this.latch(view.figure, "failed", failed);
+      this.latch(view.figure, "told", this.time >= view.told - 1e-6); // a talk gives no verdict before
       for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(time - locked) <= 0.5);
       for (const { time: broken, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(time - broken) <= 0.5));
     }
     this.drawBar(Math.floor(this.time + 1e-6));
     this.drawCaptions();
+  }
+
+  // Whether all begin again after a pause.
+  get repeats() {
+    return this.data.loop && !this.data.once;
+  }
+
+  // What a plan that begins again has shown stays in sight.
+  latch({ classList }, state, on) {
+    classList.toggle(state, on || (this.repeats && this.playing && classList.contains(state)));
   }
 
   // The time at which the plan of a view stands still.
@@ -500,8 +510,7 @@ class Player {
         const passed = Math.min((now - last) / 1000, 0.1);
         last = now;
         hold = Math.max(0, hold - passed);
-        const again = this.data.loop && !this.data.once;
-        if (again && !hold && this.time >= end) this.seek(0);
+        if (this.repeats && !hold && this.time >= end) this.seek(0);
         if (!hold) {
           const before = this.time;
           const faster = this.data.loop && this.isIdle(before) ? IDLE : 1;
@@ -515,7 +524,7 @@ class Player {
             }
           }
           this.time = Math.min(time, end);
-          if (this.time >= end && again) hold = HOLD_AT_END;
+          if (this.time >= end && this.repeats) hold = HOLD_AT_END;
           else if (this.time >= end && !hold) this.playing = false;
           this.draw();
         }
