@@ -151,10 +151,10 @@ def students_table(report: HeadroomReport, forks: ForksReport) -> str:
     gains = [sum(own) / len(own) for own in both]
     longest = max(*gains, 0.001)
     rows = (
-        (escape(student), percent(before, MANY), escape(config), signed(gain, MANY) + markup.bar(gain / longest))
+        (escape(student), percent(before, MANY), escape(config), markup.bar(gain / longest) + signed(gain, MANY))
         for student, before, config, gain in zip(report.students, forks.before, forks.best, gains, strict=True)
     )
-    return markup.table("Best for each student", head, rows, "fl-cards is-folding", ("before", "gain"))
+    return markup.table("Best for each student", head, rows, "fl-bars fl-cards is-folding", ("before", "gain"))
 
 
 VIEWS = {"skills": show_skills, "configs": show_configs, "noise": show_noise}

@@ -118,7 +118,7 @@ def data_table(
 
     head = [(str(name), (hints or {}).get(name, "")) for name in frame]
     rows = zip(*(column(name) for name in frame), strict=True)
-    st.html(table(caption, head, rows, "fl-data fl-cards is-folding", numbers))
+    st.html(table(caption, head, rows, "fl-data fl-bars fl-cards is-folding", numbers))
 
 
 def needed(value: float) -> int:
