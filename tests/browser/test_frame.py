@@ -66,6 +66,22 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, pag
     assert after and (after["width"], after["height"]) == (sign["width"], sign["height"])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("address", "whole"),
+    [
+        ("", [".player .bar", "button:has-text('Read its story')"]),
+        ("learn?chapter=one", [".player .bar", ".st-key-learn-onwards"]),
+        ("train?session=example-quick", [".st-key-curves .js-plotly-plot", ".player .bar"]),
+    ],
+)
+def test_a_small_laptop_shows_what_a_page_is_about_above_the_fold(shared_app: App, page: Page, address: str, whole: list[str]) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{shared_app.url}/{address}")
+    for part in whole:
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)
+
+
 class Gate:
     """Between browser and server: holds back what the server sends once ``left`` messages have passed."""
 

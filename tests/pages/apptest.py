@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from typing import Any
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
@@ -78,12 +80,28 @@ def shown(markdown: str) -> str:
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown.replace(JOINER, ""))
 
 
+def tables(app: AppTest) -> list[pd.DataFrame]:
+    """The data of the tables on the page: Streamlit's, then the lab's own (:func:`frozenlab.app.ui.markup.data_table`)."""
+    bodies = [element.proto.body for element in app.get("html") if "fl-data" in element.proto.body]
+    return [*(table.value for table in (*app.dataframe, *app.table)), *map(_data, bodies)]
+
+
+def _data(html: str) -> pd.DataFrame:
+    head, *rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", html)]
+    return pd.DataFrame([list(map(_cell, row)) for row in rows], columns=list(map(unescape, head)))
+
+
+def _cell(html: str) -> float | str:
+    number = re.search(r'<data value="([^"]*)"', html)
+    return float(number[1]) if number else unescape(re.sub("<[^>]*>", "", html)).replace("\N{NO-BREAK SPACE}", " ")
+
+
 def misprints(app: AppTest) -> list[str]:
     """What the page, its charts and its tables print in another way than :mod:`frozenlab.base.numbers`."""
     texts = [source(app, verbatim=())]
     for chart in app.get("plotly_chart"):
         texts += _strings(json.loads(chart.proto.spec or chart.proto.figure.spec))
-    for frame in (table.value for table in (*app.dataframe, *app.table)):
+    for frame in tables(app):
         texts += [text for column in frame.columns for text in frame[column] if isinstance(text, str)]
     texts += [f"{metric.value} {metric.delta or ''}" for metric in app.metric]
     return [wrong for text in texts for wrong in misprinted(text)]

@@ -14,7 +14,7 @@ from frozenlab.app.design.controls import slider
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS
 from frozenlab.session.store import SessionStore
-from tests.pages.apptest import bare_page, button, components, shown
+from tests.pages.apptest import bare_page, button, components, shown, tables
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def group(at: AppTest, key: str):
 
 
 def table(at: AppTest) -> pd.DataFrame:
-    return at.dataframe[0].value
+    return tables(at)[0]
 
 
 TRAIN = "Train with this config"
@@ -114,7 +114,7 @@ def test_what_cannot_be_drawn_is_refused_with_the_reason(page: AppTest) -> None:
     choose(page, 3, agents=4)
     turn(page, "4@3", hole_ratio=60).run()
     assert "8" in page.error[0].value and button(page, TRAIN).disabled
-    assert not page.dataframe
+    assert not tables(page)
     page.session_state["design_sizes"] = []
     assert button(page.run(), TRAIN).disabled, "no size is no config"
 

@@ -28,7 +28,7 @@ from frozenlab.models.folders import PLANNER
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session
 from tests.kinds import MAKE
-from tests.pages.apptest import open_page, shown, source, words
+from tests.pages.apptest import open_page, shown, source, tables, words
 from tests.pages.test_train import fill
 from tests.planted import planted
 
@@ -70,7 +70,7 @@ def test_one_that_stopped_shows_what_it_has_and_goes_on(kind: str, said: str, mo
     app = open_page(PAGES[kind])
     assert said in words(app) and app.query_params[kind] == job, "one's own comes first"
     if kind == "replay":
-        assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]
+        assert [frame["answers"].tolist() for frame in tables(app)] == [[3, 2, 2]]
     app.button(key=f"{kind}-go-on").click().run()
     assert resumed == [job]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.app.headroom.figures import matrix_figure, short
+from frozenlab.app.headroom.figures import configs_figure, matrix_figure, short
 from frozenlab.app.studies.figures import Ink
 from frozenlab.base.numbers import typeset
 from frozenlab.experiments.headroom.report import report_of
@@ -54,6 +54,16 @@ def test_the_page_opens_with_headroom_and_counts_cells_as_its_verdict_does() -> 
     assert "headroom" not in words(app).partition("Not measured here: ")[2].partition(".")[0]
     said = words(open_page("headroom", headroom="recorded-axes"))
     assert "8 of the 9 cells are about 3 skills" in said and "9 cells × " in said and "below 0.01 it counts as seen" in said
+
+
+def test_configs_for_one_part_gain_along_the_diagonal() -> None:
+    [report] = [one.report for one in Headroom.shipped() if one.id == "instrument"]
+    assert report and report.forks
+    cells = len(report.forks.cells)
+    spots = next(trace for trace in configs_figure(report.forks, None, Ink("#000", 14)).figure.data if trace.text)
+    gains = {(x, y): float(re.sub("<.*?>", "", text).replace("−", "-")) for x, y, text in zip(spots.x, spots.y, spots.text, strict=True)}
+    rows = range(len(report.forks.configs) - cells, len(report.forks.configs))
+    assert [max(range(cells), key=lambda x, y=y: gains[x, y]) for y in rows] == list(range(cells))
 
 
 def test_the_sign_of_a_cosine_is_seen_without_colour() -> None:

@@ -27,7 +27,7 @@ from frozenlab.base.numbers import MANY, points
 from frozenlab.experiments.studies.design import arm_titles
 from frozenlab.experiments.studies.spec import StudySpec
 from frozenlab.session.session import Session, SuiteName
-from tests.pages.apptest import misprints, open_page, source, words
+from tests.pages.apptest import misprints, open_page, source, tables, words
 
 NOTED = Path(__file__).with_name("recorded_numbers.json")
 VIEWS: dict[str, dict[str, str]] = {
@@ -51,8 +51,7 @@ def numbers_of(app: AppTest) -> list[str]:
         for trace in json.loads(chart.proto.spec or chart.proto.figure.spec)["data"]:
             for axis in ("x", "y", "z"):
                 found |= set(map(written, in_json(trace.get(axis))))
-    for table in (*app.dataframe, *app.table):
-        frame = table.value
+    for frame in tables(app):
         for column in frame.columns:
             found |= set(map(written, in_json(frame[column].tolist())))
     for metric in app.metric:
@@ -208,7 +207,7 @@ def test_charts_and_tables_of_a_study_show_its_boards(name: str) -> None:
     pairs = {label: tuple(label.split(" instead of ")) for label in shown}
     assert {frozenset(pair) for pair in pairs.values()} == {frozenset((arm, first)) for arm in titles.values() if arm != first}
     assert shown == pytest.approx({label: means[arm] - means[than] for label, (arm, than) in pairs.items()})
-    told = next(frame.value for frame in app.dataframe if "change, points" in frame.value).set_index("comparison")["change, points"]
+    told = next(frame for frame in tables(app) if "change, points" in frame).set_index("comparison")["change, points"]
     assert {label: told[label] for label in effects} == {label: points(change / 100, MANY).split()[0] for label, change in effects.items()}
 
 

@@ -15,7 +15,7 @@ from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import ReplayTask
 from tests.builders import build_session, small_spec
 from tests.kinds import asked
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import open_page, tables, words
 from tests.pages.conftest import note_starts
 
 
@@ -39,7 +39,7 @@ def test_a_recorded_replay_opens_by_its_address(replay: Replay) -> None:
     lines = sentences(compared(proposals(replay.answers()), replay.spec.reference), replay.spec)
     assert lines[1][:60] in words(app)
     assert len(app.get("plotly_chart")) == 1
-    [table] = (frame.value for frame in app.dataframe)
+    [table] = tables(app)
     assert table["arm"].tolist() == [name_of(arm.name) for arm in replay.spec.arms] and (table["answers"] == replay.spec.samples).all()
     assert app.query_params["arm"] == replay.spec.reference and app.query_params["answer"] == "1"
     assert {button.proto.label for button in app.get("download_button")} == {"CSV", "JSON"}

@@ -31,7 +31,7 @@ from frozenlab.jobs.state import WorkerState, own_process, store_state
 from frozenlab.session.presets import preset_spec
 from frozenlab.session.store import SessionStore
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import open_page, shown, words
+from tests.pages.apptest import open_page, shown, tables, words
 
 CHARTS = {"effects": 1, "arms": 2, "sizes": 1}
 """Figures of each view."""
@@ -56,15 +56,14 @@ def test_a_recorded_study_opens_by_its_address(name: str, measure: str, view: st
     assert len(charts) == CHARTS[view]
     assert all(json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg" for chart in charts)
     assert {name: str(app.query_params[name]) for name in ("measure", "view")} == {"measure": measure, "view": view}
-    tables = [frame.value for frame in app.dataframe]
     if view == "effects":
-        assert tables[0]["comparison"].tolist() == [row.name for row in rates.effects]
+        assert tables(app)[0]["comparison"].tolist() == [row.name for row in rates.effects]
         named = [row for row in report.confirmatory if row.measure == measure]
         told = [one["text"] for one in json.loads(charts[0].proto.spec)["layout"]["annotations"]]
         assert len(told) == len({frozenset(row.name.split(BETWEEN)) for row in (*named, *rates.compared)}), "each once"
         assert all(any(row.change in line for line in told) for row in named or rates.compared)
     elif view == "arms":
-        assert tables[0]["arm"].tolist() == [arm.arm for arm in rates.arms] and "95 % t interval" in said
+        assert tables(app)[0]["arm"].tolist() == [arm.arm for arm in rates.arms] and "95 % t interval" in said
     else:
         assert f"These are {len(rates.sizes)} comparisons; after Holm's correction for all of them" in said
     if report.spec.suite_by_seed:
@@ -266,7 +265,7 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected() -> None:
         said = words(app)
         assert escape(detectable_effect(spec)) in said and "Written before it ran: uniform helps" in said and "test boards" in said
     assert "p + 0.3 p(1-p)" in words(app), "whose numbers they are"
-    assert {"skill (95 %)", "predicted"} <= set(app.dataframe[0].value.columns) and len(app.get("plotly_chart")) == 1
+    assert {"skill (95 %)", "predicted"} <= set(tables(app)[0].columns) and len(app.get("plotly_chart")) == 1
 
 
 def test_its_progress_then_its_result_stand_before_what_other_studies_found() -> None:

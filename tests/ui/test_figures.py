@@ -34,6 +34,12 @@ def test_rates_by_cell_draws_before_and_after_with_their_intervals(built: Sessio
     assert "n = 48" in chart.alt
 
 
+def test_an_axis_names_rates_as_texts_do(built: Session) -> None:
+    layout = rates_by_cell(None, series(built, None)).figure.layout
+    named = layout.template.layout.yaxis.labelalias
+    assert [named[f"{100 * tick:g}%"] for tick in layout.yaxis.tickvals] == [percent(tick) for tick in layout.yaxis.tickvals]
+
+
 def test_the_base_stands_alone(built: Session) -> None:
     chart = rates_by_cell(None, series(built, None))
     assert [trace.name for trace in chart.figure.data] == ["Before training"] * 2

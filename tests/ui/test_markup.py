@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,6 +15,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
 from frozenlab.tasks.lake.family import LAKE
 from tests.engineer.builders import record_of
+from tests.pages.apptest import tables
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 
@@ -119,3 +121,20 @@ def test_the_head_of_a_column_of_numbers_stands_at_the_right_as_they_do() -> Non
     config = json.loads(table.proto.columns)
     assert {name: config[name]["label"] for name in ("n", "valid")} == {name: markup.AT_RIGHT.format(name) for name in ("n", "valid")}
     assert "arm" not in config and config["valid"]["type_config"]["format"] == "%.1f"
+
+
+def test_a_table_of_data_has_its_numbers_at_the_right_to_the_same_decimals() -> None:
+    def page() -> None:
+        import pandas as pd
+
+        from frozenlab.app.ui import markup
+
+        frame = pd.DataFrame({"arm": ["<b>", None], "n": [1400, 40], "valid": [-0.25, 0.5], "far": [12.34, 6.17]})
+        markup.data_table("Arms", frame, hints={"valid": "of all"}, decimals={"far": 1}, bars=["far"])
+
+    app = AppTest.from_function(page).run()
+    (table,) = tables(app)
+    assert table.to_dict("list") == {"arm": ["<b>", "–"], "n": [1400, 40], "valid": [-0.25, 0.5], "far": [12.34, 6.17]}
+    html = app.get("html")[0].proto.body
+    assert re.findall(r"<data[^>]*>([^<]*)", html) == ["1,400", "−0.25", "12.3", "40", "0.50", "6.2"]
+    assert re.findall(r"width:(\d+)%", html) == ["100", "50"] and 'title="of all">valid' in html

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.loop_picture import complete_stage, loop_picture
-from frozenlab.app.ui import glossary, markup, nav, sessions, theme
+from frozenlab.app.ui import glossary, markup, nav, theme
 from frozenlab.app.views.views import view_of
-from frozenlab.session.store import OFFERED
 from frozenlab.tasks import families
 from frozenlab.tasks.mixed.family import MIXED
 
@@ -48,11 +46,6 @@ def the_loop() -> None:
         step = column.container(height="stretch", vertical_alignment="distribute", gap="small")
         step.markdown(f"**{place}. {name}**  \n{what}")
         step.page_link(nav.path(target), label=nav.PAGES[target][0], icon=":material/arrow_forward:")
-    known = (session for session in sessions.store().sessions(OFFERED) if complete_stage(session) is not None)
-    example = next(known, None)
-    if example is not None:
-        st.caption(f"One turn of it, with the numbers of the session {markup.plain(example.title)}:")
-        loop_picture(example, key="help-loop")
 
 
 def a_lesson() -> None:

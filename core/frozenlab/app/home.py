@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 from urllib.parse import quote
 
@@ -181,12 +181,21 @@ EDGE = 5  # pixels, so that points and bars are seen whole
 
 
 def session_cards(found: Sequence[Session]) -> None:
-    """A card for each session, in rows, which a narrow screen shows one below the other."""
+    """A card for each session, in rows, which a narrow screen shows one below the other. A place that is left is for the next session."""
     with st.container(key="session-cards"):
         for start in range(0, len(found), A_ROW):
-            for session, place in zip(found[start : start + A_ROW], st.columns(A_ROW), strict=False):
+            for session, place in zip_longest(found[start : start + A_ROW], st.columns(A_ROW)):
                 with place.container(border=True, height="stretch", gap="small"):
-                    session_card(session)
+                    session_card(session) if session else next_card()
+                if session is None:
+                    return
+
+
+def next_card() -> None:
+    st.markdown("**A session of your own**")
+    st.caption("Choose what the model practises first, and who decides what comes next.")
+    st.space("stretch")
+    st.page_link(nav.path("train"), label="New session", icon=":material/tune:", query_params={"new": "1"})
 
 
 def session_card(session: Session) -> None:

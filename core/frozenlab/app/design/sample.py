@@ -86,15 +86,8 @@ def caption(instance: Instance) -> str:
 def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:
     """What the config asks for, and what was drawn."""
     st.header("What was asked for, and what was drawn", anchor=False)
-    markup.grid(
-        compare(instances, config),
-        column_config={
-            HOLES: st.column_config.TextColumn(help="Asked for → drawn"),
-            WAITS: st.column_config.TextColumn(help="Asked for → drawn"),
-            "makespan": st.column_config.NumberColumn(format="%.1f", help="Mean steps of the optimal plans"),
-        },
-        alt="What was asked and what was drawn, cell by cell",
-    )
+    hints = {HOLES: "Asked for → drawn", WAITS: "Asked for → drawn", "makespan": "Mean steps of the optimal plans"}
+    markup.data_table("What was asked and what was drawn", compare(instances, config), hints=hints, decimals={"makespan": 1})
     st.caption(
         f"Ratios: asked for → drawn. n = {len(instances)} boards, seed {state.design_seed}. The same config and seed give the same boards."
     )

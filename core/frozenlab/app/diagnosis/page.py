@@ -85,7 +85,7 @@ def show(report: DiagnosisReport) -> None:
     theme.chart(diagnosis_figure(report, ink()), "diagnosis-rates")
     st.markdown("\n\n".join(markup.plain(unbroken(words)) for words in more))
     with st.expander("All rates"):
-        markup.grid(rates_table(report), key="diagnosis-table", height="content")
+        markup.data_table("All rates", rates_table(report))
         st.caption(
             "Intervals are clustered by student; the naive one counts answers about the same student as independent. Aim: the part of "
             "the added share that goes to weak cells."
@@ -124,13 +124,13 @@ def diagnosis_figure(report: DiagnosisReport, ink: Ink) -> Chart:
             x=[found.rate.mean for found in own], y=[engineers.index(found.engineer) + offset for found in own],
             mode="markers", cliponaxis=False, name=shown_words(choice), meta=["", "", "students", "answers"],
             marker=dict(size=10, color=color, symbol=SYMBOLS[lane % len(SYMBOLS)], line=dict(width=2, color=color)),
-            error_x=whiskers([found.rate.interval for found in own], color, thickness=1.5, width=0),
+            error_x=whiskers([found.rate.interval for found in own], color, thickness=2.5, width=0),
             customdata=[[name_of(found.engineer), found.words, found.rate.students, found.rate.n] for found in own],
             hovertemplate=f"%{{customdata[0]}}, {shown_words(choice)}<br><b>%{{customdata[1]}}</b><br>"
             "%{customdata[2]} students, %{customdata[3]} answers<extra></extra>",
         )  # fmt: skip
     figure.add_vline(
-        x=report.chance, line=dict(dash="dash", width=1.5, color=BEFORE_COLOR), layer="below",
+        x=report.chance, line=dict(dash="dash", width=2, color=BEFORE_COLOR), layer="below",
         annotation_text=f"chance {percent(report.chance)}", annotation_position="bottom right", annotation_xshift=6,
         annotation_font=smaller,
     )  # fmt: skip

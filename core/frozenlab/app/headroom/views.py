@@ -92,7 +92,7 @@ def show_skills(report: HeadroomReport) -> None:
         known = (("Participation ratio", matrix.participation), ("Entropy rank", matrix.entropy))
         ranks = [f"**{name}**: {rank_words(rank)}" for name, rank in known if rank is not None]
         st.markdown("\n".join(f"- {line}" for line in [*ranks, *map(markup.plain, report.sentences)]))
-        markup.grid(cells_table(matrix), width="stretch", key="headroom-cells")
+        markup.data_table("The cells", cells_table(matrix), decimals={"p": 3})
         st.caption(
             f"{matrix.tasks} tasks a cell in {matrix.participation.n if matrix.participation else 'several'} batches. Valid and mixed: of "
             "sampled answers the valid rate, and the share of groups whose rewards differ. p: that the cell's gradient is zero; "
@@ -151,15 +151,10 @@ def students_table(report: HeadroomReport, forks: ForksReport) -> str:
     gains = [sum(own) / len(own) for own in both]
     longest = max(*gains, 0.001)
     rows = (
-        (escape(student), percent(before, MANY), escape(config), signed(gain, MANY) + gain_bar(gain / longest))
+        (escape(student), percent(before, MANY), escape(config), markup.bar(gain / longest) + signed(gain, MANY))
         for student, before, config, gain in zip(report.students, forks.before, forks.best, gains, strict=True)
     )
-    return markup.table("Best for each student", head, rows, "fl-cards is-folding", ("before", "gain"))
-
-
-def gain_bar(part: float) -> str:
-    """A bar as long as ``part`` of the whole width."""
-    return f'<i class="fl-mix-bar" aria-hidden="true"><i class="is-up" style="width:{100 * max(part, 0):.0f}%"></i></i>'
+    return markup.table("Best for each student", head, rows, "fl-bars fl-cards is-folding", ("before", "gain"))
 
 
 VIEWS = {"skills": show_skills, "configs": show_configs, "noise": show_noise}

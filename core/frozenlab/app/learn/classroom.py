@@ -129,7 +129,7 @@ def plan(lesson: Lesson) -> None:
 def way_in(lesson: Lesson) -> None:
     """The address of the lesson, large enough for the last row."""
     if not lesson.class_name:
-        st.info("Name your class. Its address and QR code will appear here.", icon=":material/qr_code_2:")
+        st.info("Name your class. Its address and QR code will appear here.")
         return
     link = address.link(lesson)
     if on_this_machine(link):

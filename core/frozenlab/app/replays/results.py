@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
 from frozenlab.app import experiment
 from frozenlab.app.bundles import export_button, imported_note
@@ -170,27 +169,18 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
     costs = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)["cost"]
     if table["cost"].notna().any():
         shown["cost"] = rows["arm"].map(costs.sum(min_count=1)).round(4)
-    longest = float(max(rows["distance"].max(), rows["spread"].max(), 1.0))
-
-    def bar(words: str) -> ColumnConfig:
-        return st.column_config.ProgressColumn(min_value=0.0, max_value=longest, format="%.1f", help=words)
-
     st.header("How the arms compare", anchor=False)
-    markup.grid(
-        shown, width="stretch", height="content", key="replay-table",
-        column_config={
-            "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
-            "faithful": st.column_config.TextColumn(
-                help="Claims whose cited lines say what they say and whose setting the config has, of those that can be checked."
-            ),
-            "distance": bar(f"Points per setting between the arm's mean config and that of {reference}."),
-            "p": st.column_config.TextColumn(
-                help="Of the distance: paired randomisation test over answers of the same draw, after Holm's correction."
-            ),
-            "spread": bar("Points per setting between an answer and the arm's mean config."),
-            "changes": st.column_config.NumberColumn(help="Settings that an answer changes, on average."),
-            "repairs": st.column_config.NumberColumn(help="Values that the guard repaired in an answer, on average."),
-            "tokens": st.column_config.NumberColumn(help="Written for an answer, on average."),
+    markup.data_table(
+        "How the arms compare", shown, decimals={"distance": 1, "spread": 1}, bars=("distance", "spread"),
+        hints={
+            "unusable": "Answers that could not be used, with the 95 % Wilson interval of their rate.",
+            "faithful": "Claims whose cited lines say what they say and whose setting the config has, of those that can be checked.",
+            "distance": f"Points per setting between the arm's mean config and that of {reference}.",
+            "p": "Of the distance: paired randomisation test over answers of the same draw, after Holm's correction.",
+            "spread": "Points per setting between an answer and the arm's mean config.",
+            "changes": "Settings that an answer changes, on average.",
+            "repairs": "Values that the guard repaired in an answer, on average.",
+            "tokens": "Written for an answer, on average.",
         },
     )  # fmt: skip
     st.caption(

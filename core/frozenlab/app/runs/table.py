@@ -186,7 +186,9 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
     for name in ("before", "after"):
         config[name] = st.column_config.NumberColumn(name, help=COLUMNS[name][0], format=format_of(shown), width="small")
     lowest = min((rate for run in shown for rate in run.curve), default=0)
-    config["curve"] = st.column_config.LineChartColumn("curve", help=COLUMNS["curve"][0], y_min=100 * min(lowest, 0.9), y_max=100)
+    config["curve"] = st.column_config.AreaChartColumn(
+        "curve", help=COLUMNS["curve"][0], color=AFTER_COLOR, y_min=100 * min(lowest, 0.9), y_max=100
+    )
     config["began"] = st.column_config.DatetimeColumn("began", help=COLUMNS["began"][0], format="distance")
     config["tags"] = st.column_config.ListColumn("tags", help=COLUMNS["tags"][0])
     return [shown[row] for row in ticked_rows(frame, config, ["run", *columns], tuple(run.id for run in shown))]

@@ -136,7 +136,7 @@ def training_curves(
     figure.update_yaxes(title_text=METRICS[below], row=2, col=1, **({} if known else {"range": [0, 1]}))
     rates = [rate for stage in stages if "valid" in stage.metrics for rate in stage.metrics["valid"].dropna()]
     percent_axis(figure, "valid plans", min([*rates, *(check.low for _, _, check in checks)], default=0.0), row=1, col=1)
-    common_layout(figure, height=400, top=28)
+    common_layout(figure, height=340, top=28)
     rates_in_words = ", ".join(f"{label} {check.percent} valid (n = {check.n})" for _, label, check in checks)
     return Chart(
         figure, f"Training curves over {offset} steps in {len(stages)} stages. {suite.capitalize()} boards: {rates_in_words or 'none yet'}."

@@ -43,7 +43,7 @@ def show_ledger(session: Session, store: SessionStore) -> None:
     st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.suite == 'test' else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")
     with left:
-        markup.grid(ledger_table(own), width="stretch", key="ledger", alt="Every tested prediction")
+        markup.data_table("Every tested prediction", ledger_table(own))
     with right:
         everybody = st.toggle(
             "With all other sessions of this machine", key="ledger-all", help=f"Reads their predictions, of the newest {NEWEST} at most."
@@ -54,7 +54,7 @@ def show_ledger(session: Session, store: SessionStore) -> None:
         theme.chart(changes_figure(changes(named)), "ledger-changes")
     if everybody:
         with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
-            markup.grid(scores_table(scores(named), "engineer", "sessions"), width="stretch", key="ledger-engineers")
+            markup.data_table("All engineers", scores_table(scores(named), "engineer", "sessions"))
             st.caption(
                 "Forks count with the session that they were forked from. Changes and errors in points; skill has an interval from three "
                 "sessions on."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from frozenlab.app.session.ledger import HELP
@@ -74,14 +73,15 @@ def ink(usual: int = 14) -> Ink:
 def show_depths(report: StudyReport, measure: Measure) -> None:
     """What was won, by what the students had left of what they lost."""
     st.header(f"What is won where more was lost, {measure} plans", anchor=False, help=DEPTHS_HELP)
-    above_table(depths_picture(report, measure), depths_table(report, measure), "study-depths")
+    markup.picture(depths_picture(report, measure), "study-depths-picture")
+    markup.data_table("The same in figures", depths_table(report, measure))
 
 
 def show_main(report: StudyReport, measure: Measure) -> None:
     """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
     assert report.main is not None  # else the view is not offered
     st.header(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
-    markup.grid(by_arm(report.main), width="stretch", key="study-main")
+    markup.data_table("Rates of the last checkpoints", by_arm(report.main))
     st.caption(main_note(report.main))
     theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
     with st.container(horizontal=True):
@@ -98,14 +98,9 @@ def show_ladder(report: StudyReport, measure: Measure) -> None:
     table, known = rungs_table(report, measure), what_they_do(report)
     table.insert(1, "what it does", table["engineer"].map(known).fillna(""))
     picture, on_phone = ladder_pictures(report, measure)
-    above_table(picture, table, "study-ladder", on_phone)
+    markup.picture(picture, "study-ladder-picture", on_phone=on_phone)
+    markup.data_table("The same in figures", table)
     st.caption("Decoys are cells of which few tasks are solved by nature: an engineer that only looks for low rates falls for them.")
-
-
-def above_table(picture: str, table: pd.DataFrame, key: str, on_phone: str = "") -> None:
-    """A picture, and below it its figures, which need the width of the page."""
-    markup.picture(picture, f"{key}-picture", on_phone=on_phone)
-    markup.grid(table, width="stretch", height="content", key=key, column_config={"n": st.column_config.NumberColumn(width=48)})
 
 
 def show_effects(report: StudyReport, measure: Measure) -> None:
@@ -130,10 +125,10 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
 
 def effects_details(report: StudyReport, rows: MeasureReport, smallest: str) -> None:
     table = effects_table(rows.effects)
-    markup.grid(table, width="stretch", key="study-table")
+    markup.data_table("Every comparison", table)
     if report.spec.students:
         st.caption("Student by student: each one's own mean change with its 95 % interval over seeds.")
-        markup.grid(students_table(rows.effects), width="stretch", key="study-students")
+        markup.data_table("Every comparison, student by student", students_table(rows.effects))
     over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
     units = "students" if len(report.spec.students) > 1 else "seeds"
     over = f"other students, with {over}" if units == "students" else over
@@ -151,7 +146,7 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
         st.header("Per cent of headroom", anchor=False, help="100 % is what the oracle gains over equal shares.")
         st.caption(headroom_note(own, report.spec))
         if own.shares:
-            markup.grid(headroom_table(own), width="stretch", key="study-headroom")
+            markup.data_table("Per cent of headroom", headroom_table(own))
         return
     measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
     if measured is not None and rows is report.valid and report.spec.trains_alike:
@@ -219,7 +214,7 @@ def show_predictions(report: StudyReport, measure: Measure) -> None:
     left, right = st.columns([1.4, 1], gap="large")
     with left:
         st.header("Predictions", anchor=False, help=HELP)
-        markup.grid(scores_table(report.predictions, "arm", "seeds"), width="stretch", key="study-predictions")
+        markup.data_table("Predictions", scores_table(report.predictions, "arm", "seeds"))
         st.caption(PREDICTIONS_NOTE)
         spec, predicting = report.spec, {row.engineer for row in report.predictions}
         st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))

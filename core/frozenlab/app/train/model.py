@@ -178,7 +178,7 @@ def about_student(session: Session) -> None:
 def show_certificate(certificate: Certificate) -> None:
     """The certificate in words, and its rates."""
     st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in certificate.sentences))
-    markup.grid(table(certificate), key="student-rates")
+    markup.data_table("Rates before and after practice", table(certificate))
     st.caption("Valid answers to held-out tasks before and after practice, with 95 % intervals (Wilson).")
 
 

@@ -42,6 +42,8 @@ SYMBOLS = tuple(SIGNS)[:-1]
 """Markers of a series each, beside their colours."""
 TITLED = 34
 """Pixels above panels that have titles."""
+SPACED = {f"{half / 2:g}%": f"{half / 2:g} %" for half in range(201)}
+"""How Plotly writes a rate beside an axis, and how the lab does."""
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Patterns that distinguish faults of similar colours."""
@@ -198,7 +200,9 @@ def round_step(least: float) -> int:
 
 def common_layout(figure: go.Figure, height: int, top: int = 12) -> None:
     """The common layout of figures: small margins, a bare toolbar, stable zoom, and in a saved picture the legend at the top."""
+    axis = {"labelalias": SPACED}
     figure.update_layout(
+        template_layout=dict(xaxis=axis, yaxis=axis),
         height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
         legend=dict(orientation="h", yref="container", yanchor="top", y=1, x=0, xanchor="left", traceorder="normal"),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from frozenlab.app.ui.components import component, text_of
-from frozenlab.base.numbers import typeset, unbroken
+from frozenlab.base.numbers import UNKNOWN, number, typeset, unbroken
 from frozenlab.engineer.schema import Context, Evidence
 
 if TYPE_CHECKING:  # the server starts with this module
@@ -95,8 +95,44 @@ def table(
     )
 
 
+def data_table(
+    caption: str, frame: pd.DataFrame, *, hints: Mapping[str, str] | None = None, decimals: Mapping[str, int] | None = None,
+    bars: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """A data frame of some rows as a table, of which nothing is sorted or chosen; numbers stand at the right.
+
+    Args:
+        hints: help on hover of columns.
+        decimals: of columns of fractions; of others as many as they need, four at most.
+        bars: columns of numbers from zero on, each with a bar before it; all have one scale.
+    """
+    numbers = list(frame.select_dtypes("number"))
+    longest = max((float(frame[name].max()) for name in bars), default=0.0) or 1.0
+
+    def column(name: str) -> list[str]:
+        if name not in numbers:
+            return [escape(str(value)) for value in frame[name].fillna(UNKNOWN)]
+        places = (decimals or {}).get(name, max(map(needed, frame[name].dropna()), default=0))
+        cells = [f'<data value="{value}">{number(float(value), places)}</data>' for value in frame[name]]
+        return [bar(value / longest) + cell for cell, value in zip(cells, frame[name], strict=True)] if name in bars else cells
+
+    head = [(str(name), (hints or {}).get(name, "")) for name in frame]
+    rows = zip(*(column(name) for name in frame), strict=True)
+    st.html(table(caption, head, rows, "fl-data fl-bars fl-cards is-folding", numbers))
+
+
+def needed(value: float) -> int:
+    """The decimals that a number needs, four at most: 0.25 needs two."""
+    return len(f"{value:.4f}".rstrip("0").partition(".")[2])
+
+
+def bar(part: float) -> str:
+    """A bar as long as ``part`` of the whole width."""
+    return f'<i class="fl-mix-bar" aria-hidden="true"><i class="is-up" style="width:{100 * max(part, 0):.0f}%"></i></i>'
+
+
 def grid(frame: pd.DataFrame, *, column_config: Mapping[str, Any] | None = None, **look: Any) -> Any:
-    """``st.dataframe`` for all pages: no index, and the head of a column of numbers at the right, where its numbers are."""
+    """``st.dataframe`` where rows are sorted or chosen: no index, and the head of a column of numbers at the right, as its numbers are."""
     config = dict(column_config or {})
     for name in frame.select_dtypes("number"):
         own = config.get(name) or {}

@@ -21,6 +21,8 @@ FORK = TrainingSettings(steps=8, boards_per_step=16, learning_rate=2e-4, schedul
 """A stage in which configs were seen to differ (8 to 14 seconds of one core): short, with few boards, so that what they are matters."""
 
 KEPT, EQUAL, UNIFORM = "kept", "equal", "uniform"
+ONLY = "only "
+"""How the name of a config begins that has one part of the tasks alone."""
 """The config itself; every cell equally often at its ratios. In measurements before there was ``equal``, what others are compared with is
 called ``uniform``, and may have other ratios too."""
 STEP = 0.25
@@ -164,7 +166,7 @@ def menu_of(config: Config) -> dict[str, Config]:
         made[f"{knob.label} lower"] = moved(config, {knob.name: -1}, family)
         made[f"{knob.label} higher"] = moved(config, {knob.name: 1}, family)
     for axis, cells in axes(config):
-        made[f"only {axis if len(cells) > 1 else cells[0]}"] = alone(config, cells)
+        made[f"{ONLY}{axis if len(cells) > 1 else cells[0]}"] = alone(config, cells)
     menu: dict[str, Config] = {}
     for name, tried in made.items():
         if name in (KEPT, EQUAL) or tried not in menu.values():
