@@ -127,6 +127,21 @@ def test_trails_leave_the_middle_of_the_cells_only_where_agents_share_an_edge() 
     assert beside == [0, 0, -0.0325, -0.065], "the first makes room while the second comes"
 
 
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_a_trail_passes_behind_the_number_of_a_goal(colors: Palette) -> None:
+    """A disc of ice is drawn under each number, after all trails."""
+    board, paths = read_board("S s F g G"), walk(read_board("S s F g G"), ("RRRR", "W"))
+    parts, space = list(ElementTree.fromstring(board_svg(board, paths, colors=colors))), "{http://www.w3.org/2000/svg}"
+    discs = {n: disc for n, part in enumerate(parts) for disc in part.findall(f"{space}circle")}
+    assert [(float(disc.get("cx", 0)), disc.get("fill")) for disc in discs.values()] == [(4.5, colors.ice), (3.5, colors.ice)]
+    assert min(discs) > max(n for n, part in enumerate(parts) if part.tag == f"{space}polyline")
+    image = Image.open(BytesIO(board_gif(board, [tracks.Track("", paths)], colors, side=516)))
+    image.seek(image.n_frames - 1)
+    (x, y), blue = (384, 115), (0x00, 0x72, 0xB2)  # the middle of goal 1, the colour of agent 0; a cell has 100 pixels
+    near = [image.convert("RGB").crop((x - r, y - 20, x + r, y + 20)).getcolors(1 << 16) for r in (12, 60)]
+    assert [any(max(abs(a - b) for a, b in zip(color, blue, strict=True)) < 40 for _, color in found) for found in near] == [False, True]
+
+
 def test_one_way_ice_and_doors_are_in_every_picture_and_edit() -> None:
     board = read_board("S > F\nH 1 v\ng s G")
     svg = board_svg(board, colors=LIGHT)

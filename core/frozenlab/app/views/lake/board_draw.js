@@ -249,11 +249,16 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
   drawGoalNumber(ctx, frame, cell, i, colors, font);
 }
 
-// On a thin halo of ice: trails cross goals, and go on behind the number.
+const GOAL_DISC = 0.24; // radius of the ice under the number of a goal, in cells
+
+// On a disc of ice: trails cross goals, and go on behind the number.
 function drawGoalNumber(ctx, frame, [r, c], i, colors, font) {
   if (frame.cell < NUMBERS_FROM) return;
-  const at = [frame.x(c), frame.y(r) + frame.cell * 0.02];
-  write(ctx, String(i), at, `700 ${frame.cell * 0.3}px ${font}`, colors.outline, [colors.ice, frame.cell * 0.05]);
+  ctx.beginPath();
+  ctx.arc(frame.x(c), frame.y(r), frame.cell * GOAL_DISC, 0, 7);
+  ctx.fillStyle = colors.ice;
+  ctx.fill();
+  write(ctx, String(i), [frame.x(c), frame.y(r) + frame.cell * 0.02], `700 ${frame.cell * 0.3}px ${font}`, colors.outline);
 }
 
 // The cells of `heat`, coloured by how much happens there.

@@ -24,7 +24,18 @@ from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import Track, complete, margin_of, plain_track
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.exits import ARROWS, DOORS
-from frozenlab.lake.picture import AGENT_COLORS, TURNS, BoardColors, draw_agent, draw_disc, draw_floor, font, ink_on
+from frozenlab.lake.picture import (
+    AGENT_COLORS,
+    GOAL_DISC,
+    TURNS,
+    BoardColors,
+    draw_agent,
+    draw_disc,
+    draw_floor,
+    draw_goal_number,
+    font,
+    ink_on,
+)
 from frozenlab.lake.rules import Path, Paths
 
 _gallery = component(__file__, "gallery", text_of(__file__, "gallery.html"), code=drawing.CODE)
@@ -146,11 +157,12 @@ def _svg_board(board: Board, paths: Paths | None, ink: Palette, rings: Sequence[
         for stroke, width in ((ink.outline, 0.12), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.08)):
             stroked = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
             parts.append(f'<polyline points="{points}" {stroked}/>')
-    halo = f'{ink.outline}" stroke="{ink.ice}" stroke-width="150" stroke-linejoin="round" paint-order="stroke'
+    for i, agent in enumerate(board.agents):
+        disc = f'<circle cx="{agent.goal[1] + 0.5}" cy="{agent.goal[0] + 0.5}" r="{GOAL_DISC}" fill="{ink.ice}"/>'
+        parts.append(f"<g>{disc}{_svg_number(agent.goal, i, ink.outline)}</g>")
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.start
-        parts.append(_svg_number(agent.goal, i, halo))
         parts.append(f'<circle cx="{c + 0.5}" cy="{r + 0.5}" r=".32" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>')
         parts.append(_svg_number(agent.start, i, ink_on(color)))
     for down, right in rings:
@@ -328,9 +340,8 @@ def _frame(
         for i, trail in enumerate(_trails(plan, time)):
             for color, width in ((colors.outline, 0.136), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.085)):
                 draw.line([at(place) for place in trail], color, round(width * cell), joint="curve")
-        for i, agent in enumerate(board.agents):  # over the trails, on a thin halo
-            halo: dict[str, Any] = {"stroke_width": round(cell * 0.025), "stroke_fill": colors.ice}
-            draw.text(at(agent.goal), str(i), fill=colors.outline, font=font(cell * 0.32), anchor="mm", **halo)
+        for i, agent in enumerate(board.agents):  # over the trails
+            draw_goal_number(draw, i, *at(agent.goal), cell, of_board)
         for i, place in enumerate(_spread([_position(path, time) for path in plan])):
             draw_agent(draw, i, *at(place), cell, of_board)
         if fault and time > fault["time"]:

@@ -453,8 +453,9 @@ class Player {
     return Math.max(0, step - (this.data.tail ?? (paths.length > MOST_TRAILED ? TAIL : Infinity)));
   }
 
-  // The numbers of the goals that are not reached, over the trails.
+  // The numbers of the goals that are not reached, over the trails and never faint with them.
   drawGoalNumbers(ctx, view, step, agents = [...view.paths.keys()]) {
+    ctx.globalAlpha = 1;
     for (const i of agents) {
       const { goal } = this.data.board.agents[i];
       if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, view.frame, goal, i, this.colors, this.font);
