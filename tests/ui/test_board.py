@@ -1,9 +1,11 @@
 """The Python half of the board components: marks of faults, sentences, edits from the browser, pictures."""
 
+import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from io import BytesIO
 
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -11,9 +13,11 @@ from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.app.views.lake import tracks
 from frozenlab.app.views.lake.desk import _read_edit
 from frozenlab.app.views.lake.pictures import _trails, board_gif, board_svg, boards_svg
+from frozenlab.app.views.lake.view import LakeView
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.words import OUTCOMES
 
 BOARD = read_board("S F F\nH F F\ng s G")
@@ -125,6 +129,20 @@ def test_trails_leave_the_middle_of_the_cells_only_where_agents_share_an_edge() 
     follows = ((0, 0), (0, 1), (0, 1), (0, 1)), ((1, 0), (1, 0), (0, 0), (0, 1))
     beside = [min(r for r, _ in next(_trails(follows, time))) for time in (1, 2, 2.5, 3)]
     assert beside == [0, 0, -0.0325, -0.065], "the first makes room while the second comes"
+
+
+@pytest.mark.parametrize(("path", "step"), [([(0, 0), (-1, 0), (0, 0)], 1), ([(0, 0), (0, 1), (-9, 40)], 2), ([(0, 0), (2, 1)], 1)])
+def test_a_still_picture_shows_a_fault_also_beside_the_board(path: list, step: int) -> None:
+    verdict = judge_paths(BOARD, (tuple(path), ((2, 1),)))
+    assert verdict.step == step
+    row = {"board": json.dumps(BOARD.to_dict()), "board_id": "b", "paths": json.dumps([path, [(2, 1)]]), "completion": ""}
+    row |= {name: getattr(verdict, name) for name in ("fault", "step", "makespan", "sum_of_costs", "optimal")}
+    row |= {"cell": json.dumps(verdict.cell), "fault_agents": json.dumps(verdict.agents)}
+    svg = ElementTree.fromstring(LakeView(LAKE).still(pd.Series(row))["svg"])
+    left, top, wide, high = (float(number) for number in str(svg.get("viewBox")).split())
+    [ring] = [circle for circle in svg.iter("{http://www.w3.org/2000/svg}circle") if circle.get("fill") == "none"]
+    x, y, r = (float(ring.get(name, "")) for name in ("cx", "cy", "r"))
+    assert left <= x - r and x + r <= left + wide and top <= y - r and y + r <= top + high
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])

@@ -21,7 +21,7 @@ from frozenlab.app.ui.components import component, text_of
 from frozenlab.app.ui.theme import Palette, palette
 from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import Track, complete, margin_of, plain_track
+from frozenlab.app.views.lake.tracks import BESIDE, Track, complete, leave, margin_of, plain_track
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.picture import (
@@ -96,14 +96,15 @@ def board_gallery(
 
 
 def board_svg(
-    board: Board, paths: Paths | None = None, *, size: int = 120, colors: Palette | None = None, fault: Cell | None = None
+    board: Board, paths: Paths | None = None, *, size: int = 120, colors: Palette | None = None, rings: Sequence[Place] = ()
 ) -> str:
-    """A still picture of the board, of ``paths`` as lines and of a ring around ``fault``, as SVG text. ``size`` is its longer side in
-    pixels."""
-    h, w = board.height, board.width
+    """A still picture of the board, of ``paths`` as lines and of ``rings``, as SVG text. ``size`` is its longer side in pixels."""
+    paths = complete(board, paths)
+    margin = BESIDE if leave(board, paths) else 0
+    h, w = (side + 2 * margin for side in (board.height, board.width))
     scale = size / max(h, w)
-    look = f'viewBox="0 0 {w} {h}" width="{w * scale:g}" height="{h * scale:g}"'
-    return _svg(look, _svg_board(board, complete(board, paths), colors or palette(), [fault] if fault else []), colors or palette())
+    look = f'viewBox="{-margin:g} {-margin:g} {w:g} {h:g}" width="{w * scale:g}" height="{h * scale:g}"'
+    return _svg(look, _svg_board(board, paths, colors or palette(), rings), colors or palette())
 
 
 def boards_svg(board: Board, tracks: Sequence[Track], colors: Palette, *, side: int = 600) -> str:
