@@ -210,6 +210,12 @@ def test_the_drawing_has_all_plans_with_their_names_and_faults() -> None:
     assert sum(circle.get("stroke") == LIGHT.accent for circle in svg.iter("{http://www.w3.org/2000/svg}circle")) == 1
 
 
+@pytest.mark.parametrize(("boards", "columns", "rows"), [(1, 1, 1), (3, 3, 1), (4, 2, 2), (5, 3, 2), (6, 3, 2)])
+def test_more_than_three_boards_stand_in_two_rows(boards: int, columns: int, rows: int) -> None:
+    svg = ElementTree.fromstring(boards_svg(BOARD, [tracks.Track("", None)] * boards, LIGHT, side=100))
+    assert round(int(svg.get("width", 0)) / 105) == columns and round(int(svg.get("height", 0)) / 120) == rows
+
+
 def test_boards_of_any_shape_are_drawn() -> None:
     svg = board_svg(read_board("S G\nF F\nF F\nF F"), colors=LIGHT)
     assert 'width="60" height="120"' in svg

@@ -43,8 +43,8 @@ FRAMES_A_STEP = 4
 FRAME_MS = 110
 HOLD_MS = 1500
 """How long the first picture, the last and those of faults stand."""
-MOST_IN_A_ROW = 4
-"""Boards; more stand in two rows."""
+MOST_IN_A_ROW = 3
+"""Boards; more stand in two rows. save.js has it too."""
 FAINT = 0.45
 """How opaque is what follows the first fault."""
 DIGITS = text_of(__file__, "data/digits.txt").splitlines()
@@ -255,7 +255,7 @@ class _Sheet(NamedTuple):
         margin = margin_of(board, shown)
         cell = side / (max(board.height, board.width) + 2 * margin)
         wide, high = ((cells + 2 * margin) * cell for cells in (board.width, board.height))
-        columns = len(shown) if len(shown) <= MOST_IN_A_ROW else ceil(len(shown) / 2)
+        columns = columns_of(len(shown))
         gap, head, line = wide / 20, wide / 9, wide / 17
         captions = [_wrapped(track["caption"], wide, line * 0.7) for track in shown]
         told = [track["fault"]["time"] if track["fault"] else _makespan(plan) for track, plan in zip(shown, tracks, strict=True)]
@@ -263,6 +263,11 @@ class _Sheet(NamedTuple):
         places = [(gap + n % columns * (wide + gap), n // columns * tall + head) for n in range(len(shown))]
         size = round(gap + columns * (wide + gap)), round(ceil(len(shown) / columns) * tall)
         return cls(shown, captions, told, places, size, wide, high, margin, cell, head, line)
+
+
+def columns_of(boards: int) -> int:
+    """How many boards stand in a row."""
+    return ceil(boards / 2) if boards > MOST_IN_A_ROW else boards
 
 
 def _makespan(track: Track) -> float:

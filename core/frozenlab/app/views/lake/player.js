@@ -182,7 +182,7 @@ class Player {
     this.find(".clash").hidden = few || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
-    this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
+    this.find(".tracks").style.setProperty("--columns", columnsOf(tracks.length));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
@@ -253,7 +253,7 @@ class Player {
     const count = this.views.length, { classList } = this.find(".tracks");
     const sized = (many) => (classList.toggle("many", many), cell());
     const isPhone = matchMedia("(max-width: 639px)").matches;
-    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > 3 && sized(true) > sized(false));
+    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > MOST_IN_A_ROW && sized(true) > sized(false));
   }
 
   // Whether the cells are coloured by their faults.
