@@ -299,7 +299,7 @@ class Player {
     }
     const whole = alphas();
     ctx.globalAlpha = picked ? FAINT * whole : whole;
-    drawSpecks(ctx, frame, places, 0.9, SPECK, this.colors, (i) => isOn(on, places[i]));
+    drawSpecks(ctx, frame, places, SPECK_SIDE, SPECK, this.colors, (i) => isOn(on, places[i]));
     ctx.globalAlpha = whole;
     for (const i of picked ?? []) {
       ctx.beginPath();
