@@ -395,7 +395,8 @@ def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> 
     page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RRDD", "W"]}, "mode": None}
     yours, _ = players(page.run())[0]["tracks"]
     assert (yours["label"], yours["outcome"], yours["fault"]) == ("Your plan", "fault", {"time": 4, "marks": [[2, 2]]})
-    assert yours["caption"] == "Step 4: agents 0 and 1 are both on (2, 2)."
+    assert yours["caption"] == "Step 4: agents 0 and 1 are both on (2, 2)." and yours["rule"].startswith("Two agents never stand")
+    assert not any("The rule." in caption.value for caption in page.caption), "it stands below the fault"
 
 
 @pytest.mark.parametrize("sent", [None, {"turn": 0, "mode": "draw"}, {"turn": 1, "mode": "rob"}, {"mode": "draw"}])

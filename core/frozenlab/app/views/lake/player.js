@@ -4,7 +4,7 @@
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // tail: steps that trails go back, where they are to be short.
-// absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
+// absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off. rule: what its fault breaks.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 // The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
@@ -384,11 +384,12 @@ class Player {
     if (this.captions === captions) return;
     this.captions = captions;
     for (const view of this.views) {
-      const { track: { label, badge, caption, last_words: lastWords }, heat } = view;
+      const { track: { label, badge, caption, last_words: lastWords, rule }, heat } = view;
       const more = [this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
       const says = [more.length && /\w$/.test(caption) ? `${caption}.` : caption, ...more].filter(Boolean).join(" "); // a short caption is no sentence
       view.caption.textContent = says;
       if (lastWords) view.caption.appendChild(document.createElement("q")).textContent = lastWords;
+      if (rule) view.caption.appendChild(Object.assign(document.createElement("small"), { textContent: `The rule. ${rule}` }));
       view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says} ${lastWords ?? ""}`);
     }
   }
