@@ -270,6 +270,10 @@ def test_four_boards_stand_in_two_rows_where_they_are_larger_so_and_come_into_vi
     expect(page.locator(".desk")).to_be_in_viewport(ratio=1)
     boxes = [box for box in (canvas.bounding_box() for canvas in page.locator(".player canvas").all()) if box]
     assert [len({round(box[side]) for box in boxes}) for side in ("x", "y")] == [2, 2] and min(box["height"] for box in boxes) > 270
+    page.locator(".player").press("End")
+    expect(page.get_by_role("button", name="Pause")).to_be_hidden()
+    page.get_by_role("button", name="Let them plan").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()  # the same answers again play again
 
 
 @pytest.mark.slow

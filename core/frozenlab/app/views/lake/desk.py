@@ -94,7 +94,7 @@ def board_desk(
         looks: how often the reader has asked for something to see; the window scrolls to the board when it grows.
         rule: what the first plan breaks, said below its fault; empty for nothing.
     """
-    watch = player.played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy}
+    watch = player.played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy, "asked": looks}
     watch["tracks"][0]["rule"] = rule
     _desk(
         key=key,

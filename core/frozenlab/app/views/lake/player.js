@@ -2,6 +2,7 @@
 // data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, axes, numbers, height,
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
+// asked: how often somebody has asked for what is shown; it begins anew, also where it is the same as before.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // tail: steps that trails go back, where they are to be short.
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off. rule: what its fault breaks.
@@ -52,7 +53,7 @@ class Player {
     this.find(".busy").hidden = !data.busy;
     this.find(".busy span").textContent = data.busy ?? "";
     const board = JSON.stringify(data.board);
-    const signature = board + JSON.stringify([data.tracks, data.ghost, data.numbers]);
+    const signature = board + JSON.stringify([data.tracks, data.ghost, data.numbers, data.busy, data.asked]);
     if (signature !== this.signature) {
       this.signature = signature;
       this.built = (this.built ?? 0) + 1;
