@@ -85,7 +85,7 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
             state.play_planner = SINGLE_MODEL
         planner = st.segmented_control("Planner", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
         if state.play_mode == "plan":
-            st.caption(BY_KEYS)
+            st.container(key="play_by_keys").caption(BY_KEYS)
         if planner == SINGLE_MODEL:
             return planned_by(model_controls(board, store, places.actions), board)
         if planner == EVERY_STAGE:
@@ -158,14 +158,14 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
         turn_to("watch")
         look()
 
-    allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
+    allowed: dict[str, Any] = {"disabled": False, "help": "Asks for a plan of this board. Key: M"}
     possible: Request | None = request
     if (first := request.checkpoints[0]).language:
         allowed = refusals.changes(allowed["help"])
     try:
         dialect_of(first.language).prompt(Instance.unsolved(board))
     except LabError as error:
-        possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Use **Search**."}
+        possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Try **Search** instead."}
         reason.info(allowed["help"])
     actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
     st.toggle(
