@@ -13,15 +13,16 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.app.ui.components import text_of
-from frozenlab.app.views.lake import drawing
+from frozenlab.app.views.lake import drawing, player
 from frozenlab.app.views.lake import search as view
-from frozenlab.app.views.lake.pictures import _trails
+from frozenlab.app.views.lake.pictures import LANE, _trails, columns_of
 from frozenlab.app.views.lake.search import COSTS, MAX_NODES, Solved, solved_of, worth_watching
 from frozenlab.app.views.lake.share import encode
 from frozenlab.app.views.lake.tracks import SENTENCES, fault_sentence
 from frozenlab.base import seeds
 from frozenlab.lake.board import MOVES, Board, Plan, read_board
 from frozenlab.lake.draw.generator import random_instances
+from frozenlab.lake.picture import GOAL_DISC
 from frozenlab.lake.rules import Verdict, judge_paths, walk
 from frozenlab.lake.solvers.cbs import Objective, search
 from frozenlab.lake.solvers.priorities import plan_in_order
@@ -54,6 +55,7 @@ globalThis.textsOf = (board, most, names, solver) => {
     ending: ending(steps[steps.length - 1], tree, names, solver), nodes: tree.nodes.length };
 };
 globalThis.trailsAt = (paths, time) => paths.map((_, i) => pointsBetween(trailIn(paths, i, time), 0, time));
+globalThis.shared = { LANE, GOAL_DISC, columns: [1, 2, 3, 4, 5, 6, 7].map(columnsOf) };
 globalThis.forbids = forbids;
 """
 
@@ -62,7 +64,7 @@ globalThis.forbids = forbids;
 def blank(browser: Browser) -> Iterator[Page]:
     """An empty page with the code of the engine and the words of a search."""
     page = browser.new_page()
-    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {text_of(view.__file__, 'words.js')} {HERE} }}")
+    page.evaluate(f"() => {{ {drawing.CODE} {drawing.ENGINE} {player.SAVING} {text_of(view.__file__, 'words.js')} {HERE} }}")
     yield page
     page.close()
 
@@ -155,6 +157,7 @@ def test_trails_in_the_browser_are_those_of_pictures(blank: Page) -> None:
                 assert np.allclose(trail[:-1], wanted[:-1]), (board, paths, time)  # the last is where the agent stands
                 apart += any(at % 1 not in (0, 0.2, 0.8) for place in trail for at in place)
     assert apart, "some agents share an edge"
+    assert blank.evaluate("() => shared") == {"LANE": LANE, "GOAL_DISC": GOAL_DISC, "columns": [*map(columns_of, range(1, 8))]}
 
 
 def texts(blank: Page, board: Board, solution: Solution | None = None) -> dict:

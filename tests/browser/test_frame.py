@@ -47,7 +47,9 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, pag
     page.get_by_text("Presenter", exact=True).click()
     expect(page).to_have_url(re.compile("presenter=true"))
     expect(icon).to_be_hidden()
-    soon(page, lambda: (box := stage.bounding_box()) and box["height"] > plain["height"], "a bigger board")
+    soon(page, lambda: (box := stage.bounding_box()) and box["height"] > max(460, plain["height"]), "a bigger board")
+    expect(page.locator(".player .bar")).to_be_in_viewport(ratio=1)
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
     page.mouse.move(640, 500)
     expect(page.locator(".stAppHeader")).to_have_css("opacity", "0")
     page.mouse.move(400, 5)

@@ -262,6 +262,21 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
 
 
 @pytest.mark.slow
+def test_four_boards_stand_in_two_rows_where_they_are_larger_so_and_come_into_view(shared_app: App, page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{shared_app.url}/play?plan=stages")
+    page.get_by_role("button", name="Let them plan").click()
+    expect(page.locator(".player figure")).to_have_count(4)
+    expect(page.locator(".desk")).to_be_in_viewport(ratio=1)
+    boxes = [box for box in (canvas.bounding_box() for canvas in page.locator(".player canvas").all()) if box]
+    assert [len({round(box[side]) for box in boxes}) for side in ("x", "y")] == [2, 2] and min(box["height"] for box in boxes) > 270
+    page.locator(".player").press("End")
+    expect(page.get_by_role("button", name="Pause")).to_be_hidden()
+    page.get_by_role("button", name="Let them plan").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()  # the same answers again play again
+
+
+@pytest.mark.slow
 def test_on_a_phone_the_action_is_in_reach_of_the_choices_and_every_tool_of_a_fingertip(shared_app: App, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     play(shared_app, page, CROSSING)

@@ -347,8 +347,10 @@ def test_the_best_of_8_guises_is_shown_and_how_many_of_them_are_valid(page: AppT
 
 
 def test_every_stage_plans_side_by_side(page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkpoints = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in (("before", None), ("after", 1))]
-    monkeypatch.setattr(choices, "staged", lambda store: {"ours": ("Ours (ours)", checkpoints)})
+    names = {"before": None, "after 1": 0, "after": 1}
+    whole = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in names.items()]
+    found = {"ours": ("Ours (ours)", [whole[0], whole[2]])}
+    monkeypatch.setattr(choices, "staged", lambda store: found)
     on(page, SMALL)
     page.segmented_control(key="play_planner").set_value("Every stage").run()
     page.session_state["play_mode"] = "plan"
@@ -358,6 +360,8 @@ def test_every_stage_plans_side_by_side(page: AppTest, asked: list[dict], tmp_pa
     assert "No checkpoint was kept of stage 1." in [caption.value for caption in page.caption]
     assert [request["completions"] for request in asked] == [1, 1]
     assert {name: page.query_params[name] for name in ("plan", "of")} == {"plan": "stages", "of": "ours"}
+    found["whole"] = "Whole (whole)", whole
+    assert page.run().selectbox(key="play_stages_of").options == ["Whole (whole)", "Ours (ours)"], "first where nothing was lost"
 
 
 def test_an_address_opens_every_stage_and_what_is_done_with_it(page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,7 +395,8 @@ def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> 
     page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RRDD", "W"]}, "mode": None}
     yours, _ = players(page.run())[0]["tracks"]
     assert (yours["label"], yours["outcome"], yours["fault"]) == ("Your plan", "fault", {"time": 4, "marks": [[2, 2]]})
-    assert yours["caption"] == "Step 4: agents 0 and 1 are both on (2, 2)."
+    assert yours["caption"] == "Step 4: agents 0 and 1 are both on (2, 2)." and yours["rule"].startswith("Two agents never stand")
+    assert not any("The rule." in caption.value for caption in page.caption), "it stands below the fault"
 
 
 @pytest.mark.parametrize("sent", [None, {"turn": 0, "mode": "draw"}, {"turn": 1, "mode": "rob"}, {"mode": "draw"}])

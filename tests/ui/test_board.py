@@ -1,9 +1,11 @@
 """The Python half of the board components: marks of faults, sentences, edits from the browser, pictures."""
 
+import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from io import BytesIO
 
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -11,9 +13,11 @@ from frozenlab.app.ui.theme import DARK, LIGHT, Palette
 from frozenlab.app.views.lake import tracks
 from frozenlab.app.views.lake.desk import _read_edit
 from frozenlab.app.views.lake.pictures import _trails, board_gif, board_svg, boards_svg
+from frozenlab.app.views.lake.view import LakeView
 from frozenlab.lake.board import read_board
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.words import OUTCOMES
 
 BOARD = read_board("S F F\nH F F\ng s G")
@@ -127,6 +131,35 @@ def test_trails_leave_the_middle_of_the_cells_only_where_agents_share_an_edge() 
     assert beside == [0, 0, -0.0325, -0.065], "the first makes room while the second comes"
 
 
+@pytest.mark.parametrize(("path", "step"), [([(0, 0), (-1, 0), (0, 0)], 1), ([(0, 0), (0, 1), (-9, 40)], 2), ([(0, 0), (2, 1)], 1)])
+def test_a_still_picture_shows_a_fault_also_beside_the_board(path: list, step: int) -> None:
+    verdict = judge_paths(BOARD, (tuple(path), ((2, 1),)))
+    assert verdict.step == step
+    row = {"board": json.dumps(BOARD.to_dict()), "board_id": "b", "paths": json.dumps([path, [(2, 1)]]), "completion": ""}
+    row |= {name: getattr(verdict, name) for name in ("fault", "step", "makespan", "sum_of_costs", "optimal")}
+    row |= {"cell": json.dumps(verdict.cell), "fault_agents": json.dumps(verdict.agents)}
+    svg = ElementTree.fromstring(LakeView(LAKE).still(pd.Series(row))["svg"])
+    left, top, wide, high = (float(number) for number in str(svg.get("viewBox")).split())
+    [ring] = [circle for circle in svg.iter("{http://www.w3.org/2000/svg}circle") if circle.get("fill") == "none"]
+    x, y, r = (float(ring.get(name, "")) for name in ("cx", "cy", "r"))
+    assert left <= x - r and x + r <= left + wide and top <= y - r and y + r <= top + high
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_a_trail_passes_behind_the_number_of_a_goal(colors: Palette) -> None:
+    """A disc of ice is drawn under each number, after all trails."""
+    board, paths = read_board("S s F g G"), walk(read_board("S s F g G"), ("RRRR", "W"))
+    parts, space = list(ElementTree.fromstring(board_svg(board, paths, colors=colors))), "{http://www.w3.org/2000/svg}"
+    discs = {n: disc for n, part in enumerate(parts) for disc in part.findall(f"{space}circle")}
+    assert [(float(disc.get("cx", 0)), disc.get("fill")) for disc in discs.values()] == [(4.5, colors.ice), (3.5, colors.ice)]
+    assert min(discs) > max(n for n, part in enumerate(parts) if part.tag == f"{space}polyline")
+    image = Image.open(BytesIO(board_gif(board, [tracks.Track("", paths)], colors, side=516)))
+    image.seek(image.n_frames - 1)
+    (x, y), blue = (384, 115), (0x00, 0x72, 0xB2)  # the middle of goal 1, the colour of agent 0; a cell has 100 pixels
+    near = [image.convert("RGB").crop((x - r, y - 20, x + r, y + 20)).getcolors(1 << 16) for r in (12, 60)]
+    assert [any(max(abs(a - b) for a, b in zip(color, blue, strict=True)) < 40 for _, color in found) for found in near] == [False, True]
+
+
 def test_one_way_ice_and_doors_are_in_every_picture_and_edit() -> None:
     board = read_board("S > F\nH 1 v\ng s G")
     svg = board_svg(board, colors=LIGHT)
@@ -175,6 +208,12 @@ def test_the_drawing_has_all_plans_with_their_names_and_faults() -> None:
     texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text") if not str(text.text).isdecimal()]
     assert texts == ["A & B · two agents on one cell", "Step 2: agents 0 and 1 are both on (1, 1).", "C · valid", "4 steps, sum of costs 5"]
     assert sum(circle.get("stroke") == LIGHT.accent for circle in svg.iter("{http://www.w3.org/2000/svg}circle")) == 1
+
+
+@pytest.mark.parametrize(("boards", "columns", "rows"), [(1, 1, 1), (3, 3, 1), (4, 2, 2), (5, 3, 2), (6, 3, 2)])
+def test_more_than_three_boards_stand_in_two_rows(boards: int, columns: int, rows: int) -> None:
+    svg = ElementTree.fromstring(boards_svg(BOARD, [tracks.Track("", None)] * boards, LIGHT, side=100))
+    assert round(int(svg.get("width", 0)) / 105) == columns and round(int(svg.get("height", 0)) / 120) == rows
 
 
 def test_boards_of_any_shape_are_drawn() -> None:

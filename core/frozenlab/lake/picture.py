@@ -17,6 +17,8 @@ from frozenlab.lake.exits import ARROWS, DOORS
 AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
 """Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.
 Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
+GOAL_DISC = 0.24
+"""Radius of the ice under the number of a goal, in cells; board_draw.js has it too."""
 
 TURNS = {"^": 0, ">": 90, "v": 180, "<": 270}
 """One-way ice -> by how many degrees its arrow is turned, clockwise from upwards."""
@@ -78,7 +80,14 @@ def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float,
         inset = cell * 0.12
         box = (left + c * cell + inset, top + r * cell + inset, left + (c + 1) * cell - inset, top + (r + 1) * cell - inset)
         draw.rounded_rectangle(box, cell * 0.1, outline=color, width=max(2, round(cell * 0.07)))
-        draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.outline, font=font(cell * 0.32), anchor="mm")
+        draw_goal_number(draw, i, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell, colors)
+
+
+def draw_goal_number(draw: ImageDraw.ImageDraw, i: int, x: float, y: float, cell: float, colors: BoardColors) -> None:
+    """The number of goal ``i`` around (x, y) on a disc of ice: trails cross goals, and go on behind the number."""
+    radius = cell * GOAL_DISC
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colors.ice)
+    draw.text((x, y), str(i), fill=colors.outline, font=font(cell * 0.32), anchor="mm")
 
 
 def draw_arrow(draw: ImageDraw.ImageDraw, letter: str, x: float, y: float, cell: float, colors: BoardColors) -> None:

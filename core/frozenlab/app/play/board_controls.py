@@ -154,7 +154,7 @@ def session_controls(store: SessionStore, new: bool) -> None:
 def import_controls() -> None:
     if not state.get("play_files"):
         st.text_area(
-            "Text or JSON", height=220, max_chars=700_000, placeholder=choices.FIRST_BOARD.to_text(), key="play_text",
+            "Text or JSON", height=220, max_chars=700_000, placeholder=f"For example:\n{choices.FIRST_BOARD.to_text()}", key="play_text",
             help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
         )  # fmt: skip
         st.button("Use this board", on_click=lambda: bring({PASTED: state.play_text.encode()}), width="stretch")

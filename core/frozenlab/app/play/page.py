@@ -71,7 +71,8 @@ def page() -> None:
         row = st.container(horizontal=True, vertical_alignment="center", key="play_below")
         save_menu(board, tracks, row)
         shows_search = search_toggle(row)
-        broken_rule(tracks, row)
+        if (rule := broken_rule(tracks)) and state.play_mode != "watch":  # there it stands under the board
+            row.caption(f"**The rule.** {rule}")
         show_open_costs(solution)
         if state.play_planner == SEARCH:
             searching.show_found(board, solution.sum_of_costs if solution else None)
@@ -136,6 +137,7 @@ def show_board(
         board, tracks, key=DESK, mode=state.play_mode, turn=state.play_turn, on_mode=take_turn, base=state.play_base,
         revision=state.play_revision, optimum=solution.makespan if solution else None, ghost=ghost, height=600,
         autoplay=(greets or len(tracks) > 1) and not busy, busy=busy, warning=warning, looks=state.get("play_looks", 0),
+        rule=broken_rule(tracks),
     )  # fmt: skip
     if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)
@@ -151,11 +153,10 @@ def choose_answer(answers: Sequence[PlannedAnswer]) -> None:
     )  # fmt: skip
 
 
-def broken_rule(tracks: Sequence[Track], row: DeltaGenerator) -> None:
-    """The rule behind the first fault of the first plan."""
+def broken_rule(tracks: Sequence[Track]) -> str:
+    """The rule behind the first fault of the first plan; empty without one."""
     first = tracks[0].verdict if tracks else None
-    if first is not None and first.fault is not None:
-        row.caption(f"**The rule.** {OUTCOMES[first.fault].rule}")
+    return OUTCOMES[first.fault].rule if first is not None and first.fault is not None else ""
 
 
 def raw_answer(completion: str | None) -> None:

@@ -85,7 +85,7 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
             state.play_planner = SINGLE_MODEL
         planner = st.segmented_control("Planner", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
         if state.play_mode == "plan":
-            st.caption(BY_KEYS)
+            st.container(key="play_by_keys").caption(BY_KEYS)
         if planner == SINGLE_MODEL:
             return planned_by(model_controls(board, store, places.actions), board)
         if planner == EVERY_STAGE:
@@ -127,7 +127,7 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
 
 def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> tuple[str | None, Request | None]:
     """The id of the session whose stages plan, and the request for them; None if no session has kept any."""
-    sessions = choices.staged(store)
+    sessions = dict(sorted(choices.staged(store).items(), key=lambda one: bool(lost_stages(one[1][1]))))  # whole ones first
     if not sessions:
         st.info("No session on this machine has kept its checkpoints.")
         return None, None
@@ -139,11 +139,15 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
         help="Its base and every stage plan this board, greedily. Their plans run side by side under one timeline.",
     )  # fmt: skip
     checkpoints = tuple(sessions[session_id][1])
-    lost = sorted(set(range(checkpoints[-1].stage or 0)) - {checkpoint.stage for checkpoint in checkpoints})
-    if lost:
+    if lost := lost_stages(checkpoints):
         st.caption(f"No checkpoint was kept of {listed(f'stage {stage + 1}' for stage in lost)}.")
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
     return session_id, ask_button("Let them plan", Request(encode(board), names, checkpoints), board, reason, actions)
+
+
+def lost_stages(checkpoints: Sequence[Checkpoint]) -> list[int]:
+    """The stages before the last one of which no weights are left."""
+    return sorted(set(range(checkpoints[-1].stage or 0)) - {checkpoint.stage for checkpoint in checkpoints})
 
 
 def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerator, actions: DeltaGenerator) -> Request | None:
@@ -154,14 +158,14 @@ def ask_button(label: str, request: Request, board: Board, reason: DeltaGenerato
         turn_to("watch")
         look()
 
-    allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
+    allowed: dict[str, Any] = {"disabled": False, "help": "Asks for a plan of this board. Key: M"}
     possible: Request | None = request
     if (first := request.checkpoints[0]).language:
         allowed = refusals.changes(allowed["help"])
     try:
         dialect_of(first.language).prompt(Instance.unsolved(board))
     except LabError as error:
-        possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Use **Search**."}
+        possible, allowed = None, {"disabled": True, "help": f"{capitalised(plain(str(error)))}. Try **Search** instead."}
         reason.info(allowed["help"])
     actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
     st.toggle(

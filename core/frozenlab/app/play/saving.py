@@ -46,7 +46,7 @@ def pictures(board: Board, tracks: Sequence[Track]) -> None:
     if tracks and board.size <= MAX_SIZE:
         colors = theme.palette()
         row.download_button("SVG", lambda: boards_svg(board, tracks, colors), "board.svg", "image/svg+xml", on_click="ignore")
-        row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")
+        row.download_button("GIF", lambda: board_gif(board, tracks, colors), "board.gif", "image/gif", on_click="ignore")
 
 
 def files(board: Board, tracks: Sequence[Track]) -> None:

@@ -63,7 +63,7 @@ def search_controls(board: Board, actions: DeltaGenerator) -> Search:
         turn_to("watch")
         look()
 
-    actions.button("Let them search", type="primary", key="play_plan", on_click=asked, disabled=not names, help="Key: M")
+    actions.button("Let them search", type="primary", key="play_plan", on_click=asked, disabled=not names, help="In turn. Key: M")
     return Search(board, tuple(names), float(seconds), state.get("play_seed", 0))
 
 

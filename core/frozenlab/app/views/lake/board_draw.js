@@ -24,7 +24,8 @@ const grouped = (number) => number.toLocaleString("en"); // 1,846
 const NUMBERS_FROM = 18; // pixels a cell: numbers in smaller ones cannot be read
 const SHAPES_FROM = 7; // pixels a cell: smaller ones have one colour, without edges and hatching
 const STARTS_FROM = 12; // pixels a cell: the dashes around smaller starts cannot be told apart
-const SPECK = 4; // pixels that an agent has at least where cells have one colour
+const SPECK = 4; // pixels that an agent has at least where cells have one colour; elsewhere agents and goals are twice as wide
+const SPECK_SIDE = 1.3; // cells
 
 function frameFor(width, height, rows, cols, margin) {
   const cell = Math.min(width / (cols + 2 * margin), height / (rows + 2 * margin));
@@ -193,10 +194,9 @@ function drawFloor(ctx, frame, board, colors, font, on = [0, board.rows.length -
     const [rows, cols] = [board.rows.length, board.rows[0].length];
     ctx.imageSmoothingEnabled = frame.cell < 1;
     ctx.drawImage(mapOf(board, colors), frame.left, frame.top, cols * frame.cell, rows * frame.cell);
-    ctx.globalAlpha = 0.4;
-    drawSpecks(ctx, frame, board.agents.map(({ goal }) => goal), 1, 0, colors);
-    ctx.globalAlpha = 1;
-    return;
+    const goals = board.agents.map(({ goal }) => goal);
+    drawSpecks(ctx, frame, goals, SPECK_SIDE, 0, colors);
+    return drawSpecks(ctx, frame, goals, 0.8, 0, { agents: [colors.ice] }); // hollow
   }
   board.rows.slice(on[0], on[1] + 1).forEach((row, down) => [...row.slice(on[2], on[3] + 1)].forEach((letter, across) => {
     const [r, c] = [on[0] + down, on[2] + across];
@@ -232,7 +232,7 @@ function drawFloor(ctx, frame, board, colors, font, on = [0, board.rows.length -
 
 function drawGoal(ctx, frame, cell, i, colors, font, reached) {
   const color = agentColor(colors, i);
-  box(ctx, frame, cell, 0.12, 0.1);
+  box(ctx, frame, cell, Math.min(0.12, 0.5 - SPECK / frame.cell), 0.1);
   ctx.lineWidth = Math.max(2.5, frame.cell * 0.1);
   ctx.strokeStyle = colors.outline;
   ctx.stroke();
@@ -249,11 +249,16 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
   drawGoalNumber(ctx, frame, cell, i, colors, font);
 }
 
-// On a thin halo of ice: trails cross goals, and go on behind the number.
+const GOAL_DISC = 0.24; // radius of the ice under the number of a goal, in cells
+
+// On a disc of ice: trails cross goals, and go on behind the number.
 function drawGoalNumber(ctx, frame, [r, c], i, colors, font) {
   if (frame.cell < NUMBERS_FROM) return;
-  const at = [frame.x(c), frame.y(r) + frame.cell * 0.02];
-  write(ctx, String(i), at, `700 ${frame.cell * 0.3}px ${font}`, colors.outline, [colors.ice, frame.cell * 0.05]);
+  ctx.beginPath();
+  ctx.arc(frame.x(c), frame.y(r), frame.cell * GOAL_DISC, 0, 7);
+  ctx.fillStyle = colors.ice;
+  ctx.fill();
+  write(ctx, String(i), [frame.x(c), frame.y(r) + frame.cell * 0.02], `700 ${frame.cell * 0.3}px ${font}`, colors.outline);
 }
 
 // The cells of `heat`, coloured by how much happens there.
@@ -285,7 +290,7 @@ function drawAgent(ctx, frame, [r, c], i, colors, font) {
   const color = agentColor(colors, i);
   const small = frame.cell < NUMBERS_FROM;
   ctx.beginPath();
-  ctx.arc(frame.x(c), frame.y(r), frame.cell * (small ? 0.42 : 0.31), 0, 7);
+  ctx.arc(frame.x(c), frame.y(r), small ? Math.max(SPECK, frame.cell * 0.42) : frame.cell * 0.31, 0, 7);
   ctx.fillStyle = color;
   ctx.fill();
   ctx.lineWidth = small ? 1 : Math.max(1.5, frame.cell * 0.05);
@@ -399,7 +404,7 @@ function positionAt(path, time, ease) {
 // A picture of one cell that is drawn once and then stamped: letters and rings are laid out anew for no frame.
 function stampOf(frame, ratio, paint) {
   const canvas = document.createElement("canvas");
-  const side = frame.cell * 1.2;
+  const side = Math.max(frame.cell * 1.2, 3 * SPECK);
   canvas.width = canvas.height = Math.max(1, Math.ceil(side * ratio));
   const ctx = canvas.getContext("2d");
   ctx.scale(ratio, ratio);

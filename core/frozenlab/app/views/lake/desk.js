@@ -26,7 +26,7 @@ class Desk {
   }
 
   show(data) {
-    if (data.looks > this.data?.looks) this.comeIntoView();
+    if (data.looks > this.data?.looks) this.stayInView();
     this.data = data;
     driven.desk = this.player; // for the page's menu, which saves what it shows
     if (data.turn !== this.turn) {
@@ -51,14 +51,18 @@ class Desk {
       next.focus();
     };
     this.draw();
+    if (this.stays) this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
-  // The board stays in view, whatever comes below it, until the reader touches the page again.
-  comeIntoView() {
+  // The boards stay in view, however many come and whatever comes below them, until the reader touches the page again.
+  stayInView() {
     const main = document.querySelector('[data-testid="stMain"]');
-    main.style.overflowAnchor = "none";
-    main.addEventListener("pointerdown", () => { main.style.overflowAnchor = ""; }, { once: true });
-    this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
+    const stay = (on) => {
+      this.stays = on;
+      main.style.overflowAnchor = on ? "none" : "";
+    };
+    stay(true);
+    for (const touch of ["pointerdown", "wheel"]) main.addEventListener(touch, () => stay(false), { once: true });
   }
 
   turnTo(mode) {

@@ -77,6 +77,7 @@ def board_desk(
     busy: str = "",
     warning: str = "",
     looks: int = 0,
+    rule: str = "",
 ) -> None:
     """Draws the board, for the reader to do with it what ``mode`` says, or what the switch on it says.
 
@@ -91,14 +92,17 @@ def board_desk(
         optimum: the best makespan, which the score of the reader's plan is counted from; None if it is not known.
         warning: what is wrong with the board, shown over it while the reader draws.
         looks: how often the reader has asked for something to see; the window scrolls to the board when it grows.
+        rule: what the first plan breaks, said below its fault; empty for nothing.
     """
+    watch = player.played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy, "asked": looks}
+    watch["tracks"][0]["rule"] = rule
     _desk(
         key=key,
         data={
             "turn": turn,
             "mode": mode,
             "looks": looks,
-            "watch": player.played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy},
+            "watch": watch,
             "plan": steer.planned_on(board, optimum=optimum, ghost=ghost, height=height),
             "draw": drawn_from(base, revision, key=key, height=height, warning=warning) if board.size <= MOST_DRAWN else None,
             "drawable": MOST_DRAWN,

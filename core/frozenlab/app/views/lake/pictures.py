@@ -21,10 +21,21 @@ from frozenlab.app.ui.components import component, text_of
 from frozenlab.app.ui.theme import Palette, palette
 from frozenlab.app.views.lake import drawing
 from frozenlab.app.views.lake.share import encode
-from frozenlab.app.views.lake.tracks import Track, complete, margin_of, plain_track
+from frozenlab.app.views.lake.tracks import BESIDE, Track, complete, leave, margin_of, plain_track
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.exits import ARROWS, DOORS
-from frozenlab.lake.picture import AGENT_COLORS, TURNS, BoardColors, draw_agent, draw_disc, draw_floor, font, ink_on
+from frozenlab.lake.picture import (
+    AGENT_COLORS,
+    GOAL_DISC,
+    TURNS,
+    BoardColors,
+    draw_agent,
+    draw_disc,
+    draw_floor,
+    draw_goal_number,
+    font,
+    ink_on,
+)
 from frozenlab.lake.rules import Path, Paths
 
 _gallery = component(__file__, "gallery", text_of(__file__, "gallery.html"), code=drawing.CODE)
@@ -32,8 +43,8 @@ FRAMES_A_STEP = 4
 FRAME_MS = 110
 HOLD_MS = 1500
 """How long the first picture, the last and those of faults stand."""
-MOST_IN_A_ROW = 4
-"""Boards; more stand in two rows."""
+MOST_IN_A_ROW = 3
+"""Boards; more stand in two rows. save.js has it too."""
 FAINT = 0.45
 """How opaque is what follows the first fault."""
 DIGITS = text_of(__file__, "data/digits.txt").splitlines()
@@ -85,14 +96,15 @@ def board_gallery(
 
 
 def board_svg(
-    board: Board, paths: Paths | None = None, *, size: int = 120, colors: Palette | None = None, fault: Cell | None = None
+    board: Board, paths: Paths | None = None, *, size: int = 120, colors: Palette | None = None, rings: Sequence[Place] = ()
 ) -> str:
-    """A still picture of the board, of ``paths`` as lines and of a ring around ``fault``, as SVG text. ``size`` is its longer side in
-    pixels."""
-    h, w = board.height, board.width
+    """A still picture of the board, of ``paths`` as lines and of ``rings``, as SVG text. ``size`` is its longer side in pixels."""
+    paths = complete(board, paths)
+    margin = BESIDE if leave(board, paths) else 0
+    h, w = (side + 2 * margin for side in (board.height, board.width))
     scale = size / max(h, w)
-    look = f'viewBox="0 0 {w} {h}" width="{w * scale:g}" height="{h * scale:g}"'
-    return _svg(look, _svg_board(board, complete(board, paths), colors or palette(), [fault] if fault else []), colors or palette())
+    look = f'viewBox="{-margin:g} {-margin:g} {w:g} {h:g}" width="{w * scale:g}" height="{h * scale:g}"'
+    return _svg(look, _svg_board(board, paths, colors or palette(), rings), colors or palette())
 
 
 def boards_svg(board: Board, tracks: Sequence[Track], colors: Palette, *, side: int = 600) -> str:
@@ -146,11 +158,12 @@ def _svg_board(board: Board, paths: Paths | None, ink: Palette, rings: Sequence[
         for stroke, width in ((ink.outline, 0.12), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.08)):
             stroked = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
             parts.append(f'<polyline points="{points}" {stroked}/>')
-    halo = f'{ink.outline}" stroke="{ink.ice}" stroke-width="150" stroke-linejoin="round" paint-order="stroke'
+    for i, agent in enumerate(board.agents):
+        disc = f'<circle cx="{agent.goal[1] + 0.5}" cy="{agent.goal[0] + 0.5}" r="{GOAL_DISC}" fill="{ink.ice}"/>'
+        parts.append(f"<g>{disc}{_svg_number(agent.goal, i, ink.outline)}</g>")
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.start
-        parts.append(_svg_number(agent.goal, i, halo))
         parts.append(f'<circle cx="{c + 0.5}" cy="{r + 0.5}" r=".32" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>')
         parts.append(_svg_number(agent.start, i, ink_on(color)))
     for down, right in rings:
@@ -242,7 +255,7 @@ class _Sheet(NamedTuple):
         margin = margin_of(board, shown)
         cell = side / (max(board.height, board.width) + 2 * margin)
         wide, high = ((cells + 2 * margin) * cell for cells in (board.width, board.height))
-        columns = len(shown) if len(shown) <= MOST_IN_A_ROW else ceil(len(shown) / 2)
+        columns = columns_of(len(shown))
         gap, head, line = wide / 20, wide / 9, wide / 17
         captions = [_wrapped(track["caption"], wide, line * 0.7) for track in shown]
         told = [track["fault"]["time"] if track["fault"] else _makespan(plan) for track, plan in zip(shown, tracks, strict=True)]
@@ -250,6 +263,11 @@ class _Sheet(NamedTuple):
         places = [(gap + n % columns * (wide + gap), n // columns * tall + head) for n in range(len(shown))]
         size = round(gap + columns * (wide + gap)), round(ceil(len(shown) / columns) * tall)
         return cls(shown, captions, told, places, size, wide, high, margin, cell, head, line)
+
+
+def columns_of(boards: int) -> int:
+    """How many boards stand in a row."""
+    return ceil(boards / 2) if boards > MOST_IN_A_ROW else boards
 
 
 def _makespan(track: Track) -> float:
@@ -328,9 +346,8 @@ def _frame(
         for i, trail in enumerate(_trails(plan, time)):
             for color, width in ((colors.outline, 0.136), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.085)):
                 draw.line([at(place) for place in trail], color, round(width * cell), joint="curve")
-        for i, agent in enumerate(board.agents):  # over the trails, on a thin halo
-            halo: dict[str, Any] = {"stroke_width": round(cell * 0.025), "stroke_fill": colors.ice}
-            draw.text(at(agent.goal), str(i), fill=colors.outline, font=font(cell * 0.32), anchor="mm", **halo)
+        for i, agent in enumerate(board.agents):  # over the trails
+            draw_goal_number(draw, i, *at(agent.goal), cell, of_board)
         for i, place in enumerate(_spread([_position(path, time) for path in plan])):
             draw_agent(draw, i, *at(place), cell, of_board)
         if fault and time > fault["time"]:

@@ -2,9 +2,10 @@
 // data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts, absent}], ghost, steps, begin, margin, axes, numbers, height,
 // autoplay, loop, once, busy, colors}
 // loop: every plan stops at its first fault, steps in which nobody moves pass fast, and all begin again after a pause; once: they do not.
+// asked: how often somebody has asked for what is shown; it begins anew, also where it is the same as before.
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // tail: steps that trails go back, where they are to be short.
-// absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off.
+// absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off. rule: what its fault breaks.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 // The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
@@ -52,7 +53,7 @@ class Player {
     this.find(".busy").hidden = !data.busy;
     this.find(".busy span").textContent = data.busy ?? "";
     const board = JSON.stringify(data.board);
-    const signature = board + JSON.stringify([data.tracks, data.ghost, data.numbers]);
+    const signature = board + JSON.stringify([data.tracks, data.ghost, data.numbers, data.busy, data.asked]);
     if (signature !== this.signature) {
       this.signature = signature;
       this.built = (this.built ?? 0) + 1;
@@ -182,7 +183,7 @@ class Player {
     this.find(".clash").hidden = few || this.views.every(({ heat }) => !heat.agents.size);
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
     this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
-    this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
+    this.find(".tracks").style.setProperty("--columns", columnsOf(tracks.length));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
@@ -253,7 +254,7 @@ class Player {
     const count = this.views.length, { classList } = this.find(".tracks");
     const sized = (many) => (classList.toggle("many", many), cell());
     const isPhone = matchMedia("(max-width: 639px)").matches;
-    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > 3 && sized(true) > sized(false));
+    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > MOST_IN_A_ROW && sized(true) > sized(false));
   }
 
   // Whether the cells are coloured by their faults.
@@ -299,7 +300,7 @@ class Player {
     }
     const whole = alphas();
     ctx.globalAlpha = picked ? FAINT * whole : whole;
-    drawSpecks(ctx, frame, places, 0.9, SPECK, this.colors, (i) => isOn(on, places[i]));
+    drawSpecks(ctx, frame, places, SPECK_SIDE, SPECK, this.colors, (i) => isOn(on, places[i]));
     ctx.globalAlpha = whole;
     for (const i of picked ?? []) {
       ctx.beginPath();
@@ -394,11 +395,12 @@ class Player {
     if (this.captions === captions) return;
     this.captions = captions;
     for (const view of this.views) {
-      const { track: { label, badge, caption, last_words: lastWords }, heat } = view;
+      const { track: { label, badge, caption, last_words: lastWords, rule }, heat } = view;
       const more = [this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
       const says = [more.length && /\w$/.test(caption) ? `${caption}.` : caption, ...more].filter(Boolean).join(" "); // a short caption is no sentence
       view.caption.textContent = says;
       if (lastWords) view.caption.appendChild(document.createElement("q")).textContent = lastWords;
+      if (rule) view.caption.appendChild(Object.assign(document.createElement("small"), { textContent: `The rule. ${rule}` }));
       view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says} ${lastWords ?? ""}`);
     }
   }
@@ -463,8 +465,9 @@ class Player {
     return Math.max(0, step - (this.data.tail ?? (paths.length > MOST_TRAILED ? TAIL : Infinity)));
   }
 
-  // The numbers of the goals that are not reached, over the trails.
+  // The numbers of the goals that are not reached, over the trails and never faint with them.
   drawGoalNumbers(ctx, view, step, agents = [...view.paths.keys()]) {
+    ctx.globalAlpha = 1;
     for (const i of agents) {
       const { goal } = this.data.board.agents[i];
       if (step < view.arrivals[i] && isOn(view.on, goal)) drawGoalNumber(ctx, view.frame, goal, i, this.colors, this.font);

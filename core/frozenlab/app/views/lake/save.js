@@ -1,6 +1,7 @@
 // Pictures and films of what a player shows.
 
-const MOST_IN_A_ROW = 4; // boards; more stand in two rows
+const MOST_IN_A_ROW = 3; // boards; more stand in two rows
+const columnsOf = (boards) => (boards > MOST_IN_A_ROW ? Math.ceil(boards / 2) : boards);
 const FILMS = ["video/mp4;codecs=avc1.42E028", "video/mp4", "video/webm;codecs=vp9", "video/webm"]; // the first that the browser can make
 const FILM_SIZE = [1920, 1080]; // pixels
 const PICTURE_SIDE = 1200; // pixels of a board, at least
@@ -23,7 +24,7 @@ function draft(player, canvas, clock = null) {
   const ctx = canvas.getContext("2d");
   const side = Math.max(...views.map(({ canvas: { width } }) => width));
   const high = Math.max(...views.map(({ canvas: { height } }) => height));
-  const columns = views.length > MOST_IN_A_ROW ? Math.ceil(views.length / 2) : views.length;
+  const columns = columnsOf(views.length);
   const gap = Math.round(side / 20), head = Math.round(side / 9), line = Math.round(side / 17);
   const small = `${line * 0.7}px ${font}`, above = clock === null ? [] : [clock];
   ctx.font = small;

@@ -40,6 +40,8 @@ KEPT = 16
 """Plans of which a page, which runs again at every click, need not make paths and verdict anew: one of a thousand agents takes 20 MB."""
 MOST_NAMED = 12
 """Agents that are listed by number; rules.js has it too."""
+BESIDE = 1.0
+"""Cells around a board that an agent leaves: it goes no farther than one cell, and the ring around it there is seen whole."""
 LAST_WORDS = 6
 """Words that are shown of an answer that was cut off."""
 
@@ -143,8 +145,12 @@ def complete(board: Board, paths: Paths | None) -> Paths | None:
 
 def margin_of(board: Board, shown: Sequence[dict[str, Any]]) -> float:
     """Cells around the board: room for the agents that leave it in the tracks ``shown``, as :func:`plain_track` has them."""
-    astray = any(not on_board(board, path) for track in shown if track["outcome"] in ("fault", None) for path in track["paths"] or ())
-    return 0.85 if astray else 0.08
+    return BESIDE if any(leave(board, track["paths"]) for track in shown if track["outcome"] in ("fault", None)) else 0.08
+
+
+def leave(board: Board, paths: Paths | None) -> bool:
+    """Whether an agent leaves the board."""
+    return not all(on_board(board, path) for path in paths or ())
 
 
 def on_board(board: Board, path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ from frozenlab.app.views.lake import drawing, player, share
 from frozenlab.app.views.lake.pictures import board_svg
 from frozenlab.app.views.lake.player import board_player, played
 from frozenlab.app.views.lake.preparing import optimal_paths
-from frozenlab.app.views.lake.tracks import Track, begun, recorded, showcase
+from frozenlab.app.views.lake.tracks import Track, begun, plain_track, recorded, showcase
 from frozenlab.app.views.view import Player, Shown, View, word_by_word
 from frozenlab.base.numbers import percent
 from frozenlab.lake.board import Board, read_board
@@ -101,10 +102,12 @@ class LakeView(View):
         return plays
 
     def still(self, row: pd.Series) -> dict[str, Any]:
-        track = recorded(row, "")
-        fault = None if track.verdict is None or track.verdict.valid else track.verdict
-        paths = track.paths and tuple(path[: (fault.step or 0) + 1] if fault else path for path in track.paths)
-        return {"svg": board_svg(track.board, paths, size=160, fault=fault.cell if fault else None)}
+        answer = recorded(row, "")
+        track = plain_track(answer.board, answer)
+        paths, fault = track["paths"], track["fault"]
+        if fault:
+            paths = tuple(path[: ceil(fault["time"]) + 1] for path in paths)
+        return {"svg": board_svg(answer.board, paths, size=160, rings=fault["marks"] if fault else ())}
 
     def address_of(self, row: pd.Series) -> dict[str, str]:
         return {"board": share.encode(Board.from_dict(json.loads(row["board"])))}
