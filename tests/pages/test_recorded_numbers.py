@@ -148,7 +148,7 @@ def test_headlines_and_charts_of_a_session_show_the_boards_that_they_name(folder
     for name, stage in (("before training", None), ("after stage 1", 0)):
         rates = [[rate for _, rate in sorted(zip(x, y, strict=True))] for series, x, _, y in drawn if series == name]
         assert rates == [pytest.approx(by_cell(suite, stage, column)) for column in ("valid", "optimal")]
-    best = [y for series, _, _, y in drawn if series == "optimal"]
+    best = [x for series, x, _, _ in drawn if series == "optimal"]
     assert best == [pytest.approx(by_cell(suite, stage, "optimal")) for stage in (None, 0)]
     whole = series_of(open_page("story", session=folder.name, stage="1", part="session"))
     over = [y for series, x, _, y in whole if not series and x == [float(place) for place in range(len(stages))]]

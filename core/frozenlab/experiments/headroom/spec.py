@@ -21,10 +21,10 @@ FORK = TrainingSettings(steps=8, boards_per_step=16, learning_rate=2e-4, schedul
 """A stage in which configs were seen to differ (8 to 14 seconds of one core): short, with few boards, so that what they are matters."""
 
 KEPT, EQUAL, UNIFORM = "kept", "equal", "uniform"
-ONLY = "only "
-"""How the name of a config begins that has one part of the tasks alone."""
 """The config itself; every cell equally often at its ratios. In measurements before there was ``equal``, what others are compared with is
 called ``uniform``, and may have other ratios too."""
+ONLY = "only "
+"""How the name of a config begins that has one part of the tasks alone."""
 STEP = 0.25
 """How far a ratio is moved, as a part of its range."""
 SMALLER_STEPS = (1.0, 0.6, 0.3)
