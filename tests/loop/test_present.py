@@ -171,7 +171,7 @@ def test_eight_tries_are_of_one_board_and_what_holds_is_what_was_judged_so() -> 
     [group] = [rows for _, rows in sampled.groupby(["training_step", "board_id"]) if rows["reward"].tolist() == _parts(scene)]
     assert scene["average"] == pytest.approx(group["reward"].mean()) and f"of {scene['average']:.2f} (mark)" in scene["note"]
     first, holds = group[group["valid"]].iloc[0], 1 - SessionStore().open("example-quick").spec.training.optimality
-    pays = f"{first['reward']:.2f} = {holds:.2f}, as it holds, + {first['reward'] - holds:.2f} for speed"
+    pays = f"{first['reward']:.2f} = {holds:.2f} for being valid + {first['reward'] - holds:.2f} for speed"
     assert scene["note"].startswith(f"{pays} ({first['makespan']} steps, {first['optimal_makespan']} would do)."), "what the figures are"
     assert [score["why"] for score in scene["scores"]] == [
         f"{row['makespan']} steps, {row['optimal_makespan']} would do" if row["valid"] else "" for _, row in group.iterrows()
