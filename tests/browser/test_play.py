@@ -174,6 +174,9 @@ def test_the_first_board_plays_by_itself_once(shared_app: App, page: Page) -> No
     page.goto(f"{shared_app.url}/play")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(page.locator(".clock")).to_have_text("step 8 / 8")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".player .failed")).to_have_count(0)  # a plan without a fault has none at any time
     page.get_by_role("radio", name="Plan", exact=True).click()
     page.locator(AT_REST).wait_for()
     page.get_by_role("radio", name="Watch", exact=True).click()
@@ -274,6 +277,9 @@ def test_four_boards_stand_in_two_rows_where_they_are_larger_so_and_come_into_vi
     expect(page.get_by_role("button", name="Pause")).to_be_hidden()
     page.get_by_role("button", name="Let them plan").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()  # the same answers again play again
+    search = page.get_by_role("radio", name="Search", exact=True)
+    search.click()  # the page has been scrolled for the boards, and stays where it is at a press
+    expect(search).to_be_checked()
 
 
 @pytest.mark.slow

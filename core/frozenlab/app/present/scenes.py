@@ -592,7 +592,7 @@ def other_models(story: Story) -> Scene | None:
         "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
         "about": f"One of them, where it was taught wrong: {kind_in_words(plans['config_cell'].iloc[0])}",
         "lesson": {
-            "about": "The tutor's rule: boards go to what has fallen below its usual rate, not to all that is low.",
+            "about": "The tutor's rule: boards go to what has fallen far below its usual rate, not to all that is low.",
             "kinds": [
                 {"name": kind_in_words(cell), "board": view_of(LAKE).plain([Shown(row, "")]), "now": row["now"]}
                 | {"usual": row["usual"], "before": row["before"], "after": row["tutor"]}

@@ -180,7 +180,7 @@ def beat(session: Session, state: State) -> dict[str, Any]:
 
 
 def words(session: Session, state: State) -> str:
-    """``Stage 1 of 3: training, step 7 of 40 · 62 % of the newest plans valid · 12 % of the session · about 3 min left``."""
+    """``Stage 1 of 3: training, step 7 of 40 · about 3 min left · 62 % of the newest plans valid · 12 % of the session``."""
     now = PHASE_WORDS[state.phase]
     where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in BEFORE_TRAINING else now.capitalize()
     parts = []
@@ -191,10 +191,10 @@ def words(session: Session, state: State) -> str:
             parts.append(f"{percent(sum(valid) / len(valid))} of the newest plans valid")
     if state.live and session.stop_asked:
         where = f"Stopping after this step. {where}"
-    parts = [where, *parts, f"{percent(state.progress)} of the session"]
+    left = []  # before what a narrow screen may cut
     if state.seconds_left is not None and state.status == "running" and not session.stop_asked:
-        parts.append(f"about {sessions.duration(state.seconds_left)} left")
-    return " · ".join(parts)
+        left = [f"about {sessions.duration(state.seconds_left)} left"]
+    return " · ".join([where, *left, *parts, f"{percent(state.progress)} of the session"])
 
 
 class Seen(NamedTuple):

@@ -702,7 +702,7 @@ class Deck {
   // Kinds of boards: how many are solved, a mark at what is usual, and the share of the boards that the tutor's rule gives each.
   lesson({ about, kinds }, body) {
     const place = made("div", "lesson", undefined, body);
-    body.style.setProperty("--lesson", `${LESSON}ms`);
+    body.parentElement.style.setProperty("--lesson", `${LESSON}ms`);
     made("p", "", about, place);
     for (const { name, board, now, usual, before, after } of kinds) {
       const kind = made("div", after > before ? "fallen" : "", undefined, place);

@@ -54,15 +54,11 @@ class Desk {
     if (this.stays) this.find(".desk").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 
-  // The boards stay in view, however many come and whatever comes below them, until the reader touches the page again.
+  // The boards stay in view, however many come, until the reader touches the page again; play.css keeps the page where it is.
   stayInView() {
+    this.stays = true;
     const main = document.querySelector('[data-testid="stMain"]');
-    const stay = (on) => {
-      this.stays = on;
-      main.style.overflowAnchor = on ? "none" : "";
-    };
-    stay(true);
-    for (const touch of ["pointerdown", "wheel"]) main.addEventListener(touch, () => stay(false), { once: true });
+    for (const touch of ["pointerdown", "wheel"]) main.addEventListener(touch, () => { this.stays = false; }, { once: true });
   }
 
   turnTo(mode) {

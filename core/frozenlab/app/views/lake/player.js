@@ -365,7 +365,7 @@ class Player {
 
   // Whether all begin again after a pause.
   get repeats() {
-    return this.data.loop && !this.data.once;
+    return Boolean(this.data.loop && !this.data.once);
   }
 
   // What a plan that begins again has shown stays in sight.
