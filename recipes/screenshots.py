@@ -53,7 +53,7 @@ def every_stage(page: Page) -> None:
 def many_models(page: Page) -> None:
     page.locator(".deck h1").wait_for()
     page.keyboard.press("9")
-    page.wait_for_timeout(9000)
+    page.wait_for_timeout(16_000)
 
 
 def with_its_chart(page: Page) -> None:
