@@ -42,7 +42,6 @@ def head(kind: type[Experiment[Any]], question: str, lead: str, new: str, form: 
     if nav.OF_JOBS.get(kind.kind) in nav.TABS:
         nav.tabs()
     picker, action = theme.head(question, lead, 2.1, 1.7, 0.6)
-    markup.styles()
     asked = action.button(new, type="primary", key=f"{kind.kind}-new", width="stretch")
     if nav.taken("new") or asked:
         form()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.ui import glossary, markup, nav, theme
+from frozenlab.app.ui import glossary, nav, theme
 from frozenlab.app.views.views import view_of
 from frozenlab.tasks import families
 from frozenlab.tasks.mixed.family import MIXED
@@ -28,7 +28,6 @@ LESSON = (
 
 def page() -> None:
     theme.question("How does the lab work?", "One loop, one kind of board, and a few words. Nothing here needs to be known beforehand.")
-    markup.styles()
     the_loop()
     with_rules = [family for family in families.FAMILIES if family is not MIXED]  # the families that it mixes have theirs
     for tab, family in zip(st.tabs([family.name.capitalize() for family in with_rules]), with_rules, strict=True):

@@ -49,7 +49,6 @@ SHOWN = "sessions_shown"
 def page() -> None:
     """What the lab is, a session that shows it, and all sessions."""
     theme.question("Can a model design what it learns from?", LEAD)
-    markup.styles()
     store = sessions.store()
     known = store.listed()
     found = store.sessions(st.session_state.get(SHOWN, LISTED), known)
@@ -192,6 +191,7 @@ def session_cards(found: Sequence[Session]) -> None:
 
 
 def next_card() -> None:
+    """Where the reader's own session will stand."""
     st.markdown("**A session of your own**")
     st.caption("Choose what the model practises first, and who decides what comes next.")
     st.space("stretch")

@@ -64,7 +64,6 @@ ASKED, WATCH = "contest", "watch"
 
 def page() -> None:
     """A contest, or the choice of a student for a new one."""
-    markup.styles()
     asked = st.query_params.get(ASKED)
     try:
         contest = Contest.open(asked, sessions.store()) if asked is not None else None

@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.app.design import drafts
 from frozenlab.app.design.controls import cells, config_of, exact, kinds, layouts, most, put, rearrange, remember, slider, state
 from frozenlab.app.design.sample import comparison, drawn_boards, layout_gallery
-from frozenlab.app.ui import markup, nav, refusals, theme
+from frozenlab.app.ui import nav, refusals, theme
 from frozenlab.app.ui.components import NODES, component
 from frozenlab.app.ui.markup import plain
 from frozenlab.base import numbers
@@ -46,7 +46,6 @@ def page() -> None:
     """The knobs at the left, boards drawn from them at the right."""
     problem = take_address()
     store = SessionStore()
-    markup.styles()
     theme.question(
         "What should the model train on?",
         "A model practises on frozen lakes that a team has to cross. Choose their sizes, holes and crowds, and see some drawn.",

@@ -41,7 +41,6 @@ QR = 24.0
 def page() -> None:
     """The choices beside the address, then who has solved what, then the plan. A projector shows neither the choices nor the plan."""
     theme.question("A lesson for your class", "Choose the chapters, show the address, and see who has solved what, and what went wrong.")
-    markup.styles()
     st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
     preparing.wait_for("solver", "costs")
     choices, shown = st.columns([1.35, 1], gap="large")

@@ -13,7 +13,7 @@ from frozenlab.app.learn import address, records
 from frozenlab.app.learn.address import OWN, TEACHERS, Lesson
 from frozenlab.app.learn.chapters import BY_NAME, CHAPTERS, PARTS, Chapter
 from frozenlab.app.learn.exercises import TEAM_TASK, Exercise, Mark, OnBoard, Searching, Steering, show_mark
-from frozenlab.app.ui import markup, nav
+from frozenlab.app.ui import nav
 from frozenlab.app.ui.components import text_of
 from frozenlab.app.ui.glossary import explained
 from frozenlab.app.ui.markup import plain
@@ -25,7 +25,6 @@ from frozenlab.session.store import SessionStore
 
 def page() -> None:
     """The chapter of the address: its idea, its picture and its exercise."""
-    markup.styles()
     st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
     address.keep()
     try:

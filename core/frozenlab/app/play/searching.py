@@ -146,7 +146,6 @@ def show_found(board: Board, smallest: int | None) -> None:
     if not (histories := found_on(board)):
         return
     bound = best_bound(histories.values(), smallest)
-    markup.styles()
     st.header("Planners on this board", anchor=False)
     head = [
         ("planner", ""), ("promises", ""), ("first plan after", ""), ("sum of costs", "of the steps at which the agents are home for good"),

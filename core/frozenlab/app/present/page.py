@@ -29,7 +29,7 @@ from frozenlab.app.present.scenes import (
     scenes_for,
 )
 from frozenlab.app.present.strip import film_strip
-from frozenlab.app.ui import live, markup, nav, refusals, sessions, theme
+from frozenlab.app.ui import live, nav, refusals, sessions, theme
 from frozenlab.app.ui.components.frame import shortcuts
 from frozenlab.app.ui.components.timeline import stage_name
 from frozenlab.app.ui.markup import plain
@@ -61,7 +61,6 @@ def page() -> None:
     head, picker = st.columns([2.4, 1], vertical_alignment="bottom")
     with head:
         theme.question("How do I show this in a talk?", LEAD)
-    markup.styles()
     store = sessions.store()
     found = store.sessions(OFFERED)
     if not found:

@@ -183,6 +183,7 @@ def tries(story: Story) -> Scene | None:
     place = in_order(sampled["config_cell"].unique())  # of two that are as mixed, the board of a later cell has more to see
     mixed = [rows for rows in groups[:GROUPS_LOOKED_AT] if abs(rows["valid"].mean() - 0.5) <= 0.25] or groups
     group = max(mixed, key=lambda rows: place.index(rows["config_cell"].iloc[0]))
+    pays = parts_of(group[group["valid"]].iloc[0], session)  # of a group of more than are shown none of these need be valid
     average, group = float(group["reward"].mean()), group.head(TRIES_SHOWN)
     good = [bool(valid) for valid in group["valid"]]
     n = len(good)
@@ -197,7 +198,7 @@ def tries(story: Story) -> Scene | None:
             for _, row in group.iterrows()
         ],
         "average": average,
-        "note": f"{parts_of(group[group['valid']].iloc[0], session)} The best scores 1, one with a fault near 0. Training "
+        "note": f"{pays} The best scores 1, one with a fault near 0. Training "
         f"({method.title}) makes those above the average of {number(average)} (mark) likelier.",
         "say": f"It writes {n} plans for the same board. The ones that light up are valid. Nobody shows it a solution now: it only becomes "
         "likelier to write plans like these.",

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.app import experiment
 from frozenlab.app.replays.form import ERROR, go_to, show_form, start
 from frozenlab.app.replays.results import leave, show_replay
-from frozenlab.app.ui import api_form, markup, nav, refusals, sessions, theme
+from frozenlab.app.ui import api_form, nav, refusals, sessions, theme
 from frozenlab.experiments.replays.store import Replay
 from frozenlab.experiments.replays.task import arms_of_sections, askable, servers, task_for, validated_stages, varied_sections
 from frozenlab.session.session import Session
@@ -24,7 +24,6 @@ def page() -> None:
     """A replay, or the form for a new one."""
     nav.tabs()
     picker, action = theme.head("What would others have proposed?", LEAD, 2.1, 1.7, 0.6)
-    markup.styles()
     refusals.show_reason(ERROR)
     found, asked = experiment.everything(Replay), "replay" in st.query_params
     composing, current = not asked and "session" in st.query_params, None

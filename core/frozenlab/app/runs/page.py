@@ -22,14 +22,12 @@ def page() -> None:
     asked = list(dict.fromkeys(name for name in st.query_params.get("compare", "").split(",") if name))
     if not asked:
         theme.question("Which runs are there, and which did better?", LEAD)
-        markup.styles()
         queue_section(sessions.store())
         all_runs(sessions.store())
         return
     head, back = st.columns([3.4, 0.9], vertical_alignment="bottom")
     with head:
         theme.question("Which run did better, and what was different?", LEAD)
-    markup.styles()
     if back.button("All runs", key="all-runs", icon=":material/arrow_back:", width="stretch"):
         for name in ("compare", "board"):
             st.query_params.pop(name, None)

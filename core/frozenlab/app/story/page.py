@@ -26,7 +26,6 @@ from frozenlab.session.store import OFFERED
 def page() -> None:
     """A session, one of its stages, and everything about both."""
     picker, action = theme.head("What did the model change, and was it right?", "", 2.1, 1.15, 0.38)
-    markup.styles()
     store = sessions.store()
     found = store.sessions(OFFERED)
     if not found:

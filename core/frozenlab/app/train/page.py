@@ -35,7 +35,6 @@ def page() -> None:
     writing = st.session_state.get(NEW, False) or not found
     question, lead = ("What should run?", NEW_LEAD) if writing else ("Is the model learning?", LEAD)
     picker, action = theme.head(question, lead, 2.4, 1, 0.5)
-    markup.styles()
     if writing:
         if found and action.button("Back", key="form_back", width="stretch"):
             st.session_state.pop(NEW, None)

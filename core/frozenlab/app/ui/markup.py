@@ -32,11 +32,6 @@ JOINER = "\u2060"
 """Has no width and breaks no line; an address that contains it is not a link, and the name of an icon no icon."""
 
 
-def styles() -> None:
-    """The classes used here, in the colours that :func:`frozenlab.app.ui.theme.frame` names. Once a page, before the first piece."""
-    st.html(f"<style>{RECORDS}</style>")
-
-
 def answer(html: str, note: str = "") -> None:
     """The largest thing on a page, and what is said of it below. Both are the page's own words as HTML, with nothing unescaped in them."""
     below = f'<p class="fl-note">{unbroken(note)}</p>' if note else ""

@@ -121,7 +121,7 @@ def frame() -> None:
             help="Larger letters and boards, for a projector. Part of the address. The menu comes back at the upper edge of the window.",
         )
     unseen_parts()
-    files = ("app.css", "presenter.css") if presenting else ("app.css",)
+    files = ("app.css", *["presenter.css"] * presenting, "records.css")
     st.html(f"<style>:root{{{variables(palette())}}}{text_of(__file__, *files)}</style>")
 
 

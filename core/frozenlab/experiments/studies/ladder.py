@@ -62,18 +62,22 @@ def won_by_grpo() -> Rungs:
     return shipped("valid")[COLUMNS["ladder-grpo"]]
 
 
+def of_grpo() -> Study:
+    """The ladder by GRPO that ships."""
+    return next(study for study in Study.shipped() if study.id == "ladder-grpo")
+
+
 def lesson() -> pd.DataFrame:
     """What the tutor, which taught the engineer of that ladder, makes of the evidence on one student, a row a cell: the rate that it reads
     (``now``), the ``usual`` one, the shares ``before`` and by the ``tutor``, and the engineer's ``own``, as ``recipes/lost_board.py``
     recorded them with a board of each."""
-    [study] = [study for study in Study.shipped() if study.id == "ladder-grpo"]
-    return pd.read_json(study.dir / "lesson.json", orient="index", dtype=False)
+    return pd.read_json(of_grpo().dir / "lesson.json", orient="index", dtype=False)
 
 
 def by_grpo() -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Of the ladder by GRPO that ships: the valid rate of each student, a column an arm; the answers of one student to a board of a cell
     that it had lost, a row an arm, as ``recipes/lost_board.py`` recorded them; and the prediction."""
-    [study] = [study for study in Study.shipped() if study.id == "ladder-grpo"]
+    study = of_grpo()
     rates = rates_of(recorded_report(study), "valid").pivot(index="student", columns="arm", values="value")
     return rates, pd.read_json(study.dir / "example.json", orient="index", dtype=False), study.spec.prediction
 

@@ -60,7 +60,6 @@ def compare(opened: Sequence[Result], store: SessionStore) -> None:
 def show_boards(view: View, found: Mapping[str, Result], reports: Sequence[LakeReport]) -> None:
     """The boards behind a figure of the view."""
     (action,) = theme.head("Which boards are behind the figure?", "", 3.7, 0.6)
-    markup.styles()
     action.button("All figures", key="bench-back", icon=":material/arrow_back:", on_click=address.leave, width="stretch")
     address.write(view)
     here = {report.id: found[report.id] for report in reports if report.suite == view.suite}
@@ -77,7 +76,6 @@ def show_figures(
 ) -> None:
     """The results that the reader compares; ``view`` is None while nothing has been measured."""
     (action,) = theme.head("How good is a checkpoint?", LEAD, 3.7, 0.6)
-    markup.styles()
     with action:
         measure.button(store, reports)
     measure.under_way(store, address.add)

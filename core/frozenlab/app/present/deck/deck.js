@@ -538,9 +538,9 @@ class Deck {
   levels(svg, { least, most, step, y, from, to, size }) {
     for (let rate = least; rate < most + 1e-9; rate += step) {
       drawn("line", { class: "grid", x1: from, x2: to, y1: y(rate), y2: y(rate) }, svg);
-      drawn("text", { class: "tick", x: from - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, `${Math.round(100 * rate)} %`);
+      drawn("text", { class: "tick", x: from - size / 2, y: y(rate) + size / 3, "text-anchor": "end" }, svg, percent(rate));
     }
-    drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${Math.round(100 * least)} %)` : ""}`);
+    drawn("text", { class: "tick", x: 0, y: size }, svg, `boards solved${least > 0 ? ` (the axis begins at ${percent(least)})` : ""}`);
   }
 
   // Where the config changed.
