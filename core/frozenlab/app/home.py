@@ -125,7 +125,7 @@ def what_training_did(session: Session) -> None:
     with words:
         st.html(
             f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
-            f'<p class="fl-big">{was.percent}<span class="arrow">→</span><span class="to">{now.percent}</span></p>'
+            f'<p class="fl-big"><span>{was.percent}</span><wbr><span class="arrow">→</span><span class="to">{now.percent}</span></p>'
             f'<p class="fl-note">{explained(f"{intervals} {change.sentence}")}</p>'
         )
         seconds = session.state().took

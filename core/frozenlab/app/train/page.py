@@ -34,7 +34,7 @@ def page() -> None:
     begin_again()
     writing = st.session_state.get(NEW, False) or not found
     question, lead = ("What should run?", NEW_LEAD) if writing else ("Is the model learning?", LEAD)
-    picker, action = theme.head(question, lead, 2.4, 1, 0.5)
+    picker, action = theme.head(question, lead, 2.2, 1, 0.65)
     if writing:
         if found and action.button("Back", key="form_back", width="stretch"):
             st.session_state.pop(NEW, None)
