@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from frozenlab.app.present.deck import html_file, talk
-from frozenlab.app.present.scenes import NAMES, USUAL, Preparation, kept_scenes, prepare, prepared
+from frozenlab.app.present.scenes import NAMES, USUAL, Preparation, Scene, kept_scenes, prepare, prepared
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
 from tests.browser.axe import check_axe
@@ -27,6 +27,22 @@ SMALLEST = """() => {
   return Math.min(...telling.map((element) => parseFloat(getComputedStyle(element).fontSize)));
 }"""
 """Of the letters of a scene, in pixels."""
+
+
+def screens_of(scenes: list[Scene]) -> list[Scene]:
+    """What each press leads to: a scene or a part of one, with the boards and the count of it."""
+    found = []
+    for number, scene in enumerate(scenes, start=1):
+        parts = scene.get("parts", [{}])
+        for part, about in enumerate(parts, start=1):
+            count = f"{number} / {len(scenes)}" + (f" ({part} of {len(parts)})" if len(parts) > 1 else "")
+            other = {"heading": scene["question"]} if part < len(parts) else {}
+            if about.get("shows") == "lesson":
+                other["boards"] = [kind["board"] for kind in scene["lesson"]["kinds"]]
+            elif about.get("shows") == "models":
+                other["boards"] = []
+            found.append(scene | about | {"count": count} | other)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -48,9 +64,9 @@ def test_the_file_plays_every_scene_with_networking_off(
     page, asked = visit(viewport=size, color_scheme=theme, reduced_motion="reduce", offline=True), []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
-    for number, scene in enumerate(scenes, start=1):
+    for number, scene in enumerate(screens_of(scenes)):
         expect(page.get_by_role("heading", level=1)).to_have_text(scene["heading"])
-        expect(page.locator(".count")).to_have_text(f"{number} / {len(scenes)}")
+        expect(page.locator(".count")).to_have_text(scene["count"])
         assert page.locator(".scene canvas").count() == sum(len(board["tracks"]) for board in scene.get("boards", []))
         assert page.evaluate("document.querySelector('.scene').scrollWidth <= innerWidth")
         expect(page.get_by_text(SAYS)).to_be_visible()
@@ -65,7 +81,7 @@ def test_the_file_plays_every_scene_with_networking_off(
             if page.locator(".alone").count():
                 assert page.locator(".alone canvas").bounding_box()["height"] > 0.8 * screen[1]
         check_axe(page, scene["heading"])
-        page.keyboard.press("ArrowRight" if number % 2 else "Space")
+        page.keyboard.press("Space" if number % 2 else "ArrowRight")
     page.keyboard.press("Home")
     expect(page.locator(".count")).to_have_text(f"1 / {len(scenes)}")
     page.keyboard.press("?")
@@ -117,6 +133,26 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
     expect(notes.locator(".preview figure")).to_have_count(2)
     high, seen = notes.evaluate("(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.preview'))")
     assert high <= seen and notes.locator(".frame").bounding_box()["height"] > 250
+    lesson, duo, models = (f"11 / {len(scenes)} ({part} of 3)" for part in (1, 2, 3))
+    presses = {
+        "0": f"10 / {len(scenes)}",
+        "PageDown": lesson,
+        "Space": duo,
+        "click": models,
+        "ArrowRight": last,
+        "PageUp": models,
+        "ArrowLeft": duo,
+    }
+    reached = []
+    for key, count in presses.items():
+        page.locator(".scene").click() if key == "click" else page.keyboard.press(key)
+        for window in (page, notes):
+            expect(window.locator(".count")).to_have_text(count)
+        reached.append(float(page.locator(".line i").evaluate("line => line.style.width").rstrip("%")))
+        if count == lesson:
+            expect(notes.locator(".next")).to_have_text("Next: And with many models? (2 of 3)")
+            expect(notes.locator(".preview figure")).to_have_count(2)
+    assert reached[:5] == sorted(set(reached[:5])) and reached[3] == pytest.approx(100 * 11 / len(scenes)), "the line grows with each part"
 
 
 @pytest.fixture
@@ -209,13 +245,20 @@ def test_a_talk_plays_by_itself_until_a_key_takes_over(shared_app: App, page: Pa
     page.clock.run_for(60_000)
     expect(end).to_have_count(0)  # by hand there is no end
     page.keyboard.press("9")
+    page.clock.run_for(60_000)
+    expect(count).to_have_text("9 / 10 (1 of 3)")  # by hand each part waits for a press
     page.keyboard.press("p")
     page.clock.run_for(5_000)
     expect(page.locator(".deck h1")).to_have_text("And with many models?")
     expect(page.locator(".lesson .fallen")).to_contain_text("share of boards 13\u00a0% → 47\u00a0%")
+    page.clock.run_for(4_000)
+    expect(count).to_have_text("9 / 10 (2 of 3)")
+    expect(page.locator(".duo figure")).to_have_count(2)
+    page.clock.run_for(5_000)
+    expect(count).to_have_text("9 / 10 (3 of 3)")
     each = r"([+−]\d+\.\d|0)"
     expect(page.locator(".models svg")).to_have_attribute("aria-label", re.compile(rf": {each}(, {each}){{14}}; mean \+3\.4 "))
-    page.clock.run_for(20_000)
+    page.clock.run_for(11_000)
     expect(count).to_have_text("10 / 10")
     expect(end).to_have_count(0)
     title = page.locator(".deck h1").bounding_box()

@@ -143,6 +143,8 @@ def test_many_models_are_shown_each_beside_itself_as_the_study_has_them() -> Non
     )
     oracle = 100 * (rates["oracle"] - rates["equal"]).mean()
     assert f"wins {oracle:+.1f} points" in scene["more"][0] and "oracle" not in scene["note"], "for the speaker only"
+    assert [part["shows"] for part in scene["parts"]] == ["lesson", "duo", "models"]
+    assert sum(part["seconds"] for part in scene["parts"]) == scene["seconds"], "the time of a film"
     better = int((rates["taught"] > rates["equal"]).sum())
     assert scene["heading"] == f"Its own choice wins: {better} of 15 models" and scene["question"] == "And with many models?"
     assert [track["outcome"] for track in scene["boards"][0]["tracks"]] == ["fault", "optimal"]

@@ -45,7 +45,7 @@ from frozenlab.tasks.task import Judged
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, what the kind needs, and the draft of what to
 ``say``; ``more``: the part that a talk of 4 minutes and more adds to it, and that of 8 and more; ``question``: the heading until the whole
-picture is there."""
+picture is there; ``parts``: what differs from part to part of a scene that takes more than one press."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
@@ -585,12 +585,14 @@ def other_models(story: Story) -> Scene | None:
     arms = {"equal": "equal shares", "taught": "its own choice"}
     changes = (valid["taught"] - valid["equal"]).sort_values()
     better = int((changes > 0).sum())
+    parts = [{"shows": "lesson", "seconds": 7, "note": ""}, {"shows": "duo", "seconds": 5, "note": ""}] if story.view.player.code else []
     return {
         "kind": "pairs",
+        "parts": [*parts, {"shows": "models", "seconds": 12}],
         "question": "And with many models?",
         "heading": f"Its own choice wins{'' if 2 * better > won.n else ' only'}: {better} of {won.n} models",
         "lead": "Each was taught something wrong on purpose, and a tutor had taught it to choose.",
-        "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if story.view.player.code else [],
+        "boards": [view_of(LAKE).plain([Shown(plans.loc[arm], words) for arm, words in arms.items()])] if parts else [],
         "about": f"One of them, where it was taught wrong: {kind_in_words(plans['config_cell'].iloc[0])}",
         "lesson": {
             "about": "The tutor's rule: boards go to what has fallen far below its usual rate, not to all that is low.",
@@ -599,7 +601,7 @@ def other_models(story: Story) -> Scene | None:
                 | {"usual": row["usual"], "before": row["before"], "after": row["tutor"]}
                 for cell, row in taught.iterrows()
             ],
-        } if story.view.player.code else None,
+        } if parts else None,
         "rows": changes.tolist(),
         "mean": figure_of(won, "mean"),
         "axis": f"points more than with {arms['equal']}",

@@ -10,7 +10,7 @@ const FALLS = 250; // milliseconds between boards that fall
 const BRIEF = 160; // letters that leave half of the screen to the boards
 const MOVES = 1400; // milliseconds in which a knob moves
 const LONGER = [4, 8]; // minutes from which on a draft has one more part
-const LESSON = 7000; // milliseconds that the tutor's rule is shown
+const FALLEN = 2300; // milliseconds until the shares move of what has fallen
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
 function made(tag, className, text, parent) {
@@ -48,6 +48,12 @@ function percent(part) {
   return `${Math.round(100 * part)} %`;
 }
 
+// What one press leads to: a scene, or one of its parts, which all but the last ask what the scene answers.
+function screensOf(scene, place) {
+  const parts = scene.parts ?? [{}], all = parts.length;
+  return parts.map((part, i) => ({ ...scene, ...part, ...(i < all - 1 && { heading: scene.question, question: "" }), place, to: (i + 1) / all, of: all > 1 ? ` (${i + 1} of ${all})` : "" }));
+}
+
 // What the lab suggests to say of a scene in a talk of so many minutes.
 function drafted({ say, more = [] }, minutes) {
   return [say, ...more.filter((_, i) => minutes >= LONGER[i])].join(" ");
@@ -75,6 +81,7 @@ class Deck {
   show(data) {
     const again = this.data && JSON.stringify(data) === JSON.stringify(this.data);
     this.data = data;
+    this.screens = data.scenes.flatMap(screensOf);
     this.deck = this.find(".deck");
     this.speaks = location.hash === NOTES && Boolean(opener);
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -155,10 +162,10 @@ class Deck {
       return;
     }
     const act = {
-      Home: () => this.steer(0), End: () => this.steer(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
+      Home: () => this.steer(0), End: () => this.steer(this.begins(this.data.scenes.length - 1)), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
       p: () => this.film(!this.alone),
       d: () => this.paint(!this.dark), b: () => this.black(!this.isBlack), Escape: () => this.leave(), "?": () => sheet.showModal(),
-    }[event.key] ?? (/^[0-9]$/.test(event.key) ? () => this.steer((Number(event.key) + 9) % 10) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
+    }[event.key] ?? (/^[0-9]$/.test(event.key) ? () => this.steer(this.begins((Number(event.key) + 9) % 10)) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
     if (!act || pressed) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the boards listen to the same keys
@@ -209,7 +216,7 @@ class Deck {
   // How long each scene was shown, for the film strip of the preparation.
   spend() {
     if (!this.data.rehearses || this.speaks) return;
-    const { name } = this.data.scenes[this.at], now = Date.now();
+    const { name } = this.screens[this.at], now = Date.now();
     this.spent ??= {};
     this.spent[name] = (this.spent[name] ?? 0) + (now - (this.since ?? now)) / 1000;
     this.since = now;
@@ -218,9 +225,15 @@ class Deck {
 
   // --- the talk by itself
 
+  // Where a scene begins; beyond the last one there is none.
+  begins(place) {
+    const at = this.screens.findIndex((screen) => screen.place === place);
+    return at < 0 ? this.screens.length : at;
+  }
+
   // Somebody takes over. A press too many leaves the last scene as it is.
   steer(to) {
-    if (to >= this.data.scenes.length) return;
+    if (to >= this.screens.length) return;
     this.alone = false;
     this.go(to);
   }
@@ -228,7 +241,7 @@ class Deck {
   // Plays the talk by itself from here on, or stops that.
   film(on) {
     this.alone = on && !this.speaks;
-    this.go(on && this.at === this.data.scenes.length - 1 ? 0 : this.at);
+    this.go(on && this.at === this.screens.length - 1 ? 0 : this.at);
   }
 
   // What a film offers at its end, where it has been seen: the room to try it or to see it again, the speaker to prepare a talk.
@@ -259,26 +272,26 @@ class Deck {
   // The seconds in this scene, of those that it has in a talk of so many minutes.
   here() {
     const { scenes, minutes } = this.data, sum = scenes.reduce((all, scene) => all + scene.seconds, 0);
-    return `${Math.round((Date.now() - this.entered) / 1000)} of ${Math.round((60 * minutes * scenes[this.at].seconds) / sum)} s`;
+    return `${Math.round((Date.now() - this.entered) / 1000)} of ${Math.round((60 * minutes * scenes[this.screens[this.at].place].seconds) / sum)} s`;
   }
 
   // --- one scene
 
   go(to, share = true) {
-    const { scenes, notes } = this.data;
+    const { screens, data: { scenes, notes } } = this, before = this.at;
     this.spend();
-    this.at = Math.max(0, Math.min(to, scenes.length - 1));
-    this.entered = Date.now();
+    this.at = Math.max(0, Math.min(to, screens.length - 1));
+    const scene = screens[this.at], stage = this.find(".scene");
+    if (this.at === before || scene.place !== screens[before].place) this.entered = Date.now(); // its parts share the time of a scene
     this.clear();
-    const scene = scenes[this.at], stage = this.find(".scene");
     stage.classList.toggle("moving", !this.still && !this.speaks && scene.kind !== "live");
     this.draw(scene, stage);
-    this.find(".count").textContent = `${this.at + 1} / ${scenes.length}`;
-    this.find(".line i").style.width = `${(100 * (this.at + 1)) / scenes.length}%`;
+    this.find(".count").textContent = `${scene.place + 1} / ${scenes.length}${scene.of}`;
+    this.find(".line i").style.width = `${(100 * (scene.place + scene.to)) / scenes.length}%`;
     this.find(".now").textContent = scene.heading;
     this.find(".spoken").textContent = notes[scene.name] ?? drafted(scene, this.data.minutes);
-    const next = scenes[this.at + 1];
-    this.find(".next").textContent = next ? `Next: ${next.heading}` : "This is the last scene.";
+    const next = screens[this.at + 1];
+    this.find(".next").textContent = next ? `Next: ${next.heading}${next.of}` : "This is the last scene.";
     if (this.speaks) this.preview(next);
     this.end(false);
     if (this.alone) this.timers.push(setTimeout(() => (next ? this.go(this.at + 1) : this.end(true)), 1000 * scene.seconds));
@@ -667,19 +680,18 @@ class Deck {
     }
   }
 
-  // How much more each of many models solves after the one training than after the other, a row a model, and their mean on the same axis; where
-  // something moves, what their tutor does comes first, and then both plans of one of them.
-  pairs({ rows, mean, boards, about, lead, axis, lesson }, body) {
+  // How much more each of many models solves after the one training than after the other, a row a model, and their mean on the same axis; the
+  // parts before show what their tutor does, and both plans of one of them.
+  pairs({ rows, mean, boards, about, lead, axis, lesson, shows }, body) {
     made("p", "lead", lead, body);
-    const taught = lesson && !this.still && !this.speaks;
-    if (taught) this.lesson(lesson, body);
-    if (boards.length) {
-      const place = made("div", "duo", undefined, body);
+    const place = made("div", shows, undefined, body);
+    if (shows === "lesson") return this.lesson(lesson, place);
+    if (shows === "duo") {
       made("p", "", about, place);
-      this.later(taught ? LESSON : 0, () => this.boards({ boards }, place));
+      return this.boards({ boards }, place);
     }
     const says = `${axis}: ${rows.map((change) => inPoints(change)).join(", ")}; ${mean.what} ${mean.value} (${mean.bounds})`;
-    const { svg, wide, high, size } = this.graphic(says, made("div", "models", undefined, body));
+    const { svg, wide, high, size } = this.graphic(says, place);
     const [top, band] = [1.6 * size, 3.2 * size], foot = high - 1.8 * size;
     const x = this.points(svg, { ends: [...rows, mean.low, mean.high], from: 0, to: wide, top, foot, size });
     drawn("text", { class: "tick", x: 0, y: size }, svg, axis);
@@ -700,9 +712,7 @@ class Deck {
   }
 
   // Kinds of boards: how many are solved, a mark at what is usual, and the share of the boards that the tutor's rule gives each.
-  lesson({ about, kinds }, body) {
-    const place = made("div", "lesson", undefined, body);
-    body.parentElement.style.setProperty("--lesson", `${LESSON}ms`);
+  lesson({ about, kinds }, place) {
     made("p", "", about, place);
     for (const { name, board, now, usual, before, after } of kinds) {
       const kind = made("div", after > before ? "fallen" : "", undefined, place);
@@ -718,7 +728,7 @@ class Deck {
       const says = made("p", "share", "", kind), given = bar(before);
       given.style.width = `${100 * before}%`;
       says.textContent = `share of boards ${percent(before)}`;
-      this.later(LESSON / 3, () => this.moves(before, after, (at) => {
+      this.later(FALLEN, () => this.moves(before, after, (at) => {
         given.style.width = `${100 * at}%`;
         says.textContent = `share of boards ${percent(before)} → ${percent(at)}`;
       }));

@@ -17,7 +17,7 @@ class Picture extends Deck {
     for (const player of this.players) player.close();
     this.players = [];
     this.paint(this.dims());
-    this.preview(scene);
+    this.preview(screensOf(scene).at(-1));
   }
 }
 

@@ -59,8 +59,8 @@ SHORTCUTS: dict[str, dict[str, str]] = {
     "Home, Train, Story and Present": {"P": "Begin the talk"},
     "In a talk": {
         "?": "Show or hide these keys",
-        "→ ↓ PgDn Space Enter": "The next scene",
-        "← ↑ PgUp Backspace": "The scene before",
+        "→ ↓ PgDn Space Enter": "The next scene, or the next part of this one",
+        "← ↑ PgUp Backspace": "The part or the scene before",
         "Home End": "The first or the last scene",
         "0 to 9": "The scene with this number; 0 is the tenth",
         "R": "This scene again",
