@@ -512,12 +512,14 @@ class Deck {
     }
   }
 
-  // An SVG as large as its place, in pixels, and the size of its letters.
+  // An SVG as large as its place, in pixels, and the size of its letters, which scale with the picture when the window does.
   graphic(label, body) {
     const svg = drawn("svg", { role: "img", "aria-label": label }, body);
     const { clientWidth: wide, clientHeight: high } = svg; // a preview is scaled
+    const { fontSize } = getComputedStyle(svg);
     svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
-    return { svg, wide, high, size: parseFloat(getComputedStyle(svg).fontSize) };
+    svg.style.setProperty("--size", fontSize);
+    return { svg, wide, high, size: parseFloat(fontSize) };
   }
 
   // marks: where the config changed; answer: a line below.
