@@ -36,7 +36,7 @@ from frozenlab.app.ui.figures import overall
 from frozenlab.app.views.lake.share import decode, encode
 from frozenlab.app.views.view import turned_tasks
 from frozenlab.base import places
-from frozenlab.base.numbers import Interval, paired_change, typeset
+from frozenlab.base.numbers import Interval, paired_change, percent, typeset
 from frozenlab.cli.main import main
 from frozenlab.engineer.engineers.tutor import fall, usual_rate
 from frozenlab.experiments.students.menu import LADDER, read_config
@@ -161,6 +161,8 @@ def test_the_tutor_gives_boards_to_what_has_fallen_and_not_to_what_is_low() -> N
     for kind, name in zip((lost, low, high), ("3@corridor6", "4@oneway9", "2@9"), strict=True):
         assert kind["usual"] == usual_rate(cells[name]) and kind["before"] == 1 / len(cells)
         assert (kind["after"] > kind["before"]) == (fall(kind["now"], kind["usual"]) > 0), "the tutor's own rule"
+    rest = 1 - sum(kind["after"] for kind in (lost, low, high))
+    assert scene["parts"][0]["note"] == f"The rest, {percent(rest)} of the boards, goes to the other kinds."
     assert low["now"] < high["now"] and low["after"] == high["after"] == 0 and "first picture" in scene["more"][1]
 
 

@@ -26,7 +26,7 @@ from frozenlab.app.views.views import view_of
 from frozenlab.base.cells import Config, in_order, quotas
 from frozenlab.base.errors import LabError
 from frozenlab.base.files import read_text, regular, write_text
-from frozenlab.base.numbers import Interval, board_by_board, counted, listed, number, paired_change, share, signed, typeset
+from frozenlab.base.numbers import Interval, board_by_board, counted, listed, number, paired_change, percent, share, signed, typeset
 from frozenlab.base.places import TALKS
 from frozenlab.base.schemas import Strict
 from frozenlab.engineer.engineers import who_is
@@ -585,7 +585,8 @@ def other_models(story: Story) -> Scene | None:
     arms = {"equal": "equal shares", "taught": "its own choice"}
     changes = (valid["taught"] - valid["equal"]).sort_values()
     better = int((changes > 0).sum())
-    parts = [{"shows": "lesson", "seconds": 7, "note": ""}, {"shows": "duo", "seconds": 5, "note": ""}] if story.view.player.code else []
+    rest = f"The rest, {percent(1 - taught['tutor'].sum())} of the boards, goes to the other kinds."
+    parts = [{"shows": "lesson", "seconds": 7, "note": rest}, {"shows": "duo", "seconds": 5, "note": ""}] if story.view.player.code else []
     return {
         "kind": "pairs",
         "parts": [*parts, {"shows": "models", "seconds": 12}],
