@@ -263,7 +263,12 @@ def test_a_session_that_trains_is_shown_as_it_is(tmp_path: Path) -> None:
     running = build_session(tmp_path, status="running", finished_stages=1)
     scene = live_scene(running)
     assert scene["kind"] == "live" and len(scene["boards"]) == 1 and len(scene["checks"]) == 2
+    for table in running.dir.glob("stages/*/completions.parquet"):
+        table.unlink()
+    [fault] = live_scene(Session(running.dir))["boards"][0]["tracks"]
+    assert (fault["label"], fault["outcome"]) == ("before training", "fault"), "until there is a plan of its training"
     done = live_scene(build_session(tmp_path, session_id="done"))
+    assert len(done["checks"]) == len(done["marks"]) + 2 and done["steps"], "the whole curve, below its two numbers"
     assert done["kind"] == "numbers" and "%" in done["before"] and "n = " in done["note"]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
@@ -90,3 +91,11 @@ def test_a_session_that_trains_is_shown_live(sessions_folder: Path) -> None:
     app = open_page("present", session=live.id)
     [deck] = opened(app.button(key="present-live").click().run())
     assert deck["id"] == "live" and deck["scenes"][0]["kind"] == "live" and "Stage" in deck["scenes"][0]["sentence"]
+    assert deck["scenes"][0]["ahead"] == "still to come"
+    for folder in ("baseline", "stages"):
+        shutil.rmtree(live.dir / folder)
+    [deck] = opened(open_page("present", session=live.id, play="live"))
+    [scene] = deck["scenes"]
+    [track] = scene["boards"][0]["tracks"]
+    assert (track["label"], track["outcome"]) == ("recorded, untrained", "fault"), "nothing is solved before anything is trained"
+    assert scene["checks"] == scene["steps"] == [] and scene["total"] and scene["ahead"] == "first it is measured untrained"

@@ -148,14 +148,15 @@ def begin(how: str) -> None:
 
 
 def show_live(session: Session, found: list[Session]) -> None:
-    """A session that trains on one screen, which follows it. Until it has a plan of its own, a recorded one is shown."""
+    """A session that trains on one screen, which follows it. Until it has a plan of its own, one that failed before a recorded training is
+    shown."""
     live.keep_current(session)
     state = session.state()
     scene = live_scene(session) | {"sentence": live.words(session, state)}
     if scene.get("boards") == [] and (other := recorded(found)) is not None:
         view = view_of(other.spec.tasks)
         if (turned := view.turned(other)) is not None:
-            scene |= {"boards": [view.plain([Shown(turned[1], "recorded")])]}
+            scene |= {"boards": [view.plain([Shown(turned[0], "recorded, untrained")])]}
     deck(session, talk(session, [scene], {}, leave=leave(session)), key=f"live-deck-{session.address}")
 
 

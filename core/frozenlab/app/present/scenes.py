@@ -163,11 +163,14 @@ def question_of(session: Session) -> str:
 
 def failing(story: Story) -> Shown | None:
     """The model's answer before training to a board that the last checkpoint solves, or else to any that it fails on."""
-    if story.turned is not None:
-        return Shown(story.turned[0], "before training")
-    base = story.session.results(None)
+    return first_fault(story.session, story.view) if story.turned is None else Shown(story.turned[0], "before training")
+
+
+def first_fault(session: Session, view: View) -> Shown | None:
+    """The model's answer before training to the first board that it fails on."""
+    base = session.results(None)
     wrong = base[~base["valid"]] if base is not None else pd.DataFrame()
-    return None if wrong.empty else Shown(story.view.in_order(wrong).iloc[0], "before training")
+    return None if wrong.empty else Shown(view.in_order(wrong).iloc[0], "before training")
 
 
 def tries(story: Story) -> Scene | None:
@@ -237,6 +240,7 @@ def first_stage(story: Story) -> Scene:
     return {
         **curve,
         "kind": "curve",
+        "ahead": "still to come",
         "heading": f"It learns on {'equal shares of every kind' if len(shares) == 1 else 'boards that were chosen for it'}",
         "note": f"{config_in_words(config)} Line: plans sampled in training (mean of five steps). "
         f"Points: {moment.session.results_from}, with 95 % intervals.",
@@ -751,15 +755,19 @@ def won_by(arm: str) -> Interval:
 
 
 def live_scene(session: Session) -> Scene:
-    """A session that trains, on one screen: its newest plan and its curve; at the end its two numbers."""
+    """A session that trains, on one screen: its newest plan, before there is one a fault of the untrained model, and its curve; at the end
+    its two numbers too."""
     state, view = session.state(), view_of(session.spec.tasks)
     scene: Scene = {"name": "live", "seconds": 0, "say": "", "heading": session.title, "note": ""}
+    scene |= learning(session) | {"marks": changes_of(session)}
     if state.status == "done":
-        return scene | two_numbers(session) | {"large": True}
+        numbers = two_numbers(session)
+        return scene | numbers | {"note": f"{numbers['note']} Line: plans sampled in training."}
     sampled = (session.completions(stage) for stage in range(state.stage, -1, -1))
     newest = next((table.iloc[-1] for table in sampled if table is not None and len(table)), None)
-    shown = [] if newest is None else [view.plain([Shown(newest, f"step {int(newest['training_step'])}")])]
-    return scene | learning(session) | {"kind": "live", "boards": shown, "marks": changes_of(session)}
+    shown = first_fault(session, view) if newest is None else Shown(newest, f"step {int(newest['training_step'])}")
+    ahead = "" if not state.live else "still to come" if scene["checks"] else "first it is measured untrained"
+    return scene | {"kind": "live", "boards": [] if shown is None else [view.plain([shown])], "ahead": ahead}
 
 
 def what_came(story: Story) -> Scene | None:

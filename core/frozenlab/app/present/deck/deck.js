@@ -308,7 +308,7 @@ class Deck {
   draw(scene, place) {
     if (scene.asks) made("p", "asks", scene.asks, place);
     const heading = made(place.matches(".preview") ? "div" : "h1", "heading", scene.heading, place); // a page has one heading of the first level
-    const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}${scene.large ? " large" : ""}`, undefined, place);
+    const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}`, undefined, place);
     const note = made("p", "note", scene.note, place); // first, as a picture takes the height that is left
     this[scene.kind](scene, body);
     if (scene.question && place.matches(".moving")) this.wonder(scene.question, heading, body);
@@ -336,8 +336,9 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  // figures: what was won in each comparison; without any, the two numbers are large. boards: one that is solved; qr: of it, to play.
-  numbers({ figures = [], axis, before, after, what, boards = [], about, qr, address }, body) {
+  // figures: what was won in each comparison; without any, the two numbers are large. boards: one that is solved; qr: of it, to play;
+  // checks: with the curve that led to the numbers.
+  numbers({ figures = [], axis, before, after, what, boards = [], about, qr, address, checks, ...learned }, body) {
     const list = made("div", figures.length ? "figures" : "", undefined, body);
     if (figures.length) this.intervals(figures, axis, list);
     else if (before) {
@@ -345,6 +346,7 @@ class Deck {
       made("b", "", after, list);
       made("p", "", what, list);
     }
+    if (checks) this.curve({ checks, ...learned }, made("div", "curve", undefined, body));
     if (!qr && !boards.length) return;
     body.classList.add("beside");
     const aside = made("div", "aside", undefined, body);
@@ -453,14 +455,14 @@ class Deck {
     this.follow(scene);
   }
 
-  follow({ boards, steps, checks, total, marks, sentence }) {
+  follow({ boards, sentence, ...learned }) {
     if (boards.length) {
       const [player] = this.players;
       if (player) player.show({ ...boards[0], height: 2000, loop: true, autoplay: true });
       else this.boards({ boards }, this.board);
     }
     this.graph.replaceChildren();
-    if (checks.length || steps.length) this.curve({ steps, checks, total, marks }, this.graph);
+    this.curve(learned, this.graph);
     this.sentence.textContent = sentence;
   }
 
@@ -522,20 +524,25 @@ class Deck {
     return { svg, wide, high, size: parseFloat(fontSize) };
   }
 
-  // marks: where the config changed; answer: a line below.
-  curve({ steps, checks, total, marks = [], answer = "" }, body) {
+  // marks: where the config changed; ahead: what to say of the stages to come; answer: a line below. Once there are none to come, the axis
+  // leaves no room above.
+  curve({ steps, checks, total, marks = [], ahead = "", answer = "" }, body) {
     body.classList.toggle("answered", Boolean(answer));
     body.classList.toggle("redesigned", marks.length > 0);
     const { svg, wide, high, size } = this.graphic(spoken(checks), body);
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
-    const least = Math.floor(10 * Math.min(...checks.map((check) => check.low), ...steps.map(([, rate]) => rate))) / 10;
-    const x = (step) => left + ((wide - left - right) * step) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (1 - rate)) / (1 - least);
-    this.levels(svg, { least, most: 1, step: 0.1, y, from: axis, to: wide - right, size });
+    const found = [...checks.flatMap((check) => [check.low, check.high]), ...steps.map(([, rate]) => rate)];
+    const [lowest, highest] = found.length ? [Math.min(...found), Math.max(...found)] : [0, 1];
+    const reached = Math.max(0, ...checks.map(({ at }) => at), ...steps.map(([at]) => at)), open = reached < total;
+    const step = (open ? [0.1] : [0.02, 0.05, 0.1]).find((width) => ((open ? 1 : highest) - lowest) / width < 7) ?? 0.2;
+    const least = Math.floor(lowest / step) * step, most = open ? 1 : Math.ceil(highest / step) * step;
+    const x = (at) => left + ((wide - left - right) * at) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (most - rate)) / (most - least);
+    this.levels(svg, { least, most, step, y, from: axis, to: wide - right, size });
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
-    const reached = Math.max(...checks.map(({ at }) => at), 0);
-    if (reached < total && !marks.length) { // stages that this curve does not tell of yet
-      drawn("rect", { class: "ahead", x: x(reached), y: top, width: x(total) - x(reached), height: high - low - top }, svg);
-      drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: (top + high - low) / 2, "text-anchor": "middle" }, svg, "still to come");
+    if (open && ahead) {
+      const room = x(total) - x(reached);
+      drawn("rect", { class: "ahead", x: x(reached), y: top, width: room, height: high - low - top }, svg);
+      if (room > (size * ahead.length) / 2.2) drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: (top + high - low) / 2, "text-anchor": "middle" }, svg, ahead);
     }
     this.changes(svg, marks, { x, top, foot: high - low, size, named: wide > 30 * size });
     drawn("polyline", { class: "steps", pathLength: 1, points: steps.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
@@ -544,7 +551,13 @@ class Deck {
       drawn("line", { class: "range", x1: x(at), x2: x(at), y1: y(least95), y2: y(most95) }, group);
       drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 3 }, group);
       if (at === total) drawn("text", { x: wide - right + size, y: y(rate) + 0.35 * size }, group, label);
-      else drawn("text", { x: x(at), y: y(most95) - size / 3, "text-anchor": "middle" }, group, label);
+      else { // clear of the axis, of the line of a mark, and of that of the steps
+        const [from, anchor] = marks.includes(at) ? [0.4, "start"] : at ? [-1.7, "middle"] : [-0.7, "start"];
+        const near = steps.filter(([step]) => x(step) > x(at) + (from - 1) * size && x(step) < x(at) + (from + 4) * size).map(([, rate]) => rate);
+        const under = Math.max(most95, ...near) > most95 && Math.min(...near) > least95;
+        const place = under ? y(least95) + 1.1 * size : y(Math.max(most95, ...near)) - size / 3;
+        drawn("text", { x: anchor === "start" ? x(at) + from * size : x(at), y: place, "text-anchor": anchor }, group, label);
+      }
     }
     if (answer) made("p", "answer", answer, body);
   }
