@@ -190,12 +190,14 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     heights, usual = "all => all.map(({ offsetHeight }) => offsetHeight)", page.viewport_size
     on_a_screen = strip.locator(".preview .stage").evaluate_all(heights)
     page.set_viewport_size({"width": 390, "height": 844})
+    assert len({*cards.evaluate_all(heights)}) == 1
+    assert all(cards.locator(".title").evaluate_all("all => all.map((title) => title.scrollWidth <= title.clientWidth)")), "one whole line"
     on_a_phone = strip.locator(".preview .stage").evaluate_all(heights)
     assert on_a_phone == pytest.approx(on_a_screen, abs=3), "a thumbnail is the scene of a screen, scaled"  # letters scale to whole pixels
     page.set_viewport_size(usual)
     expect(strip.get_by_role("button", name="minutes", pressed=True)).to_have_text(["5 minutes"])
     names = list(USUAL)
-    strip.get_by_label("What to say: The question, and a board that it fails on").fill("Wait for silence.")
+    strip.get_by_label("What to say: The question, and a failed board").fill("Wait for silence.")
     expect_kept(names, notes={"opening": "Wait for silence."})
     cards.nth(2).get_by_role("checkbox").uncheck()
     names.remove("curve")
@@ -209,6 +211,8 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     expect_kept(names)
     strip.get_by_role("button", name="Add words of your own").click()
     strip.get_by_label("Heading of your scene").fill("Questions?")
+    expect(strip.get_by_role("checkbox", name="Your own scene")).to_be_checked()
+    assert len({*cards.evaluate_all(heights)}) == 1, "where one's own words are written, as everywhere"
     strip.get_by_label("Text of your scene").fill("Ask:\n- us\n- the model")
     expect_kept([*names[:-1], "own-1", "closing"])
     soon(page, lambda: prepared(store.open("mine"), store).own["own-1"].text.endswith("model"))

@@ -802,7 +802,7 @@ def foretold(name: str, predicted: float | None, came: Interval | None) -> dict[
 
 
 PARTS = (
-    Part("opening", "The question, and a board that it fails on", opening, 13),
+    Part("opening", "The question, and a failed board", opening, 13),
     Part("tries", "It tries one board many times", tries, 13),
     Part("curve", "The curve of the first stage", first_stage, 9),
     Part("boards", "What it trains on", trained_on, 10, usual=False),
@@ -812,7 +812,7 @@ PARTS = (
     Part("came", "What it expected, and what came", what_came, 12, usual=False),
     Part("solved", "The same board, solved", solved, 11),
     Part("whole", "The whole curve, beside a twin", whole_curve, 13),
-    Part("models", "Many models that were taught something wrong", other_models, 24),
+    Part("models", "Many models, taught wrong first", other_models, 24),
     Part("closing", "The answer", closing, 12),
 )
 """All scenes, in the order of the story."""

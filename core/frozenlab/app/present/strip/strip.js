@@ -72,10 +72,12 @@ class Strip {
 
   // A scene of the speaker's own: its words are written here.
   own(card) {
-    const { find, scene, picture } = card;
-    find(".own").hidden = false;
+    const { element, find, scene, picture } = card;
+    for (const part of element.querySelectorAll("[hidden]")) part.hidden = false;
+    find(".title").hidden = true;
+    find(".shown").setAttribute("aria-label", scene.title);
     for (const name of ["heading", "text"]) {
-      const field = find(`.own .${name}`);
+      const field = find(`.${name}`);
       field.value = scene[name];
       field.setAttribute("aria-label", name === "heading" ? "Heading of your scene" : "Text of your scene");
       field.oninput = () => {
@@ -164,7 +166,7 @@ class Strip {
       this.arrange();
       this.fit();
       card.picture.snap(card.scene);
-      card.find(".own .heading").focus();
+      card.find(".heading").focus();
     };
     for (const button of bar.children) button.disabled = this.data.fixed;
     made("output", "", "", bar);
