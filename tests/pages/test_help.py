@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from frozenlab.app.learn.chapters import CHAPTERS
 from frozenlab.app.learn.page import with_emphasis
+from frozenlab.app.ui import nav
 from frozenlab.app.ui.glossary import GLOSSARY, explained
 from frozenlab.lake.rules import FAULTS
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -18,6 +21,15 @@ def test_every_fault_and_every_word_is_explained(sessions_folder: Path) -> None:
     shown = words(app)
     assert [fault for fault in FAULTS if OUTCOMES[fault].label not in shown] == []
     assert [word for group in GLOSSARY.values() for word in group if word not in shown] == []
+
+
+def test_the_loop_is_drawn_with_the_figures_of_a_session_and_without_one_in_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [loop] = components(open_page("help"), "cards")
+    assert [card["figure"]["kind"] for card in loop["cards"]] == ["bars", "line", "bars", "stack", "quote"]
+    monkeypatch.setattr("frozenlab.base.places.SESSIONS", folder / "recorded")
+    [words_only] = components(open_page("help"), "cards")
+    assert [card | {"figure": None} for card in loop["cards"]] == words_only["cards"]
+    assert {card["page"]["address"] for card in loop["cards"]} < nav.PAGES.keys()
 
 
 def test_the_two_plans_on_its_board_are_a_collision_and_the_optimum(sessions_folder: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.app.ui import glossary, nav, theme
+from frozenlab.app.loop_picture import loop_explained, with_a_turn
+from frozenlab.app.ui import glossary, nav, sessions, theme
 from frozenlab.app.views.views import view_of
+from frozenlab.session.store import OFFERED
 from frozenlab.tasks import families
 from frozenlab.tasks.mixed.family import MIXED
 
@@ -14,7 +16,7 @@ LOOP = (
     ("Train", "The model plans them. Each plan is judged by the rules below, and training makes the better plans likelier.", "train"),
     ("Validate", "The model plans boards that it never trained on. The valid and optimal rates on them are the results.", "benchmark"),
     ("Gather evidence", "The lab counts what went wrong, on which map sizes, and writes it down in lines, each with an id.", "story"),
-    ("Decide", "The engineer reads these lines and proposes the next config. The guard checks it, and the next stage begins.", "story"),
+    ("Decide", "The engineer reads these lines and proposes the next config, which the guard checks.", "story"),
 )
 """A step of the loop: its name, what happens, and the page that shows it."""
 LESSON = (
@@ -39,12 +41,10 @@ def page() -> None:
 
 
 def the_loop() -> None:
-    st.header("The loop", anchor="loop")
-    columns = st.container(key="help-steps").columns(len(LOOP))
-    for column, (place, (name, what, target)) in zip(columns, enumerate(LOOP, start=1), strict=True):
-        step = column.container(height="stretch", vertical_alignment="distribute", gap="small")
-        step.markdown(f"**{place}. {name}**  \n{what}")
-        step.page_link(nav.path(target), label=nav.PAGES[target][0], icon=":material/arrow_forward:")
+    hero = with_a_turn(sessions.store().sessions(OFFERED))
+    st.header("The loop", anchor="loop", help=f"Its figures are one turn of the session {hero.id}." if hero else None)
+    steps = [(name, what, target, nav.PAGES[target][0]) for name, what, target in LOOP]
+    loop_explained(hero, steps, "The next stage draws from the new config.", key="help-loop")
 
 
 def a_lesson() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.app.experiment import RECORDED
-from frozenlab.app.loop_picture import complete_stage, loop_picture
+from frozenlab.app.loop_picture import loop_picture, with_a_turn
 from frozenlab.app.present.scenes import FILM, ends_of, twin_of
 from frozenlab.app.queue import queue_line
 from frozenlab.app.ui import markup, nav, sessions, theme
@@ -52,8 +52,7 @@ def page() -> None:
     store = sessions.store()
     known = store.listed()
     found = store.sessions(st.session_state.get(SHOWN, LISTED), known)
-    done = (session for session in found if session.state().status == "done")
-    hero = next((session for session in chain(done, found) if complete_stage(session) is not None), None)
+    hero = with_a_turn(found)
     doors(hero)
     shortcuts({"p": "door-story"}, key="home-keys")
     running = store.running(known)

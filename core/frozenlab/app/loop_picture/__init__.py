@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -33,6 +33,29 @@ def loop_picture(session: Session, key: str) -> bool:
         return False
     _loop(key=key, data=turn(session, stage), height="content")
     return True
+
+
+def loop_explained(session: Session | None, cards: Sequence[tuple[str, str, str, str]], back: str, key: str) -> None:
+    """Draws the loop as it always is, with the figures of the session's turn.
+
+    Args:
+        session: see :func:`with_a_turn`; None: no figures.
+        cards: of each step its title, what happens, and the address and the name of the page that shows it.
+        back: what leads from the last step to the first.
+    """
+    stage = None if session is None else complete_stage(session)
+    figures = [one["figure"] for one in turn(session, stage)["cards"]] if session is not None and stage is not None else [None] * len(cards)
+    told = [
+        {"title": title, "figure": figure, "caption": what, "page": {"address": address, "name": name}}
+        for figure, (title, what, address, name) in zip(figures, cards, strict=True)
+    ]
+    _loop(key=key, data={"label": "The loop", "cards": told, "back": back}, height="content")
+
+
+def with_a_turn(found: Sequence[Session]) -> Session | None:
+    """The session whose turn shows the loop: the first that has a complete one, of those that are done if there is any."""
+    done = (session for session in found if session.state().status == "done")
+    return next((session for session in chain(done, found) if complete_stage(session) is not None), None)
 
 
 def complete_stage(session: Session) -> int | None:

@@ -1,5 +1,5 @@
 // The loop of a session as one picture: five cards joined by arrows, and the way back. Text goes in by textContent only.
-// data: {label, back, cards: [{title, caption, figure: {kind, ...}}]}
+// data: {label, back, cards: [{title, caption, figure: {kind, ...} | null, page: {address, name}, if it leads to one}]}
 //   kind "bars":  {values: [0..1], before: [0..1] | null, groups: [[text, [text of each bar]]], top: 0..1 | null}
 //   kind "line":  {measured: [number], values: [number], low, high, labels: [text of high, of low], ticks: [text of the ends]}
 //   kind "stack": {parts: [{share: 0..1, color, label}]}                      kind "quote": {text}
@@ -83,7 +83,14 @@ function card(content, number) {
   const made = node("section", "card");
   const head = node("header", "");
   head.append(node("span", "number", String(number)), node("h3", "", content.title));
-  made.append(head, FIGURES[content.figure.kind](content.figure), node("p", "caption", content.caption));
+  made.append(head);
+  if (content.figure) made.append(FIGURES[content.figure.kind](content.figure));
+  made.append(node("p", "caption", content.caption));
+  if (content.page) {
+    const way = node("a", "way", `→ ${content.page.name}`);
+    way.href = content.page.address;
+    made.append(way);
+  }
   return made;
 }
 
