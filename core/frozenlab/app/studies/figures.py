@@ -35,6 +35,7 @@ from frozenlab.experiments.studies.main_table import MainTable, in_words
 from frozenlab.experiments.studies.pictures import (
     between,
     curves_in_words,
+    ends_of,
     in_rows,
     moment,
     percent,
@@ -117,11 +118,12 @@ def number_of(rates: Rates) -> str:
     return units_in_words(len(rates.by_student) if len(counts) > 1 else len(rates.by_seed), counts)
 
 
-def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, ink: Ink) -> Chart:
+def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, ink: Ink, ground: str) -> Chart:
     """A line an effect: its mean and its 95 % interval over seeds, around 0, in points; above it its name, and the same in words.
 
     Args:
         margin: the smallest effect that matters.
+        ground: the colour of the page, which parts words from the lines that they lie on.
     """
     names = [row.name for row in effects]
     figure = go.Figure()
@@ -140,15 +142,15 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, margin: float, 
             )
         )
     common_layout(figure, height=5 * ink.size * len(effects) + 60, top=10)
-    figure.update_xaxes(rangemode="tozero", title="points", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_xaxes(rangemode="tozero", title="points", showgrid=True, gridcolor=GRID_COLOR, zeroline=False)
+    figure.add_vline(0, line={"width": 2, "color": BEFORE_COLOR}, layer="below")
     said = [f"{row.change}, {verdict(row, margin)}" for row in effects]
-    for place, (row, words) in enumerate(zip(effects, said, strict=True)):  # above, so that a phone has room for the intervals
-        figure.add_shape(
-            type="line", x0=0, x1=0, y0=place - 0.16, y1=place + 0.16, line={"width": 1.5, "color": BEFORE_COLOR}, layer="below"
-        )
+    low, high = ends_of({row.name: [row] for row in effects})
+    place = {"x": 0, "xshift": 8} if -low < high / 2 else {"x": 0, "xref": "paper"}  # beside the zero, or at the edge if it is far off
+    for row, words in zip(effects, said, strict=True):  # above, so that a phone has room for the intervals
         figure.add_annotation(
-            text=f"{row.title}<br><b>{words}</b>", x=0, xref="paper", xanchor="left", y=row.name, yanchor="bottom", yshift=8, align="left",
-            showarrow=False, font=asdict(ink),
+            text=f"{row.title}<br><b>{words}</b>", **place, xanchor="left", y=row.name, yanchor="bottom", yshift=8, align="left",
+            showarrow=False, font=asdict(ink), bgcolor=ground,
         )  # fmt: skip
     figure.update_yaxes(range=[len(names) - 0.5, -0.8], categoryarray=names, showgrid=False, zeroline=False, showticklabels=False)
     changes = "; ".join(f"{row.title} {words}" for row, words in zip(effects, said, strict=True))
@@ -164,7 +166,7 @@ def verdict(row: EffectRow, margin: float) -> str:
 
 def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
     """A panel an arm, all of one scale: thin lines are seeds (or students), the band is the 95 % t interval of their mean, and the
-    mean of the first arm stands in each panel in grey."""
+    mean of the first arm stands in each panel in grey, the only line that is named."""
     across = in_rows(len(curves), MOST_ACROSS)
     down = -(-len(curves) // across)
     figure = make_subplots(
@@ -181,7 +183,8 @@ def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
     figure.update_yaxes(range=range_of(curves), tickformat=".0%", nticks=5, gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(title=f"{measure} plans", col=1)
     common_layout(figure, height=190 * down + 50, top=TITLED)
-    figure.update_layout(showlegend=False)
+    next(trace for trace in figure.data if trace.name).showlegend = True
+    figure.update_layout(showlegend=True)
     figure.update_annotations(font=dict(size=ink.size, color=ink.color))
     return Chart(figure, f"{measure.capitalize()} rate by arm, mean over seeds: {curves_in_words(curves)}.")
 
@@ -190,17 +193,18 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
     """One arm's curve before the first arm's."""
     x = [point.trained for point in curve.points]
     lows, highs = map(list, zip(*(point.band for point in curve.points), strict=True))
-    quiet = dict(mode="lines", hoverinfo="skip")
+    quiet = dict(mode="lines", hoverinfo="skip", showlegend=False)
     return [
         band(x, lows, highs),
         *(
             go.Scatter(
-                x=[trained for trained, _ in points], y=[rate for _, rate in points], line=dict(color=BEFORE_COLOR, width=1), **quiet,
+                x=[trained for trained, _ in points], y=[rate for _, rate in points], opacity=0.4,
+                line=dict(color=AFTER_COLOR, width=1), **quiet,
             )
             for points in curve.lines.values()
         ),
-        go.Scatter(x=[point.trained for point in first.points], y=[point.mean for point in first.points], opacity=0.6,
-                   line=dict(color=BEFORE_COLOR, width=6), **quiet),
+        go.Scatter(x=[point.trained for point in first.points], y=[point.mean for point in first.points],
+                   name=f"mean of {first.arm}", line=dict(color=BEFORE_COLOR, width=6), **quiet),
         go.Scatter(
             x=x,
             y=[point.mean for point in curve.points],
@@ -213,6 +217,7 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
             marker=dict(size=8, color=AFTER_COLOR),
             hovertext=[point_words(point, curve, first, measure) for point in curve.points],
             hoverinfo="text",
+            showlegend=False,
         ),
     ]  # fmt: skip
 

@@ -117,7 +117,7 @@ def show_effects(report: StudyReport, measure: Measure) -> None:
             help="Mean change in points with its 95 % interval. Filled: clear of chance after Holm's correction. Undecided: neither that "
             f"nor shown to be smaller than {smallest}.{first}",
         )  # fmt: skip
-        theme.chart(effects_figure(drawn, measure, rows.margin, ink()), "study-effects")
+        theme.chart(effects_figure(drawn, measure, rows.margin, ink(), theme.palette().ground), "study-effects")
     with st.expander("All figures of the comparisons: p values, and what the two sides trained on"):
         effects_details(report, rows, smallest)
     show_headroom(report, rows)

@@ -44,6 +44,8 @@ TITLED = 34
 """Pixels above panels that have titles."""
 SPACED = {f"{half / 2:g}%": f"{half / 2:g} %" for half in range(201)}
 """How Plotly writes a rate beside an axis, and how the lab does."""
+BLUES = ("#D6E8F7", "#08467C")
+"""From the least to the most."""
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Patterns that distinguish faults of similar colours."""

@@ -162,7 +162,7 @@ def curves_picture(curves: tuple[Curve, ...]) -> str:
             text(6, 20, curve.arm, 12, style=' font-weight="600"'),
             *frame,
             f'<polygon points="{joined(outline)}" fill="rgba({BLUE[0]}, {BLUE[1]}, {BLUE[2]}, 0.18)"/>',
-            *(path([at(*point) for point in points], GREY, 0.7) for points in curve.lines.values()),
+            *(path([at(*point) for point in points], BLUE, 0.4) for points in curve.lines.values()),
             path([at(point.trained, point.mean) for point in curves[0].points], GREY, 4),
             path([at(point.trained, point.mean) for point in curve.points], BLUE, 2),
         ]
