@@ -51,8 +51,9 @@ def show_session(session: Session) -> None:
     chosen = chosen_mark(thread, default=default)
     stage = chosen.id - 1 if chosen.id else None
     moment = moment_of(session, stage)
+    what_it_is(session)
     if moment is None:
-        overview(session)
+        how_it_works(session)
         timeline(thread, key="story-thread", default=default)
         sessions.problems(session)
         st.info(f"{stage_name(stage)} has no results yet.")
@@ -62,7 +63,7 @@ def show_session(session: Session) -> None:
     before, after = neighbours(thread, chosen)
     part = contents(parts_of(moment, waits), before, chosen, after, key="story-contents", default="wrote" if waits else "happened")
     if part == "happened":
-        overview(session)
+        how_it_works(session)
         timeline(thread, key="story-thread", default=default)
         headline(moment)
     show_part(part, moment, waits)
@@ -71,10 +72,14 @@ def show_session(session: Session) -> None:
     sessions.problems(session)
 
 
-def overview(session: Session) -> None:
-    """What the session is about, and how it works."""
+def what_it_is(session: Session) -> None:
+    """The lead: what the session is about."""
     who = who_is(session.spec.engineer.kind)
     theme.under_question(f"{view_of(session.spec.tasks).idea} After each stage of practice, {who} chose what comes next.")
+
+
+def how_it_works(session: Session) -> None:
+    """How it was trained, and what its results are measured on."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
         sessions.answers_badge(session)

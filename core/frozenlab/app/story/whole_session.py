@@ -23,8 +23,10 @@ from frozenlab.app.ui.figures import (
     AFTER_COLOR,
     ARM_COLORS,
     BEFORE_COLOR,
+    BLUES,
     GRID_COLOR,
     REWARD_COLOR,
+    SPACED,
     TITLED,
     Chart,
     common_layout,
@@ -306,7 +308,7 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
                 mode="markers+text",
                 text=[numbers for _, numbers in shown],
                 textposition="middle center",
-                textfont=dict(size=12, color=["#10233F" if stop.shade(by) > (low + 2 * high) / 3 else "white" for stop, _ in shown]),
+                textfont=dict(size=12, color=["white" if stop.shade(by) > (low + 2 * high) / 3 else "#04101F" for stop, _ in shown]),
                 marker=dict(
                     size=[DOT + LETTER * (len(numbers) - 1) for _, numbers in shown],
                     color=[stop.shade(by) for stop, _ in shown],
@@ -327,8 +329,9 @@ def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) ->
             row=1,
             col=column,
         )
-    bar = dict(title=f"{SHADES[by]}<br>in training", thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
-    figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
+    scale = dict(tickformat=".0%" if by == "valid rate" else ".2f", labelalias=SPACED)
+    bar = dict(title=f"{SHADES[by]}<br>in training", thickness=12, len=0.95, **scale)
+    figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale=BLUES, colorbar=bar))
     common_layout(figure, height=330, top=TITLED)
     for n, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
         ends = span([stop.at[n] for stop in path])
