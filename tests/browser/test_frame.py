@@ -75,6 +75,7 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, pag
         ("", [".player .bar", "button:has-text('Read its story')"]),
         ("learn?chapter=one", [".player .bar", ".st-key-learn-onwards"]),
         ("train?session=example-quick", [".st-key-curves .js-plotly-plot", ".player .bar"]),
+        ("train?session=example-quick&presenter=true", [".player .stage"]),
     ],
 )
 def test_a_small_laptop_shows_what_a_page_is_about_above_the_fold(shared_app: App, page: Page, address: str, whole: list[str]) -> None:

@@ -242,8 +242,8 @@ def test_the_teacher_reads_what_several_pupils_are_stuck_at_and_what_is_no_part_
 
 
 def test_the_lesson_begins_with_joining_and_its_minutes_add_up(sessions_folder: Path) -> None:
-    found = re.findall(r'<th scope="row">([^<]+)</th><td[^>]*>(\d+)</td><td[^>]*>(\d+)</td>', source(open_page("classroom")))
-    rows = [(name, int(begin), int(minutes)) for name, begin, minutes in found]
+    found = re.findall(r'<th scope="row">([^<]+)</th><td[^>]*>(\d+) to (\d+)</td>', source(open_page("classroom")))
+    rows = [(name, int(begin), int(end) - int(begin)) for name, begin, end in found]
     assert (rows[0], rows[-1]) == (("Join", 0, 3), ("Recap", 41, 4))
     assert sum(minutes for *_, minutes in rows) == 45
 

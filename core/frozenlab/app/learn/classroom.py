@@ -96,7 +96,7 @@ def begin(track: str) -> None:
 
 
 def plan(lesson: Lesson) -> None:
-    """Chapter by chapter, with the way in before and the recap after: from which minute on, and what to ask."""
+    """Chapter by chapter, with the way in before and the recap after: in which minutes, and what to ask."""
     shares = shared_out(st.session_state[MINUTES] - JOINING - RECAP, lesson.chapters)
     parts = [
         (
@@ -113,16 +113,16 @@ def plan(lesson: Lesson) -> None:
     ]
     begins = accumulate((minutes for _, minutes, *_ in parts), initial=0)
     rows = [
-        (escape(title), str(begin), str(minutes), f"{escape(ask)}<br><small>{escape(hear)}</small>")
+        (escape(title), f"{begin} to {begin + minutes}", f"{escape(ask)}<br><small>{escape(hear)}</small>")
         for begin, (title, minutes, ask, hear) in zip(begins, parts, strict=False)
     ]
     asked = "A question, and below it what a good answer contains"
-    head = [("chapter", ""), ("from", "Minute of the lesson"), ("min", "Minutes"), ("ask the class", asked)]
+    head = [("chapter", ""), ("minutes", "Of the lesson"), ("ask the class", asked)]
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
     row.header("What to ask, and when", anchor=False, width="content")
     with row:
         on_paper(lesson)
-    st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("from", "min")))
+    st.html(markup.table("Plan of the lesson", head, rows, kind="fl-cards", numbers=("minutes",)))
 
 
 def way_in(lesson: Lesson) -> None:

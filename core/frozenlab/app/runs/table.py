@@ -141,7 +141,7 @@ def import_and_trash(store: SessionStore) -> None:
 
 def filters(every: Sequence[Run]) -> tuple[Wanted, list[str], bool]:
     """The controls above the table: which runs, which columns, and whether seeds stand together. All of them are part of the address."""
-    text, status, engineer, tags, more = st.columns([1.6, 1, 1, 1, 0.7], vertical_alignment="bottom")
+    text, status, engineer, tags, more = st.container(key="runs-filters").columns([1.6, 1, 1, 1, 0.7], vertical_alignment="bottom")
     words = text.text_input("Find", key="find", bind="query-params", placeholder="title, id, tag or note", icon=":material/search:")
     statuses = status.multiselect("Status", sorted({run.status for run in every}), key="status", bind="query-params", placeholder="any")
     engineers = engineer.multiselect(
