@@ -66,16 +66,18 @@ def reservations(solved: bool = True) -> None:
     """Where each cell of a row is taken, step by step; once ``solved``, the path that goes around that."""
     board = boards.RESERVED
     first, second = paths_in_time()
-    st.html(time_table(solved))
+    over_time, on_board = st.columns([1, 1.25], vertical_alignment="center")
+    over_time.html(time_table(solved))
     goes = "goes" if solved else "begins"
-    st.caption(
+    over_time.caption(
         f"The row of agent 0 over time: **1** where agent 1 has reserved the cell, **0** where agent 0 {goes}. "
         "Waiting moves an agent one row up: time passes, the cell stays."
     )
     track = (
         Track("agent 0 plans around agent 1", (first, second)) if solved else Track("agent 1 has planned", (first[:1], second), absent=(0,))
     )
-    board_player(board, [track], key="learn-spacetime", height=240, autoplay=True, axes=True)
+    with on_board:
+        board_player(board, [track], key="learn-spacetime", height=300, autoplay=True, axes=True)
 
 
 def time_table(solved: bool) -> str:
