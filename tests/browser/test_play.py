@@ -173,7 +173,7 @@ def test_readers_who_want_calm_get_no_motion(shared_app: App, visit: Callable[..
 def test_the_first_board_plays_by_itself_once(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/play")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator(".clock")).to_have_text("step 8 / 8")
+    expect(page.locator(".clock")).to_have_text("step 9 / 9")
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
         expect(page.locator(".player .failed")).to_have_count(0)  # a plan without a fault has none at any time
@@ -181,7 +181,7 @@ def test_the_first_board_plays_by_itself_once(shared_app: App, page: Page) -> No
     page.locator(AT_REST).wait_for()
     page.get_by_role("radio", name="Watch", exact=True).click()
     page.locator(AT_REST).wait_for()
-    expect(page.locator(".clock")).to_have_text("step 0 / 8")
+    expect(page.locator(".clock")).to_have_text("step 0 / 9")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 

@@ -30,18 +30,19 @@ from frozenlab.session.runs import by_name
 from frozenlab.session.session import Checkpoint, Session
 from frozenlab.session.store import OFFERED, SessionStore
 
-FIRST_SIZE, FIRST_TEAM, FIRST_HOLES, FIRST_SEED = 6, 3, 20, 6
+FIRST_SIZE, FIRST_TEAM, FIRST_HOLES, FIRST_SEED = 6, 3, 20, 400
 """What the controls of a random board begin with; holes in percent."""
 FIRST_BOARD = read_board("""
-F F H s F F
-S F F F F F
+a F S H s F
+F F H F F F
+F F H F A g
+H F F G F F
+F F H H H F
 F F F F F F
-H F H F F H
-F F G H a H
-F H A g F F
 """)
-"""What the page opens with, and what these controls draw: their first board on which holes make an agent go round, no shortest paths of all
-agents fit together, and every plan of the fewest steps makes an agent wait."""
+"""What the page opens with, and what these controls draw: their first board on which holes make an agent go round, every plan of the fewest
+steps makes an agent wait, and whoever is asked plans otherwise: the base of the first session breaks a rule where its last stage does not,
+LaCAM pays more than the smallest sum of costs, and the tree of Conflict-Based Search has something to see."""
 
 
 def random_board(
