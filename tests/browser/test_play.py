@@ -593,11 +593,15 @@ def test_an_agent_is_picked_out_by_a_click_on_any_board(shared_app: App, page: P
 
 
 @pytest.mark.slow
-def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
+def test_delays_and_where_agents_come_are_said_and_drawn(shared_app: App, page: Page) -> None:
     play(shared_app, page, read_board("S F s\nH F H\ng F G")).press("End")
     before = pixels(page)
     page.get_by_role("button", name="Delays").click()
     expect(page.locator(".player figcaption")).to_contain_text("Delayed by the others: ")
+    soon(page, lambda: pixels(page) != before)
+    before = pixels(page)
+    page.get_by_role("button", name="Heat map").click()
+    expect(page.locator(".player figcaption")).to_contain_text("Up to 2 agents come to one cell.")
     soon(page, lambda: pixels(page) != before)
 
 

@@ -8,7 +8,7 @@
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off. rule: what its fault breaks.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
-// The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
+// The engine's rules find all faults of a track for the heat map, which on the desk counts agents where it has none, and the shortest ways for the delays.
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 1.5; // seconds
@@ -181,8 +181,10 @@ class Player {
     this.find(".wanted").max = board.agents.length - 1;
     this.find(".wanted").value = this.chosen ?? "";
     this.find(".clash").hidden = few || this.views.every(({ heat }) => !heat.agents.size);
-    this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
-    this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
+    const alone = (this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths)); // nobody keeps a single agent waiting
+    this.isFaulty = this.views.some(({ heat }) => heat.total > 1);
+    this.find(".heat").hidden = !this.isFaulty && (alone || !this.box.closest(".desk"));
+    this.find(".heat").title = `Colour the cells by how many ${this.isFaulty ? "faults of the whole plan happen there" : "agents come there"}`;
     this.find(".tracks").style.setProperty("--columns", columnsOf(tracks.length));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
@@ -257,9 +259,9 @@ class Player {
     classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > MOST_IN_A_ROW && sized(true) > sized(false));
   }
 
-  // Whether the cells are coloured by their faults.
+  // Whether the cells are coloured by what the heat map counts.
   get isHot() {
-    return this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1);
+    return !this.find(".heat").hidden && (this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1));
   }
 
   // Whether the trails of the team are drawn anew for each picture: they make room for each other as they grow.
@@ -390,13 +392,19 @@ class Player {
     return view.delays;
   }
 
+  // Of each cell what the heat map counts: faults, or where no plan has several of them the agents that come there.
+  heatMapOf(view) {
+    return this.isFaulty ? view.heat.cells : (view.visits ??= visitsOf(view.paths));
+  }
+
   drawCaptions() {
     const captions = [this.delays, this.isHot, this.chosen].join();
     if (this.captions === captions) return;
     this.captions = captions;
     for (const view of this.views) {
       const { track: { label, badge, caption, last_words: lastWords, rule }, heat } = view;
-      const more = [this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
+      const said = () => (this.isFaulty ? heatSentence(heat) : visitsSentence(this.heatMapOf(view)));
+      const more = [this.isHot ? said() : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
       const says = [more.length && /\w$/.test(caption) ? `${caption}.` : caption, ...more].filter(Boolean).join(" "); // a short caption is no sentence
       view.caption.textContent = says;
       if (lastWords) view.caption.appendChild(document.createElement("q")).textContent = lastWords;
@@ -427,7 +435,7 @@ class Player {
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
     ctx.drawImage(view.floor.canvas, 0, 0);
     ctx.scale(view.ratio, view.ratio);
-    if (this.isHot) drawHeat(ctx, frame, view.heat.cells, this.colors);
+    if (this.isHot) drawHeat(ctx, frame, this.heatMapOf(view), this.colors);
     const picked = this.pickedOf(view);
     const seen = [...board.agents.keys()].filter((i) => !picked || picked.has(i));
     if (picked && frame.cell >= SHAPES_FROM) { // the goals and starts of the others go under thin ice
@@ -672,10 +680,25 @@ function heatOf(lake, paths) {
     for (const i of agents) clash.add(i);
     for (const cell of new Set(agents.map((i) => String(cellAt(paths[i], step))))) cells.set(cell, (cells.get(cell) ?? 0) + 1);
   }
-  return { total, agents: clash, cells: [...cells].map(([cell, count]) => ({ cell: cell.split(",").map(Number), count })) };
+  return { total, agents: clash, cells: counted(cells) };
+}
+
+// How many agents come to each cell.
+function visitsOf(paths) {
+  const cells = new Map();
+  for (const path of paths) for (const cell of new Set(path.map(String))) cells.set(cell, (cells.get(cell) ?? 0) + 1);
+  return counted(cells);
+}
+
+const counted = (cells) => [...cells].map(([cell, count]) => ({ cell: cell.split(",").map(Number), count }));
+
+function visitsSentence(cells) {
+  const most = Math.max(...cells.map(({ count }) => count));
+  return most > 1 ? `Up to ${grouped(most)} agents come to one cell.` : "No two agents come to one cell.";
 }
 
 function heatSentence({ total, cells }) {
+  if (total < 2) return "";
   const where = cells.length === 1 ? "all on one cell" : `on ${grouped(cells.length)} cells, ${grouped(Math.max(...cells.map(({ count }) => count)))} on the worst`;
   return `${grouped(total)} faults in the whole plan, ${where}.`;
 }
