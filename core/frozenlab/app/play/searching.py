@@ -191,10 +191,11 @@ def improvement(histories: dict[str, list[Found]], smallest: int | None = None) 
     reached = any(history[-1].cost == bound for history in histories.values())
     label = f"{bound:,}: proved smallest" if reached else f"lower bound {bound:,}: no plan is cheaper"
     dotted = dict(dash="dot", color=BEFORE_COLOR)
-    figure.add_hline(bound, line=dotted, annotation_text=label, annotation_position="top right")
+    figure.add_hline(bound, line=dotted, annotation_text=label, annotation_position="bottom right")  # where no line comes
     common_layout(figure, 260)
-    figure.update_xaxes(title="seconds", gridcolor=GRID_COLOR, rangemode="tozero")
+    marks = [first * 10.0**power for power in range(-3, 3) for first in (1, 3)]
+    figure.update_xaxes(title="seconds, on a logarithmic scale", type="log", tickvals=marks, gridcolor=GRID_COLOR)
     dearest = max(now.cost for history in histories.values() for now in plans_of(history) if now.cost is not None)
     figure.update_yaxes(title="sum of costs", gridcolor=GRID_COLOR, tick0=0, dtick=round_step((dearest - bound) / 5), tickformat=",")
     said = [f"{PLANNERS[name].title} ends with {words(history[-1], bound)}" for name, history in histories.items()]
-    return Chart(figure, f"The sum of costs of the best plan so far over time. {'; '.join(said)}.")
+    return Chart(figure, f"The sum of costs of the best plan so far over time, on a logarithmic scale. {'; '.join(said)}.")
