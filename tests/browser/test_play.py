@@ -239,6 +239,7 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
         page.goto(address)
         player(page)
         expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
+        page.get_by_role("button", name="Let the model plan").click(trial=True)  # nothing lies over it
         expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
         open_save_menu(page)
         expect(page.get_by_role("img", name="QR code of the address")).to_be_in_viewport(ratio=1)
