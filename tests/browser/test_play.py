@@ -295,6 +295,7 @@ def test_on_a_phone_the_action_is_in_reach_of_the_choices_and_every_tool_of_a_fi
     expect(page.locator(".player figure").filter(has_text="Lab model")).to_have_count(1)
     expect(page.locator(".player .tracks")).to_be_in_viewport(ratio=1)
     assert all(box and box["width"] >= 165 for box in (board.bounding_box() for board in page.locator(".player .sheet").all()))
+    assert all(name.evaluate("name => name.scrollWidth <= name.clientWidth") for name in page.locator(".player .label").all()), "uncut"
     page.get_by_role("radio", name="Search", exact=True).click()
     page.get_by_role("button", name="Let them search").click()
     expect(page.get_by_role("heading", name="Planners on this board")).to_be_attached(timeout=30_000)

@@ -183,7 +183,7 @@ class Player {
     this.find(".clash").hidden = few || this.views.every(({ heat }) => !heat.agents.size);
     const alone = (this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths)); // nobody keeps a single agent waiting
     this.isFaulty = this.views.some(({ heat }) => heat.total > 1);
-    this.find(".heat").hidden = !this.isFaulty && (alone || !this.box.closest(".desk"));
+    this.find(".heat").hidden = !this.isFaulty && (alone || !this.isOnDesk);
     this.find(".heat").title = `Colour the cells by how many ${this.isFaulty ? "faults of the whole plan happen there" : "agents come there"}`;
     this.find(".tracks").style.setProperty("--columns", columnsOf(tracks.length));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
@@ -251,12 +251,18 @@ class Player {
     this.draw();
   }
 
-  // Boards stand in two rows where they are larger so; on a phone many do, and two that are small stand side by side. `cell()`: how large their cells are as they stand.
+  // Boards stand in two rows where they are larger so; on a phone many do, and two stand side by side that are small, on the desk where they are larger so.
+  // `cell()`: how large their cells are as they stand.
   arrange(cell) {
     const count = this.views.length, { classList } = this.find(".tracks");
     const sized = (many) => (classList.toggle("many", many), cell());
-    const isPhone = matchMedia("(max-width: 639px)").matches;
-    classList.toggle("many", isPhone ? count > MOST_IN_A_ROW || (count === 2 && this.isSmall) : count > MOST_IN_A_ROW && sized(true) > sized(false));
+    const larger = () => sized(true) > sized(false);
+    const isPhone = matchMedia("(max-width: 639px)").matches, isMany = count > MOST_IN_A_ROW;
+    classList.toggle("many", isPhone ? isMany || (count === 2 && (this.isOnDesk ? larger() : this.isSmall)) : isMany && larger());
+  }
+
+  get isOnDesk() {
+    return Boolean(this.box.closest(".desk"));
   }
 
   // Whether the cells are coloured by what the heat map counts.
