@@ -123,6 +123,8 @@ class Search {
     this.places = this.layOut();
     this.edges = this.search.nodes.map(({ parent }) => (parent ? add("line", svg) : null));
     this.ring = add("circle", svg, { class: "ring" });
+    this.alone = add("text", svg, { class: "note" });
+    this.alone.textContent = "Root: every agent on its shortest path";
     this.marks = this.search.nodes.map((node, id) => {
       const mark = add("g", svg, { role: "button", tabindex: 0 });
       add("title", mark);
@@ -167,6 +169,9 @@ class Search {
       const [px, py] = this.at[node.parent.id];
       for (const [name, value] of Object.entries({ x1: px, y1: py, x2: x, y2: y })) this.edges[id].setAttribute(name, value);
     });
+    const [x, y] = this.at[0], half = this.alone.getComputedTextLength() / 2;
+    this.alone.setAttribute("x", Math.max(half, Math.min(x, width - half)));
+    this.alone.setAttribute("y", y + size + 16);
     this.circle();
   }
 
@@ -209,6 +214,7 @@ class Search {
       this.edges[id]?.toggleAttribute("hidden", !states[id]);
       this.edges[id]?.setAttribute("class", lineage.has(id) ? "lineage" : "");
     });
+    this.alone.toggleAttribute("hidden", Object.keys(states).length > 1);
     this.circle();
     this.tell(this.steps[now], Object.keys(states).length);
     this.watch(this.shownAt(now));
