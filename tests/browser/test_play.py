@@ -265,6 +265,10 @@ def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(sha
     player(page)
     expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
     expect(page.locator(".player .stage")).to_be_in_viewport(ratio=0.7)
+    page.get_by_role("button", name="Let the model plan").click()
+    expect(page.locator(".player .badge:visible")).to_have_count(2)
+    upper, lower = (sheet.bounding_box() for sheet in page.locator(".player .sheet").all())
+    assert upper and lower and upper["y"] + upper["height"] < lower["y"] and lower["width"] > 190, "larger than side by side"
 
 
 @pytest.mark.slow
