@@ -101,7 +101,7 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
             shapes.append(cell_shape(x, y, shade(value, reach)))
     rows = ["<br>".join(textwrap.wrap(configs[config], NAME_LETTERS)) for config in order]
     figure = map_of_numbers(list(map(in_lines, columns)), rows, spots, shapes, Ink(ink.color, ink.size - 1), names_size=ink.size)
-    common_layout(figure, height=56 * len(configs) + 90, top=74)  # on a phone the names of the columns stand upright
+    common_layout(figure, height=56 * len(configs) + 136, top=120)  # on a phone the names of the columns stand upright
     said = "; ".join(f"{configs[config]} {signed(means[config], MANY)}" for config in order)
     return Chart(figure, f"Change of the valid rate by config, in points, mean over cells: {said}.")
 

@@ -78,7 +78,7 @@ def notice_when_done(session: Session, state: State) -> None:
     own: DoneJob = {"id": f"{session.dir}@{state.finished}", "title": session.title, "status": state.status}
     if state.finished and own["id"] not in {job["id"] for job in ended}:  # the queue hears of it when its worker is gone
         ended.append(own)
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(horizontal=True, horizontal_alignment="right", key="train-told"):
         notice(ended, key="train-notice")
 
 

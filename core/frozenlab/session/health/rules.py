@@ -132,7 +132,7 @@ CHANGES = (
         "rise",
         4.0,
         0.0,
-        "A step takes {1:.1e} s for each token of an answer, after {0:.1e} s at its fastest.",
+        "A step takes {1:.2g} s for each token of an answer, after {0:.2g} s at its fastest.",
         "Something else is using this machine, or it is short of memory.",
     ),
 )

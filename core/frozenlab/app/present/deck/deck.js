@@ -402,7 +402,7 @@ class Deck {
   tries({ boards, good, scores, average }, body) {
     const margin = Math.max(...boards.map((board) => board.margin)); // all at one scale
     const best = Math.max(1, ...scores.map(({ part }) => part));
-    this.boards({ boards: boards.map((board, i) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: good[i] ? scores[i].why : track.last_words ? "" : track.badge })) })) }, body);
+    this.boards({ boards: boards.map((board, i) => ({ ...board, margin, once: true, tracks: board.tracks?.map((track) => ({ ...track, caption: good[i] ? scores[i].why : track.badge })) })) }, body);
     const places = [...body.children];
     for (const [i, { label, part, likelier }] of scores.entries()) {
       places[i].classList.add(good[i] ? "good" : "bad");
