@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from frozenlab.app.present.deck import html_file, talk
-from frozenlab.app.present.scenes import NAMES, USUAL, Preparation, Scene, kept_scenes, prepare, prepared
+from frozenlab.app.present.scenes import NAMES, USUAL, Preparation, Scene, kept_scenes, live_scene, prepare, prepared
 from frozenlab.base import places
 from frozenlab.session.store import SessionStore
 from tests.browser.axe import check_axe
@@ -160,6 +160,21 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
                 apart.append((bounds["y"] - mean["y"]) / bounds["height"])
             assert apart[0] == pytest.approx(apart[1], rel=0.1), "letters scale with their picture when the window does"
     assert reached[:5] == sorted(set(reached[:5])) and reached[3] == pytest.approx(100 * 11 / len(scenes)), "the line grows with each part"
+
+
+def test_what_trained_live_has_a_line_for_each_mix_and_no_time_of_its_scene(page: Page, watch: Watch, tmp_path: Path) -> None:
+    session = SessionStore().open(NAME)
+    scene, file = live_scene(session), tmp_path / "live.html"
+    file.write_text(html_file(session.spec.tasks, talk(session, [scene], {})), encoding="utf-8")
+    page.goto(file.as_uri())
+    watch.left.clear()
+    expect(page.locator(".steps")).to_have_count(len(scene["marks"]) + 1)
+    expect(page.locator(".curve").get_by_text("new mix")).to_have_count(len(scene["marks"]))
+    expect(page.locator(".between")).to_have_text(session.title)
+    notes = notes_of(page)
+    expect(notes.locator(".elapsed")).to_have_text(re.compile(r"^\d:\d\d$"))
+    expect(notes.locator(".here")).to_have_text("")
+    expect(notes.locator(".spoken")).to_have_text(scene["say"])
 
 
 @pytest.fixture

@@ -263,6 +263,8 @@ def test_a_session_that_trains_is_shown_as_it_is(tmp_path: Path) -> None:
     running = build_session(tmp_path, status="running", finished_stages=1)
     scene = live_scene(running)
     assert scene["kind"] == "live" and len(scene["boards"]) == 1 and len(scene["checks"]) == 2
+    assert scene["heading"].endswith("?") and scene["note"].startswith("Line: plans sampled in training") and scene["say"].count(". ") == 2
+    assert scene["boards"][0]["tracks"][0]["label"].startswith("from training step "), "the plan has steps of its own"
     for table in running.dir.glob("stages/*/completions.parquet"):
         table.unlink()
     [fault] = live_scene(Session(running.dir))["boards"][0]["tracks"]

@@ -91,6 +91,7 @@ def test_a_session_that_trains_is_shown_live(sessions_folder: Path) -> None:
     app = open_page("present", session=live.id)
     [deck] = opened(app.button(key="present-live").click().run())
     assert deck["id"] == "live" and deck["scenes"][0]["kind"] == "live" and "Stage" in deck["scenes"][0]["sentence"]
+    assert "% of the session" not in deck["scenes"][0]["sentence"], "the curve shows it"
     assert deck["scenes"][0]["ahead"] == "still to come"
     for folder in ("baseline", "stages"):
         shutil.rmtree(live.dir / folder)

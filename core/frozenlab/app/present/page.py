@@ -152,7 +152,7 @@ def show_live(session: Session, found: list[Session]) -> None:
     shown."""
     live.keep_current(session)
     state = session.state()
-    scene = live_scene(session) | {"sentence": live.words(session, state)}
+    scene = live_scene(session) | {"sentence": live.at_work(session, state)}
     if scene.get("boards") == [] and (other := recorded(found)) is not None:
         view = view_of(other.spec.tasks)
         if (turned := view.turned(other)) is not None:

@@ -52,6 +52,8 @@ CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
 """What can be read from the last row of a room; every cell that changed has a knob, be they more."""
 KNOBS_ON_STAGE = {"share": "share of boards", "hole_ratio": "cells that are holes", "wait_ratio": "boards where somebody must wait"}
 """For who does not know the knobs of the lab."""
+LINE = "Line: plans sampled in training (mean of five steps)."
+"""What is thin in a learning curve."""
 WALL = 9
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
@@ -64,6 +66,12 @@ KEPT = "fixed"
 SHOWN, FILM, REHEARSE, LIVE = "1", "film", "rehearse", "live"
 """How a talk is shown, in the address of its page: by hand, by itself until a key takes over, with the time of each scene kept, or the
 session as it trains."""
+SAID_LIVE = (
+    "The thin line is the share of valid plans among those that it writes while it trains, and each dot is an examination on boards that "
+    "it never trains on. At a dashed line the engineer chose a new mix of boards, so the thin line begins anew: easier boards lift it at "
+    "once, and only the dots can be compared. While it measures nothing moves: ask the room how high the next dot will be."
+)
+"""The draft of what to say while a session trains."""
 LONGEST_NOTE = 4000
 LINK = re.compile(r"[?&]board=([\w~-]+)")
 """To a board of Play."""
@@ -242,8 +250,7 @@ def first_stage(story: Story) -> Scene:
         "kind": "curve",
         "ahead": "still to come",
         "heading": f"It learns on {'equal shares of every kind' if len(shares) == 1 else 'boards that were chosen for it'}",
-        "note": f"{config_in_words(config)} Line: plans sampled in training (mean of five steps). "
-        f"Points: {moment.session.results_from}, with 95 % intervals.",
+        "note": f"{config_in_words(config)} {LINE} Points: {moment.session.results_from}, with 95 % intervals.",
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
         "more": [
             f"Point at the dots: {first} before training, {last} {moment.label}. Each is measured on the same {n} boards, and the bar "
@@ -540,7 +547,7 @@ def whole_curve(story: Story) -> Scene:
     session, twin, gain = story.session, story.twin, story.gain
     was, now = map(overall, ends_of(session))
     scene = learning(session) | {"kind": "curve", "marks": changes_of(session)}
-    points = f"Points: {session.results_from}, with 95 % intervals."
+    points = f"{LINE} Points: {session.results_from}, with 95 % intervals."
     if twin is None or gain is None:
         return scene | {
             "heading": "It goes on, with a new mix after each stage",
@@ -758,16 +765,17 @@ def live_scene(session: Session) -> Scene:
     """A session that trains, on one screen: its newest plan, before there is one a fault of the untrained model, and its curve; at the end
     its two numbers too."""
     state, view = session.state(), view_of(session.spec.tasks)
-    scene: Scene = {"name": "live", "seconds": 0, "say": "", "heading": session.title, "note": ""}
+    scene: Scene = {"name": "live", "seconds": 0, "heading": "Can it learn while we watch?", "say": SAID_LIVE}
     scene |= learning(session) | {"marks": changes_of(session)}
     if state.status == "done":
         numbers = two_numbers(session)
-        return scene | numbers | {"note": f"{numbers['note']} Line: plans sampled in training."}
+        return scene | numbers | {"note": f"{numbers['note']} {LINE}"}
     sampled = (session.completions(stage) for stage in range(state.stage, -1, -1))
     newest = next((table.iloc[-1] for table in sampled if table is not None and len(table)), None)
-    shown = first_fault(session, view) if newest is None else Shown(newest, f"step {int(newest['training_step'])}")
+    shown = first_fault(session, view) if newest is None else Shown(newest, f"from training step {int(newest['training_step'])}")
+    note = f"{LINE} Points: {session.suite} boards, 95 % intervals."
     ahead = "" if not state.live else "still to come" if scene["checks"] else "first it is measured untrained"
-    return scene | {"kind": "live", "boards": [] if shown is None else [view.plain([shown])], "ahead": ahead}
+    return scene | {"kind": "live", "boards": [] if shown is None else [view.plain([shown])], "ahead": ahead, "note": note}
 
 
 def what_came(story: Story) -> Scene | None:

@@ -181,6 +181,11 @@ def beat(session: Session, state: State) -> dict[str, Any]:
 
 def words(session: Session, state: State) -> str:
     """``Stage 1 of 3: training, step 7 of 40 · about 3 min left · 62 % of the newest plans valid · 12 % of the session``."""
+    return f"{at_work(session, state)} · {percent(state.progress)} of the session"
+
+
+def at_work(session: Session, state: State) -> str:
+    """The words without the share of the session, for those who see its curve."""
     now = PHASE_WORDS[state.phase]
     where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in BEFORE_TRAINING else now.capitalize()
     parts = []
@@ -194,7 +199,7 @@ def words(session: Session, state: State) -> str:
     left = []  # before what a narrow screen may cut
     if state.seconds_left is not None and state.status == "running" and not session.stop_asked:
         left = [f"about {sessions.duration(state.seconds_left)} left"]
-    return " · ".join([where, *left, *parts, f"{percent(state.progress)} of the session"])
+    return " · ".join([where, *left, *parts])
 
 
 class Seen(NamedTuple):

@@ -126,6 +126,7 @@ class Deck {
       made("dt", "", name, this.find(".keys dl"));
       made("dd", "", what, this.find(".keys dl"));
     }
+    if (!this.isTimed) this.find(".between").textContent = this.data.title; // the heading asks
     clearInterval(this.ticking);
     if (this.speaks) this.ticking = setInterval(() => this.tick(), 500);
     if (this.data.rehearses) this.ticking = setInterval(() => this.clock(), 500);
@@ -163,7 +164,7 @@ class Deck {
     }
     const act = {
       Home: () => this.steer(0), End: () => this.steer(this.begins(this.data.scenes.length - 1)), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
-      p: () => this.film(!this.alone),
+      p: () => this.isTimed && this.film(!this.alone),
       d: () => this.paint(!this.dark), b: () => this.black(!this.isBlack), Escape: () => this.leave(), "?": () => sheet.showModal(),
     }[event.key] ?? (/^[0-9]$/.test(event.key) ? () => this.steer(this.begins((Number(event.key) + 9) % 10)) : NEXT.includes(event.key) ? () => this.steer(this.at + 1) : BEFORE.includes(event.key) ? () => this.steer(this.at - 1) : null);
     if (!act || pressed) return;
@@ -207,7 +208,7 @@ class Deck {
 
   tick() {
     this.find(".hour").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    this.find(".here").textContent = this.here();
+    this.find(".here").textContent = this.isTimed ? this.here() : "";
     this.find(".elapsed").textContent = this.all();
   }
 
@@ -253,7 +254,7 @@ class Deck {
     ways.replaceChildren();
     for (const [name, address] of Object.entries(ended ? this.data.ways : {})) made("a", "", name, ways).href = address;
     if (ended) made("button", "", "Again", ways).onclick = () => this.film(true);
-    this.button("film").hidden = ended;
+    this.button("film").hidden = ended || !this.isTimed;
     this.button("leave").textContent = ended ? "Prepare a talk" : "Leave";
     this.button("film").setAttribute("aria-pressed", this.alone);
   }
@@ -266,7 +267,12 @@ class Deck {
   // The time since the talk began, of its minutes.
   all() {
     const passed = Math.max(0, Math.floor((Date.now() - this.began) / 1000));
-    return `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")} of ${this.data.minutes}:00`;
+    return `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, "0")}${this.isTimed ? ` of ${this.data.minutes}:00` : ""}`;
+  }
+
+  // A session that trains takes the time that it takes.
+  get isTimed() {
+    return this.data.scenes.some(({ seconds }) => seconds);
   }
 
   // The seconds in this scene, of those that it has in a talk of so many minutes.
@@ -450,16 +456,18 @@ class Deck {
   live(scene, body) {
     this.isLive = true;
     this.sentence = made("p", "sentence", "", body);
-    this.board = made("div", "", undefined, body);
+    this.board = made("div", "newest", undefined, body);
     this.graph = made("div", "curve", undefined, body);
     this.follow(scene);
   }
 
   follow({ boards, sentence, ...learned }) {
     if (boards.length) {
+      // Of a plan that holds, and of half a plan, the badge says enough; the line below is for what went wrong.
+      const board = { ...boards[0], tracks: boards[0].tracks?.map((track) => ({ ...track, last_words: "", caption: track.fault ? track.caption : "" })) };
       const [player] = this.players;
-      if (player) player.show({ ...boards[0], height: 2000, loop: true, autoplay: true });
-      else this.boards({ boards }, this.board);
+      if (player) player.show({ ...board, height: 2000, loop: true, autoplay: true });
+      else this.put(board, this.board);
     }
     this.graph.replaceChildren();
     this.curve(learned, this.graph);
@@ -530,7 +538,7 @@ class Deck {
     body.classList.toggle("answered", Boolean(answer));
     body.classList.toggle("redesigned", marks.length > 0);
     const { svg, wide, high, size } = this.graphic(spoken(checks), body);
-    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, 2.2 * size, (checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
+    const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, (marks.length ? 2.9 : 2.2) * size, (checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
     const found = [...checks.flatMap((check) => [check.low, check.high]), ...steps.map(([, rate]) => rate)];
     const [lowest, highest] = found.length ? [Math.min(...found), Math.max(...found)] : [0, 1];
     const reached = Math.max(0, ...checks.map(({ at }) => at), ...steps.map(([at]) => at)), open = reached < total;
@@ -544,20 +552,21 @@ class Deck {
       drawn("rect", { class: "ahead", x: x(reached), y: top, width: room, height: high - low - top }, svg);
       if (room > (size * ahead.length) / 2.2) drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: (top + high - low) / 2, "text-anchor": "middle" }, svg, ahead);
     }
-    this.changes(svg, marks, { x, top, foot: high - low, size, named: wide > 30 * size });
-    drawn("polyline", { class: "steps", pathLength: 1, points: steps.map(([step, rate]) => `${x(step)},${y(rate)}`).join(" ") }, svg);
+    this.changes(svg, marks, { x, top, foot: high - low });
+    const apart = x(checks[1]?.at ?? total) - left; // words of neighbours must not meet
+    for (const at of apart > 4 * size ? marks : marks.slice(0, 1)) drawn("text", { class: "tick", x: x(at), y: top - 0.45 * size, "text-anchor": "middle" }, svg, "new mix");
+    for (const [i, end] of [...marks, total].entries()) { // other boards than before are another line
+      const part = steps.filter(([at]) => at > (marks[i - 1] ?? 0) && at <= end), points = part.map(([at, rate]) => `${x(at)},${y(rate)}`).join(" ");
+      if (points) drawn("polyline", { class: "steps", pathLength: 1, points, style: `--at: ${part[0][0] / total}; --part: ${part.length / total}` }, svg);
+    }
     for (const { at, rate, low: least95, high: most95, label } of checks) {
       const group = drawn("g", { class: "own", style: `--at: ${at / Math.max(total, 1)}` }, svg);
       drawn("line", { class: "range", x1: x(at), x2: x(at), y1: y(least95), y2: y(most95) }, group);
       drawn("circle", { class: "check", cx: x(at), cy: y(rate), r: size / 3 }, group);
-      if (at === total) drawn("text", { x: wide - right + size, y: y(rate) + 0.35 * size }, group, label);
-      else { // clear of the axis, of the line of a mark, and of that of the steps
-        const [from, anchor] = marks.includes(at) ? [0.4, "start"] : at ? [-1.7, "middle"] : [-0.7, "start"];
-        const near = steps.filter(([step]) => x(step) > x(at) + (from - 1) * size && x(step) < x(at) + (from + 4) * size).map(([, rate]) => rate);
-        const under = Math.max(most95, ...near) > most95 && Math.min(...near) > least95;
-        const place = under ? y(least95) + 1.1 * size : y(Math.max(most95, ...near)) - size / 3;
-        drawn("text", { x: anchor === "start" ? x(at) + from * size : x(at), y: place, "text-anchor": anchor }, group, label);
-      }
+      if (apart < 4 * size && at && at !== checks.at(-1).at) continue;
+      const met = (side) => steps.some(([step, valid]) => Math.abs(x(step) - x(at) - 2 * side * size) < 2 * size && Math.abs(y(valid) - y(rate)) < 0.6 * size);
+      const side = at && met(1) && !met(-1) ? -1 : 1; // clear of the line
+      drawn("text", { x: x(at) + (side * size) / 2, y: y(rate) + 0.35 * size, "text-anchor": side < 0 ? "end" : "start" }, group, label);
     }
     if (answer) made("p", "answer", answer, body);
   }
@@ -572,11 +581,8 @@ class Deck {
   }
 
   // Where the config changed.
-  changes(svg, marks, { x, top, foot, size, named }) {
-    for (const at of marks) {
-      drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: foot }, svg);
-      if (named) drawn("text", { class: "tick", x: x(at) + size / 3, y: foot - size / 3 }, svg, "new mix");
-    }
+  changes(svg, marks, { x, top, foot }) {
+    for (const at of marks) drawn("line", { class: "mark", x1: x(at), x2: x(at), y1: top, y2: foot }, svg);
   }
 
   // A session and its twin where they were measured; at the right, their difference at the end with its interval, at the same scale: its
@@ -594,7 +600,8 @@ class Deck {
     const end = wide - right, bar = end + (named ? 13 : 1.6) * size;
     const x = (at) => left + ((end - left) * at) / Math.max(total, 1), y = (rate) => top + ((high - top - low) * (most - rate)) / (most - least);
     this.levels(svg, { least, most, step, y, from: axis, to: end, size });
-    this.changes(svg, marks, { x, top, foot: high - low, size, named });
+    this.changes(svg, marks, { x, top, foot: high - low });
+    for (const at of named ? marks : []) drawn("text", { class: "tick", x: x(at) + size / 3, y: high - low - size / 3 }, svg, "new mix");
     for (const { at, name } of checks) drawn("text", { class: "tick", x: x(at), y: high - size / 3, "text-anchor": "middle" }, svg, named ? name : name.replace("stage ", ""));
     const above = gain.value >= 0;
     for (const [look, found, i] of [["twin", other, 1], ["own", checks, 0]]) {
