@@ -31,6 +31,7 @@ from frozenlab.app.present.scenes import (
     summary_of,
     twin_of,
 )
+from frozenlab.app.session.proposals import knob_rows
 from frozenlab.app.ui.components import hash_of
 from frozenlab.app.ui.figures import overall
 from frozenlab.app.views.lake.share import decode, encode
@@ -45,6 +46,7 @@ from frozenlab.experiments.studies.store import Study
 from frozenlab.lake.board import Board
 from frozenlab.session.session import Session
 from frozenlab.session.store import SessionStore
+from frozenlab.tasks.families import cell_label
 from tests.builders import build_session, small_spec
 
 RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation", "example-smollm2")
@@ -265,6 +267,8 @@ def test_a_session_that_trains_is_shown_as_it_is(tmp_path: Path) -> None:
     assert scene["kind"] == "live" and len(scene["boards"]) == 1 and len(scene["checks"]) == 2
     assert scene["heading"].endswith("?") and scene["note"].startswith("Line: plans sampled in training") and scene["say"].count(". ") == 2
     assert scene["boards"][0]["tracks"][0]["label"].startswith("from training step "), "the plan has steps of its own"
+    written = {(knob["cell"], knob["before"], knob["after"]) for knob in scene["wrote"]["knobs"]}
+    assert written and written <= {(cell_label(row.cell), row.before, row.after) for row in knob_rows(running.proposal(0))}
     for table in running.dir.glob("stages/*/completions.parquet"):
         table.unlink()
     [fault] = live_scene(Session(running.dir))["boards"][0]["tracks"]

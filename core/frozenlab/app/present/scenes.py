@@ -775,7 +775,28 @@ def live_scene(session: Session) -> Scene:
     shown = first_fault(session, view) if newest is None else Shown(newest, f"from training step {int(newest['training_step'])}")
     note = f"{LINE} Points: {session.suite} boards, 95 % intervals."
     ahead = "" if not state.live else "still to come" if scene["checks"] else "first it is measured untrained"
-    return scene | {"kind": "live", "boards": [] if shown is None else [view.plain([shown])], "ahead": ahead, "note": note}
+    return (
+        scene
+        | {"kind": "live", "boards": [] if shown is None else [view.plain([shown])], "ahead": ahead, "note": note}
+        | {"wrote": newest_redesign(session)}
+    )
+
+
+def newest_redesign(session: Session) -> dict[str, Any] | None:
+    """What the engineer changed last, as the deck writes it; None before it has changed anything."""
+    for stage in range(session.spec.stages - 2, -1, -1):
+        record = session.proposal(stage)
+        if record is not None and (rows := moved_knobs(record)[:KNOBS_SHOWN]):
+            place = in_order(record.config_after.cells)
+            return {
+                "summary": f"After {stage_name(stage).lower()} the engineer wrote a new mix",
+                "knobs": [
+                    {"cell": cell_label(row.cell), "knob": knob_label(row.knob, record), "failed": "", "line": 0}
+                    | {"before": row.before, "after": row.after}
+                    for row in sorted(rows, key=lambda row: (row.knob, place.index(row.cell)))
+                ],
+            }
+    return None
 
 
 def what_came(story: Story) -> Scene | None:

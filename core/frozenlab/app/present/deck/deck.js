@@ -11,6 +11,7 @@ const BRIEF = 160; // letters that leave half of the screen to the boards
 const MOVES = 1400; // milliseconds in which a knob moves
 const LONGER = [4, 8]; // minutes from which on a draft has one more part
 const FALLEN = 2300; // milliseconds until the shares move of what has fallen
+const WRITTEN = 10000; // milliseconds for which a live scene shows what was written
 const NOTES = "#notes"; // the address of the speaker's window ends with it
 
 function made(tag, className, text, parent) {
@@ -454,24 +455,43 @@ class Deck {
 
   // A session that trains: its newest plan and its curve, which follow it.
   live(scene, body) {
-    this.isLive = true;
+    [this.isLive, this.redesigns, this.wrote] = [true, false, undefined];
     this.sentence = made("p", "sentence", "", body);
     this.board = made("div", "newest", undefined, body);
     this.graph = made("div", "curve", undefined, body);
     this.follow(scene);
   }
 
-  follow({ boards, sentence, ...learned }) {
-    if (boards.length) {
-      // Of a plan that holds, and of half a plan, the badge says enough; the line below is for what went wrong.
-      const board = { ...boards[0], tracks: boards[0].tracks?.map((track) => ({ ...track, last_words: "", caption: track.fault ? track.caption : "" })) };
-      const [player] = this.players;
-      if (player) player.show({ ...board, height: 2000, loop: true, autoplay: true });
-      else this.put(board, this.board);
-    }
+  // What has just been written stands in the place of the plan for a while.
+  follow({ boards, wrote, sentence, ...learned }) {
+    this.newest = boards;
+    if (wrote && this.wrote !== undefined && this.wrote !== wrote.summary) this.redesign(wrote);
+    else if (!this.redesigns) this.play(boards);
+    this.wrote = wrote?.summary ?? "";
     this.graph.replaceChildren();
     this.curve(learned, this.graph);
     this.sentence.textContent = sentence;
+  }
+
+  redesign(wrote) {
+    this.redesigns = true;
+    for (const player of this.players.splice(0)) player.close();
+    this.board.replaceChildren();
+    this.writing({ ...wrote, claims: [], was: [], boards: [] }, made("div", "writing", undefined, this.board));
+    this.timers.push(setTimeout(() => {
+      this.redesigns = false;
+      this.board.replaceChildren();
+      this.play(this.newest);
+    }, WRITTEN));
+  }
+
+  play(boards) {
+    if (!boards.length) return;
+    // Of a plan that holds, and of half a plan, the badge says enough; the line below is for what went wrong.
+    const board = { ...boards[0], tracks: boards[0].tracks?.map((track) => ({ ...track, last_words: "", caption: track.fault ? track.caption : "" })) };
+    const [player] = this.players;
+    if (player) player.show({ ...board, height: 2000, loop: true, autoplay: true });
+    else this.put(board, this.board);
   }
 
   // A line of evidence, what it says as bars, which grow as each phrase lights up, and the claim to which its number flies.
@@ -548,9 +568,10 @@ class Deck {
     this.levels(svg, { least, most, step, y, from: axis, to: wide - right, size });
     drawn("text", { class: "tick", x: wide - right, y: high - size / 3, "text-anchor": "end" }, svg, `${total} training steps`);
     if (open && ahead) {
-      const room = x(total) - x(reached);
+      const room = x(total) - x(reached), last = checks.at(-1)?.rate;
+      const clear = last === undefined ? 1 / 2 : last < (least + most) / 2 ? 1 / 6 : 5 / 6; // of the last point
       drawn("rect", { class: "ahead", x: x(reached), y: top, width: room, height: high - low - top }, svg);
-      if (room > (size * ahead.length) / 2.2) drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: (top + high - low) / 2, "text-anchor": "middle" }, svg, ahead);
+      if (room > (size * ahead.length) / 2.2) drawn("text", { class: "tick", x: (x(reached) + x(total)) / 2, y: top + clear * (high - low - top), "text-anchor": "middle" }, svg, ahead);
     }
     this.changes(svg, marks, { x, top, foot: high - low });
     const apart = x(checks[1]?.at ?? total) - left; // words of neighbours must not meet
