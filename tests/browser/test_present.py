@@ -225,6 +225,9 @@ def test_a_talk_is_prepared_on_a_film_strip(mine: App, page: Page) -> None:
     names[:2] = names[1::-1]
     expect_kept(names)
     strip.get_by_role("button", name="Add words of your own").click()
+    expect(strip.get_by_label("Heading of your scene")).to_be_focused()
+    expect(strip.get_by_label("Heading of your scene")).to_be_in_viewport()
+    expect(cards.filter(has=page.get_by_label("Heading of your scene")).locator(".time")).to_have_text("empty: not shown")
     strip.get_by_label("Heading of your scene").fill("Questions?")
     expect(strip.get_by_role("checkbox", name="Your own scene")).to_be_checked()
     assert len({*cards.evaluate_all(heights)}) == 1, "where one's own words are written, as everywhere"

@@ -314,6 +314,9 @@ def test_what_was_prepared_is_kept_beside_the_sessions(tmp_path: Path) -> None:
     assert prepared(session, store) == wanted
     scenes = {scene["name"]: scene for scene in scenes_for(session, wanted)}
     assert scenes["opening"]["heading"] == "Ice" and scenes["own-1"]["text"] == "Two of us."
+    blank = Preparation(own={"own-1": Words(text=" \n")})
+    names = [[scene["name"] for scene in chosen(scenes_for(session, blank), own)] for own in (["own-1", "opening"], ["own-1"])]
+    assert names[0] == ["opening"] and names[1][0] == "opening" and "own-1" not in names[1], "nobody is shown a blank screen"
     board = encode(Board.from_text("S F F G"))
     [shown] = own_scene("own-1", Words(text=f"Try it:\nhttp://lab.example/play?board={board}&x=1"))["boards"]
     assert (

@@ -877,11 +877,18 @@ def config_in_words(config: Config) -> str:
 
 
 def chosen(scenes: Iterable[Scene], names: Sequence[str]) -> list[Scene]:
-    """The scenes of these names that there are, in this order; the usual ones for no names. Raises TalkError for a name that is none."""
+    """The scenes of these names that there are, in this order, but a speaker's own without words; the usual ones where none is left. Raises
+    TalkError for a name that is none."""
     by_name = {scene["name"]: scene for scene in scenes}
     if unknown := [name for name in names if name not in NAMES and name not in by_name]:
         raise TalkError(f"there is no scene {', '.join(unknown)}; choose from {', '.join(NAMES)}")
-    return [by_name[name] for name in names or USUAL if name in by_name]
+    told = [name for name in names if name not in by_name or not is_empty(by_name[name])]
+    return [by_name[name] for name in told or USUAL if name in by_name]
+
+
+def is_empty(scene: Scene) -> bool:
+    """Whether it is a speaker's own scene that has no words yet."""
+    return scene["kind"] == "words" and not f"{scene['heading']}{scene['text']}".strip()
 
 
 def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:

@@ -139,6 +139,11 @@ class Strip {
     return find(".say").value !== drafted(scene, this.minutes);
   }
 
+  // A scene of the speaker's own without words is not shown.
+  isEmpty({ scene: { kind, heading, text } }) {
+    return kind === "words" && !`${heading}${text}`.trim();
+  }
+
   // Ready-made lengths, a scene of one's own, and how long the talk takes.
   cuts() {
     const bar = this.root.querySelector(".cuts");
@@ -166,7 +171,8 @@ class Strip {
       this.arrange();
       this.fit();
       card.picture.snap(card.scene);
-      card.find(".heading").focus();
+      card.element.scrollIntoView({ block: "center" });
+      card.find("input.heading").focus({ preventScroll: true }); // the picture has a heading too
     };
     for (const button of bar.children) button.disabled = this.data.fixed;
     made("output", "", "", bar);
@@ -175,16 +181,16 @@ class Strip {
   // Tells the reader how the minutes are shared out and, if asked to, the server what was decided; "soon": once nobody types.
   tell(send = false) {
     const rehearsed = JSON.parse(localStorage.getItem(`frozenlab-rehearsed-${this.data.id}`) ?? "{}");
-    const shown = this.cards.filter(({ find }) => find(".shown").checked);
+    const ticked = this.cards.filter(({ find }) => find(".shown").checked), shown = ticked.filter((card) => !this.isEmpty(card));
     const all = shown.reduce((sum, { scene }) => sum + scene.seconds, 0);
     for (const card of this.cards) {
       card.element.classList.toggle("left-out", !shown.includes(card));
       const took = rehearsed[card.scene.name];
-      const planned = shown.includes(card) ? `${Math.round((60 * this.minutes * card.scene.seconds) / all)} s` : "";
+      const planned = shown.includes(card) ? `${Math.round((60 * this.minutes * card.scene.seconds) / all)} s` : ticked.includes(card) ? "empty: not shown" : "";
       card.find(".time").textContent = planned + (took ? ` (took ${Math.round(took)} s)` : "");
     }
     this.root.querySelector(".cuts output").textContent = `${shown.length} scene${shown.length === 1 ? "" : "s"} in ${this.minutes} minutes`;
-    const names = shown.map(({ scene }) => scene.name), known = this.cards.map(({ scene }) => scene.name);
+    const names = ticked.map(({ scene }) => scene.name), known = this.cards.map(({ scene }) => scene.name);
     for (const button of this.root.querySelectorAll(".cut")) {
       const cut = this.data.cuts[button.value].filter((name) => known.includes(name));
       button.setAttribute("aria-pressed", Number(button.value) === this.minutes && `${cut}` === `${names}`);
