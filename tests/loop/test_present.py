@@ -313,7 +313,7 @@ def test_what_was_prepared_is_kept_beside_the_sessions(tmp_path: Path) -> None:
     prepare(session, store, wanted)
     assert prepared(session, store) == wanted
     scenes = {scene["name"]: scene for scene in scenes_for(session, wanted)}
-    assert scenes["opening"]["heading"] == "Ice" and scenes["own-1"]["text"] == "Two of us."
+    assert scenes["opening"]["heading"] == scenes["closing"]["asks"] == "Ice" and scenes["own-1"]["text"] == "Two of us."
     blank = Preparation(own={"own-1": Words(text=" \n")})
     names = [[scene["name"] for scene in chosen(scenes_for(session, blank), own)] for own in (["own-1", "opening"], ["own-1"])]
     assert names[0] == ["opening"] and names[1][0] == "opening" and "own-1" not in names[1], "nobody is shown a blank screen"

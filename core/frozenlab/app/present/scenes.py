@@ -892,10 +892,11 @@ def is_empty(scene: Scene) -> bool:
 
 
 def scenes_for(session: Session, preparation: Preparation) -> list[Scene]:
-    """Every scene that a speaker can show: those of the session and the speaker's own. The speaker's title stands on the opening only: the
-    last scene repeats the question, as it answers that. Raises TalkError as :func:`scenes_of` does."""
+    """Every scene that a speaker can show: those of the session and the speaker's own. The speaker's title is the question: the first scene
+    asks it, and the last one repeats it. Raises TalkError as :func:`scenes_of` does."""
     made = kept_scenes(session, preparation.stage, preparation.board)
-    titled = [scene | {"heading": preparation.title or scene["heading"]} if scene["name"] == "opening" else scene for scene in made]
+    place = {"opening": "heading", "closing": "asks"} if preparation.title else {}
+    titled = [scene | {place[scene["name"]]: preparation.title} if scene["name"] in place else scene for scene in made]
     draws = bool(view_of(session.spec.tasks).player.code)
     return titled + [own_scene(name, words, draws) for name, words in preparation.own.items()]
 
