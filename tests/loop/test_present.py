@@ -71,6 +71,8 @@ def test_the_scenes_say_what_the_session_recorded(session: Session) -> None:
     assert failed["outcome"] == before["outcome"] == "fault" and after["outcome"] == "optimal"
     wrong = session.validation(first - 1)["valid"].value_counts()[False]
     assert scenes["failed"]["heading"].startswith(f"{wrong} of ")
+    reader = scenes["read"]["heading"].removesuffix(" reads how it did")
+    assert scenes["failed"]["note"].endswith(f" {reader} reads them next."), "one name for one reader"
     shares = {row["part"] for row in scenes["failed"]["rows"] if row["marked"]}
     assert shares == {max(row["part"] for row in scenes["failed"]["rows"])}, "all that tie"
     [fails], offered = scenes["failed"]["boards"][0]["tracks"], decode(scenes["closing"]["plays"]["board"])

@@ -97,6 +97,12 @@ class Story(NamedTuple):
         return self.moment.session
 
     @property
+    def reader(self) -> str:
+        """Who reads how the stage did, and writes the change."""
+        record = self.moment.record
+        return who_is(self.session.spec.engineer.kind if record is None else record.engineer)
+
+    @property
     def gain(self) -> Interval | None:
         """How much higher the valid rate is at the end than the twin's, on the same boards; None without a twin."""
         return None if self.twin is None else paired_change(ends_of(self.twin)[1], ends_of(self.session)[1])
@@ -323,7 +329,6 @@ def what_failed(story: Story) -> Scene | None:
     kind, outcomes = cell_label(worst[-1]), story.view.family.outcomes
     of_kind = rows[rows["config_cell"] == worst[-1]]
     wrong = of_kind[~of_kind["valid"]]
-    reader = who_is(story.session.spec.engineer.kind)
     usual = str(wrong["outcome"].mode()[0])  # what the engineer reads first
     shown = [[Shown(row, f"one of them, {kind}")] for _, row in wrong[wrong["outcome"] == usual].iterrows()]
     boards = map(story.view.plain, shown)
@@ -341,7 +346,8 @@ def what_failed(story: Story) -> Scene | None:
             }
             for cell, (wrong, boards) in failed.items()
         ],
-        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(failed)}. {capitalised(reader)} reads them next.",
+        "note": f"Plans that fail on validation boards {moment.label}, by {cells_noun(failed)}. "
+        f"{capitalised(story.reader)} reads them next.",
         "say": f"It fails most often on {listed(map(cell_label, worst))}. Is that where it should practise?",
         "more": [
             f"Beside the bars is one of them, {kind}: {outcomes[usual].label}. A plan fails with its first fault, however good "
@@ -368,7 +374,6 @@ def what_it_read(story: Story) -> Scene | None:
     known = [line for line in every if line.id in cited] or every
     rank = {claim.cell: place for place, claim in enumerate(foremost(moment))}
     line = min(known, key=lambda line: (line.section != "failures", rank.get(line.cell or "", len(rank))))  # what failed says most
-    engineer = who_is(moment.record.engineer if moment.record is not None else moment.session.spec.engineer.kind)
     resting = [claim for claim in claims_of(moment.record) if line.id in claim.evidence and claim.cell == line.cell]
     lit = f"; its claim about {cell_label(line.cell or '')} cites it" if resting else ""
     family = family_of(moment.session.spec.initial_config.family)
@@ -388,7 +393,7 @@ def what_it_read(story: Story) -> Scene | None:
     said_by = {"valid": r"\d+ %[^,;]* valid"} | {fault: rf"{re.escape(named[fault])} \d+ %" for fault in faults}
     return {
         "kind": "quote",
-        "heading": f"{capitalised(engineer)} reads how it did",
+        "heading": f"{capitalised(story.reader)} reads how it did",
         "text": text,
         "rows": [
             {"name": named[name], "part": part, "label": f"{n * part:.0f} of {n:.0f}", "marked": name == "valid"}
@@ -442,7 +447,7 @@ def what_it_wrote(story: Story) -> Scene:
         "was": was,
         "boards": now,
         "mixes": [f"Boards of stage {moment.stage + number}" for number in (1, 2)],
-        "note": f"The answer of {who_is(record.engineer)}, {'word for word' if spoken else 'in plain words'}.",
+        "note": f"The answer of {story.reader}, {'word for word' if spoken else 'in plain words'}.",
         "say": "A knob moves when its sentence ends, and new boards fall out of them: this is what it trains on now.",
         "more": [
             *(
