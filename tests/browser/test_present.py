@@ -143,11 +143,14 @@ def test_the_notes_of_the_file_open_at_the_scene_that_is_shown(page: Page, watch
         "PageUp": models,
         "ArrowLeft": duo,
     }
-    reached = []
+    said, reached = scenes[10]["say"].split("\n"), []
     for key, count in presses.items():
         page.locator(".scene").click() if key == "click" else page.keyboard.press(key)
         for window in (page, notes):
             expect(window.locator(".count")).to_have_text(count)
+        if count in (lesson, duo, models):  # what is said of the other parts is muted
+            expect(notes.locator(".spoken span")).to_have_count(3)
+            expect(notes.locator(".spoken span:not(.other)")).to_contain_text(said[(lesson, duo, models).index(count)])
         reached.append(float(page.locator(".line i").evaluate("line => line.style.width").rstrip("%")))
         if count == lesson:
             expect(notes.locator(".next")).to_have_text("Next: And with many models? (2 of 3)")

@@ -44,8 +44,8 @@ from frozenlab.tasks.task import Judged
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, what the kind needs, and the draft of what to
-``say``; ``more``: the part that a talk of 4 minutes and more adds to it, and that of 8 and more; ``question``: the heading until the whole
-picture is there; ``parts``: what differs from part to part of a scene that takes more than one press."""
+``say``, a line a part; ``more``: what a talk of 4 minutes and more adds to it, and one of 8 and more; ``question``: the heading until the
+whole picture is there; ``parts``: what differs from part to part of a scene that takes more than one press."""
 BOARDS_SHOWN = 3
 """Boards of the scenes that show what it trains on and what failed."""
 CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
@@ -624,7 +624,7 @@ def other_models(story: Story) -> Scene | None:
         "axis": f"points more than with {arms['equal']}",
         "note": "Each row: a model. Points: of its tasks solved, after one stage each way. Bar: the mean's 95 % interval.",
         "say": "Each of these models was taught something wrong about two kinds of tasks. First its tutor's rule: boards go to what has "
-        "fallen, not to what was always low. Then you see one model twice, on the same task. Then a row is a model: right of zero, its own "
+        "fallen, not to what was always low.\nNow you see one model twice, on the same task.\nNow a row is a model: right of zero, its own "
         "choice won.",
         "more": [
             f"The mean is {won.points}; {' '.join(predicted.groups())} was predicted before the study ran. An oracle, which knows what is "

@@ -52,7 +52,7 @@ function percent(part) {
 // What one press leads to: a scene, or one of its parts, which all but the last ask what the scene answers.
 function screensOf(scene, place) {
   const parts = scene.parts ?? [{}], all = parts.length;
-  return parts.map((part, i) => ({ ...scene, ...part, ...(i < all - 1 && { heading: scene.question, question: "" }), place, to: (i + 1) / all, of: all > 1 ? ` (${i + 1} of ${all})` : "" }));
+  return parts.map((part, i) => ({ ...scene, ...part, ...(i < all - 1 && { heading: scene.question, question: "" }), place, part: i, to: (i + 1) / all, of: all > 1 ? ` (${i + 1} of ${all})` : "" }));
 }
 
 // What the lab suggests to say of a scene in a talk of so many minutes.
@@ -296,13 +296,20 @@ class Deck {
     this.find(".count").textContent = `${scene.place + 1} / ${scenes.length}${scene.of}`;
     this.find(".line i").style.width = `${(100 * (scene.place + scene.to)) / scenes.length}%`;
     this.find(".now").textContent = scene.heading;
-    this.find(".spoken").textContent = notes[scene.name] ?? drafted(scene, this.data.minutes);
+    this.speak(notes[scene.name] ?? drafted(scene, this.data.minutes), scene);
     const next = screens[this.at + 1];
     this.find(".next").textContent = next ? `Next: ${next.heading}${next.of}` : "This is the last scene.";
     if (this.speaks) this.preview(next);
     this.end(false);
     if (this.alone) this.timers.push(setTimeout(() => (next ? this.go(this.at + 1) : this.end(true)), 1000 * scene.seconds));
     if (share) this.share();
+  }
+
+  // What to say; where it has a line for each part of the scene, that of the part that is shown is bright.
+  speak(text, { part, parts = [] }) {
+    const place = this.find(".spoken"), lines = text.split(/\n+/), split = lines.length === parts.length;
+    place.replaceChildren();
+    for (const [i, line] of (split ? lines : [text]).entries()) made("span", split && i !== part ? "other" : "", line, place);
   }
 
   // The next scene, small, for the speaker.
