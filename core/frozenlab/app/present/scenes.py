@@ -260,7 +260,7 @@ def first_stage(story: Story) -> Scene:
         "say": f"This is the share of boards that it solves, {moment.label}. What should it train on next?",
         "more": [
             f"Point at the dots: {first} before training, {last} {moment.label}. Each is measured on the same {n} boards, and the bar "
-            "through it is its 95 % interval. The thin line counts the plans that it writes while it trains, so it jumps about more.",
+            "through it is its 95 % interval. The line counts the plans that it writes while it trains, so it jumps about more.",
             f"Point at the empty part: {curve['total'] - end} of the {curve['total']} training steps are still to come. Ask the room "
             "where the curve will end, and let somebody write the guess down.",
         ],

@@ -562,7 +562,7 @@ class Deck {
   // marks: where the config changed; ahead: what to say of the stages to come; answer: a line below. Once there are none to come, the axis
   // leaves no room above.
   curve({ steps, checks, total, marks = [], ahead = "", answer = "" }, body) {
-    body.classList.toggle("answered", Boolean(answer));
+    if (answer) made("p", "answer", answer, body); // first, as the picture takes the height that is left
     body.classList.toggle("redesigned", marks.length > 0);
     const { svg, wide, high, size } = this.graphic(spoken(checks), body);
     const [axis, left, low, top, right] = [3.2 * size, 4.5 * size, 1.8 * size, (marks.length ? 2.9 : 2.2) * size, (checks.some(({ at }) => at === total) ? 4.2 : 2) * size];
@@ -583,9 +583,10 @@ class Deck {
     this.changes(svg, marks, { x, top, foot: high - low });
     const apart = x(checks[1]?.at ?? total) - left; // words of neighbours must not meet
     for (const at of apart > 4 * size ? marks : marks.slice(0, 1)) drawn("text", { class: "tick", x: x(at), y: top - 0.45 * size, "text-anchor": "middle" }, svg, "new mix");
+    const thick = Math.min(0.2, Math.max(0.1, (x(1) - x(0)) / (2 * size))); // many steps need a thin line
     for (const [i, end] of [...marks, total].entries()) { // other boards than before are another line
       const part = steps.filter(([at]) => at > (marks[i - 1] ?? 0) && at <= end), points = part.map(([at, rate]) => `${x(at)},${y(rate)}`).join(" ");
-      if (points) drawn("polyline", { class: "steps", pathLength: 1, points, style: `--at: ${part[0][0] / total}; --part: ${part.length / total}` }, svg);
+      if (points) drawn("polyline", { class: "steps", pathLength: 1, points, style: `--thick: ${thick}; --at: ${part[0][0] / total}; --part: ${part.length / total}` }, svg);
     }
     for (const { at, rate, low: least95, high: most95, label } of checks) {
       const group = drawn("g", { class: "own", style: `--at: ${at / Math.max(total, 1)}` }, svg);
@@ -596,7 +597,6 @@ class Deck {
       const side = at && met(1) && !met(-1) ? -1 : 1; // clear of the line
       drawn("text", { x: x(at) + (side * size) / 2, y: y(rate) + 0.35 * size, "text-anchor": side < 0 ? "end" : "start" }, group, label);
     }
-    if (answer) made("p", "answer", answer, body);
   }
 
   // The lines of a scale of rates.
