@@ -538,13 +538,15 @@ def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, 
     for n in (0, 1, 2):  # all to the cell where the first agent stands
         page.get_by_role("button", name=f"Agent {n}", exact=True).click()
         page.mouse.click(*at(12, 12))
-    heat = page.get_by_role("button", name="Heat map")
+    heat = page.get_by_role("button", name="Faults")
     expect(heat).to_be_visible()
     cold = heat.get_attribute("aria-pressed")
     before = pixels(page)
     heat.click()
     expect(heat).not_to_have_attribute("aria-pressed", cold or "")
     soon(page, lambda: pixels(page) != before)
+    page.get_by_role("button", name="Traffic").click()
+    expect(heat).to_have_attribute("aria-pressed", "false")
 
 
 @pytest.mark.slow
@@ -608,7 +610,7 @@ def test_delays_and_where_agents_come_are_said_and_drawn(shared_app: App, page: 
     expect(page.locator(".player figcaption")).to_contain_text("Delayed by the others: ")
     soon(page, lambda: pixels(page) != before)
     before = pixels(page)
-    page.get_by_role("button", name="Heat map").click()
+    page.get_by_role("button", name="Traffic").click()
     expect(page.locator(".player figcaption")).to_contain_text("Up to 2 agents come to one cell.")
     soon(page, lambda: pixels(page) != before)
 

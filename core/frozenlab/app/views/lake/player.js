@@ -8,7 +8,7 @@
 // absent: agents of a track that have no path yet, drawn faint. last_words: how an answer that was cut off breaks off. rule: what its fault breaks.
 // paths: of each agent the cells [r, c] at time 0, 1, 2, ..., or the first cell and the letters of its moves; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
-// The engine's rules find all faults of a track for the heat map, which on the desk counts agents where it has none, and the shortest ways for the delays.
+// The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 1.5; // seconds
@@ -17,6 +17,7 @@ const IDLE = 6; // times as fast where nobody moves
 const TRAIL = 0.9; // opacity
 const FAINT = 0.3; // of the opacity
 const TAIL = 12; // steps of the trails of more agents
+const HEATS = ["faults", "traffic"]; // what a heat map may count
 const SMALL = 6; // columns of a board of which two can be read side by side on a phone
 const MOST_SEEN = 8; // agents that need no control to pick one out
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside, and that of the desk; one for all components
@@ -34,7 +35,7 @@ class Player {
     this.playing = false;
     this.trails = null; // null: while the team is small
     this.delays = false;
-    this.heat = null; // null: where cells are too small for numbers
+    this.heat = null; // what the heat map counts, or false; null: faults, where cells are too small for numbers
     this.chosen = null; // the agents that the bar picks out, as text: a number, or "clash" for those in conflict
     this.under = null; // the agent under the pointer
     this.finer = 1; // times the pixels of the screen, for pictures that are saved
@@ -88,7 +89,7 @@ class Player {
       if (event.key === "Escape") this.choose(null);
       if (event.key === "Escape" || event.key === "Enter") this.box.focus();
     };
-    this.find(".heat").onclick = () => this.press("heat", !this.isHot);
+    for (const name of HEATS) this.find(`.${name}`).onclick = () => this.press("heat", this.counts !== name && name);
     this.wireSaving();
     this.zoom.wire();
     this.box.onpointerdown = () => { driven.active = this; };
@@ -182,9 +183,8 @@ class Player {
     this.find(".wanted").value = this.chosen ?? "";
     this.find(".clash").hidden = few || this.views.every(({ heat }) => !heat.agents.size);
     const alone = (this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths)); // nobody keeps a single agent waiting
-    this.isFaulty = this.views.some(({ heat }) => heat.total > 1);
-    this.find(".heat").hidden = !this.isFaulty && (alone || !this.isOnDesk);
-    this.find(".heat").title = `Colour the cells by how many ${this.isFaulty ? "faults of the whole plan happen there" : "agents come there"}`;
+    this.find(".faults").hidden = this.views.every(({ heat }) => heat.total < 2);
+    this.find(".traffic").hidden = alone || !this.isOnDesk;
     this.find(".tracks").style.setProperty("--columns", columnsOf(tracks.length));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
@@ -265,9 +265,10 @@ class Player {
     return Boolean(this.box.closest(".desk"));
   }
 
-  // Whether the cells are coloured by what the heat map counts.
-  get isHot() {
-    return !this.find(".heat").hidden && (this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1));
+  // What the heat map counts; false where there is none.
+  get counts() {
+    const name = this.heat ?? (this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1) && "faults");
+    return name && !this.find(`.${name}`).hidden && name;
   }
 
   // Whether the trails of the team are drawn anew for each picture: they make room for each other as they grow.
@@ -398,19 +399,19 @@ class Player {
     return view.delays;
   }
 
-  // Of each cell what the heat map counts: faults, or where no plan has several of them the agents that come there.
+  // Of each cell what the heat map counts.
   heatMapOf(view) {
-    return this.isFaulty ? view.heat.cells : (view.visits ??= visitsOf(view.paths));
+    return this.counts === "faults" ? view.heat.cells : (view.visits ??= visitsOf(view.paths));
   }
 
   drawCaptions() {
-    const captions = [this.delays, this.isHot, this.chosen].join();
+    const captions = [this.delays, this.counts, this.chosen].join();
     if (this.captions === captions) return;
     this.captions = captions;
     for (const view of this.views) {
       const { track: { label, badge, caption, last_words: lastWords, rule }, heat } = view;
-      const said = () => (this.isFaulty ? heatSentence(heat) : visitsSentence(this.heatMapOf(view)));
-      const more = [this.isHot ? said() : "", this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
+      const said = { faults: () => heatSentence(heat), traffic: () => visitsSentence(this.heatMapOf(view)) }[this.counts];
+      const more = [said?.(), this.delays ? delaySentence(this.delaysOf(view)) : "", this.chosenSentence(view)].filter(Boolean);
       const says = [more.length && /\w$/.test(caption) ? `${caption}.` : caption, ...more].filter(Boolean).join(" "); // a short caption is no sentence
       view.caption.textContent = says;
       if (lastWords) view.caption.appendChild(document.createElement("q")).textContent = lastWords;
@@ -432,7 +433,7 @@ class Player {
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
   drawStill(view, step, alpha) {
     const { solution, colors, data: { board } } = this;
-    const stands = [step, alpha, this.isTrailed, this.ghost, this.delays, this.isHot, this.chosen, this.under].join();
+    const stands = [step, alpha, this.isTrailed, this.ghost, this.delays, this.counts, this.chosen, this.under].join();
     if (view.stands === stands) return;
     view.stands = stands;
     const { still: ctx, frame, paths } = view;
@@ -441,7 +442,7 @@ class Player {
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
     ctx.drawImage(view.floor.canvas, 0, 0);
     ctx.scale(view.ratio, view.ratio);
-    if (this.isHot) drawHeat(ctx, frame, this.heatMapOf(view), this.colors);
+    if (this.counts) drawHeat(ctx, frame, this.heatMapOf(view), this.colors);
     const picked = this.pickedOf(view);
     const seen = [...board.agents.keys()].filter((i) => !picked || picked.has(i));
     if (picked && frame.cell >= SHAPES_FROM) { // the goals and starts of the others go under thin ice
@@ -497,7 +498,7 @@ class Player {
       this.find(".scrub").value = this.time;
       this.find(".scrub").style.setProperty("--done", steps ? this.time / steps : 0);
     }
-    const says = [step, steps, this.playing, this.isTrailed, this.ghost, this.delays, this.isHot, this.chosen].join();
+    const says = [step, steps, this.playing, this.isTrailed, this.ghost, this.delays, this.counts, this.chosen].join();
     if (this.says === says) return;
     this.says = says;
     this.find(".scrub").value = this.time;
@@ -511,7 +512,7 @@ class Player {
     for (const name of ["ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
     this.find(".trails").setAttribute("aria-pressed", this.isTrailed);
     this.find(".clash").setAttribute("aria-pressed", this.chosen === "clash");
-    this.find(".heat").setAttribute("aria-pressed", this.isHot);
+    for (const name of HEATS) this.find(`.${name}`).setAttribute("aria-pressed", this.counts === name);
   }
 
   play(on) {
