@@ -35,7 +35,7 @@ from frozenlab.tasks.lake.guises import guises
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import connected_board, reachable_board
-from tests.pages.apptest import bare_page, button, components, shown, source
+from tests.pages.apptest import bare_page, button, components, shown, source, words
 
 SMALL = read_board("S F G\nF F F\ng F s")
 ONE_WAY = Board(("F>F",), (Agent((0, 0), (0, 2)),))
@@ -86,6 +86,7 @@ def test_it_opens_on_a_board_with_its_optimum_and_puts_it_into_the_address(page:
     (player,) = players(page)
     assert [track["outcome"] for track in player["tracks"]] == ["optimal"]
     assert player["autoplay"]
+    assert "must wait</dfn> if <dfn" in source(page)
     page.session_state["play_switched"] = True
     assert not players(page.run())[0]["autoplay"], "it has played"
 
@@ -357,6 +358,9 @@ def test_the_best_of_8_guises_is_shown_and_how_many_of_them_are_valid(page: AppT
     [track, _] = players(page)[0]["tracks"]
     assert track["label"] == "Lab model, as shipped, best of 8" and track["outcome"] == "optimal"
     assert track["paths"] == [[[0, 0], "RR"], [[2, 2], "LL"]], "as it is on the board"
+    assert f"Asked on the board {looks[2].words}." in words(page) and "180°" in looks[2].words
+    chosen.set_value(0).run()
+    assert "Asked on the board" not in words(page), "it read the board as it is"
 
 
 def test_every_stage_plans_side_by_side(page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.lake.words.reading import Answer
-from frozenlab.tasks.lake.guises import GUISES, guises, seen_as
+from frozenlab.tasks.lake.guises import GUISES, Guise, guises, seen_as
 from tests.lake.boards import boards
 
 LOPSIDED = Board.from_text("S F g\nF H F\nF s G")
@@ -45,6 +45,14 @@ def test_a_board_has_eight_guises_itself_first_and_seeds_renumber_the_agents() -
     assert len({board.rows + tuple(sorted(map(repr, board.agents))) for board in seen}) == GUISES and seen[0] == LOPSIDED
     assert seen == [one.task.board for one in seen_as(task, GUISES, seed=0)] and seen[:3] == [one.task.board for one in seen_as(task, 3, 0)]
     assert len({tuple(one.task.board for one in seen_as(task, GUISES, seed)) for seed in range(9)}) > 3
+
+
+def test_a_guise_is_told_in_words() -> None:
+    assert Guise(0, False, (0, 1)).words == ""
+    assert Guise(1, False, (1, 2, 0)).words == "turned by 90° clockwise, with agents 1, 2 and 0 renumbered 0, 1 and 2"
+    assert Guise(3, True, (0, 1)).words == "mirrored along its diagonal and turned by 270° clockwise"
+    turned = Guise(1, False, (0, 1)).board(LOPSIDED)
+    assert turned.agents[0].start == (0, 2), "clockwise, the upper left corner comes to the right"
 
 
 def test_an_answer_that_cannot_be_read_stays_what_it_is() -> None:

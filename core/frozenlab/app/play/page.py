@@ -76,7 +76,7 @@ def page() -> None:
         show_open_costs(solution)
         if state.play_planner == SEARCH:
             searching.show_found(board, solution.sum_of_costs if solution else None)
-        raw_answer(planned.completion)
+        raw_answer(planned)
     if shows_search and solution is not None:
         show_search(board, solution)
     shortcuts({"n": "play_another", "m": "play_plan"}, key="play_keys")
@@ -159,7 +159,9 @@ def broken_rule(tracks: Sequence[Track]) -> str:
     return OUTCOMES[first.fault].rule if first is not None and first.fault is not None else ""
 
 
-def raw_answer(completion: str | None) -> None:
-    if completion is not None:
-        with st.expander("The model's answer, word for word"):
-            st.code(completion or "(empty)", language=None, wrap_lines=True)
+def raw_answer(planned: Planned) -> None:
+    if planned.completion is not None:
+        with st.expander("The model's answer, word for word", key="play_answer"):
+            if planned.asked_on:
+                st.caption(f"Asked on the board {planned.asked_on}.")
+            st.code(planned.completion or "(empty)", language=None, wrap_lines=True)

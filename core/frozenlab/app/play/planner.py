@@ -34,7 +34,7 @@ from frozenlab.session.session import Checkpoint
 from frozenlab.session.store import SessionStore
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.lake.guises import GUISES
+from frozenlab.tasks.lake.guises import GUISES, guises
 from frozenlab.tasks.task import Dialect
 
 BEST = f"Best of {GUISES}"
@@ -61,6 +61,8 @@ class Planned:
     tracks: Sequence[Track] = ()
     completion: str | None = None
     """The answer as the model wrote it."""
+    asked_on: str = ""
+    """How the board was turned and renumbered that the model read; empty where it read the board as it is."""
     answers: Sequence[PlannedAnswer] = ()
     """All answers of the model, of which one is shown."""
     request: Request | None = None
@@ -201,7 +203,8 @@ def planned_by(request: Request | None, board: Board) -> Planned:
     chosen = min(state.get("play_chosen", 0), len(answers) - 1)
     answer, [name] = answers[chosen], asked.names
     label = name if len(answers) == 1 else f"{name}, {BEST.lower()}" if answer.best else f"{name}, answer {chosen + 1}"
-    return Planned([track_of(answer, label)], answer.completion, answers, due, checkpoint)
+    looks = guises(board.num_agents, asked.guises, asked.sampling.seed)[chosen].words if asked.guises > 1 else ""
+    return Planned([track_of(answer, label)], answer.completion, looks, answers, due, checkpoint)
 
 
 def track_of(answer: PlannedAnswer, label: str) -> Track:

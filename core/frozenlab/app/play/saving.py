@@ -17,6 +17,7 @@ from frozenlab.app.views.lake.pictures import board_gif, boards_svg
 from frozenlab.app.views.lake.player import SAVING
 from frozenlab.app.views.lake.share import LONGEST_ADDRESS, decode, encode
 from frozenlab.app.views.lake.tracks import Track
+from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.config_cell import MAX_SIZE
 from frozenlab.lake.formats import FORMATS
@@ -81,6 +82,8 @@ def address(board: Board) -> None:
     st.markdown("**Link to this board**")
     code = encode(board)
     if len(code) <= LONGEST_ADDRESS:
-        nav.show_address(nav.address(board=code))
+        nav.show_address(link := nav.address(board=code))
+        if on_this_machine(link):
+            st.caption("It opens on this machine only, so not on a phone.")
     else:
         st.write("This board is too large for a link. Save its JSON file instead: **Import** opens it.")

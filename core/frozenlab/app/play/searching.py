@@ -52,7 +52,7 @@ class Search:
 def search_controls(board: Board, actions: DeltaGenerator) -> Search:
     """Which planners search, and for how long."""
     names = st.multiselect(
-        "Planners", list(PLANNERS), AT_FIRST, key="play_searchers", persist_state="session", max_selections=MOST,
+        f"Planners (up to {MOST})", list(PLANNERS), AT_FIRST, key="play_searchers", persist_state="session", max_selections=MOST,
         format_func=lambda name: PLANNERS[name].title,
         help="  \n".join(f"**{planner.title}** promises {PROMISES[planner.name]}." for planner in PLANNERS.values()),
     )  # fmt: skip

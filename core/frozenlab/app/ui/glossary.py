@@ -20,7 +20,8 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "optimal": "A valid plan with the smallest possible makespan, unless another measure is named, such as the sum of costs. The "
         "solver proves it.",
         "sum of costs": "The time steps until each agent is on its goal for good, added up over all agents.",
-        "must wait": "A board that no plan solves in the best makespan unless some agent waits for another.",
+        "must wait": "A board that no plan solves in the best makespan unless some agent waits for another. On other boards agents may be "
+        "delayed as well: they go a longer way instead.",
         "conflict": "Two agents in each other's way, on one cell or on one edge. A valid plan has none.",
         "vertex conflict": "Two agents are on the same cell at the same time step.",
         "edge conflict": "Two agents change places in one time step, and meet on the edge between their cells.",

@@ -171,9 +171,9 @@ def places(count: int, across: int) -> list[DeltaGenerator]:
 
 
 def facts(entries: Sequence[tuple[str, str, str]]) -> None:
-    """A row of figures: (value, name, help on hover) each. All three are shown as text."""
+    """A row of figures: (value, name, help on hover) each. All three are shown as text, the terms of a name with their meanings."""
     cells = "".join(
-        f'<div title="{escape(help_, quote=True)}"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
+        f'<div><b title="{escape(help_, quote=True)}">{escape(value)}</b><span>{explained(name)}</span></div>'
         for value, name, help_ in entries
     )
     st.html(f'<div class="facts">{cells}</div>')

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from frozenlab.base import seeds
+from frozenlab.base.numbers import listed
 from frozenlab.lake.board import MOVES, Agent, Board, Cell
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.instance import Instance
@@ -28,6 +29,16 @@ class Guise:
     """Whether rows and columns change places before the turns."""
     order: tuple[int, ...]
     """Agent 0 of the guise is this agent of the board, and so on."""
+
+    @property
+    def words(self) -> str:
+        """How it shows a board, after "on the board"; empty where it leaves it as it is."""
+        mirrored, turned = "mirrored along its diagonal" * self.mirrored, f"turned by {90 * self.turns}° clockwise" * bool(self.turns)
+        words = " and ".join(filter(None, [mirrored, turned]))
+        if moved := [(str(old), str(new)) for new, old in enumerate(self.order) if new != old]:
+            old, new = map(listed, zip(*moved, strict=True))
+            words += f", with agents {old} renumbered {new}"
+        return words
 
     @property
     def undone(self) -> Guise:

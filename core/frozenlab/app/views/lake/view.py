@@ -44,7 +44,7 @@ def board_facts(board: Board, makespan: str, costs: str, waits: str) -> None:
             (percent(board.hole_ratio), "holes", f"{len(board.holes):,} of {board.height * board.width:,} cells"),
             (makespan, "best makespan", "The fewest steps after which all agents can be on their goals for good"),
             (costs, "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
-            (waits, "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
+            (waits, "must wait if optimal", "Whether every plan of the best makespan makes an agent wait on its way"),
         ]
     )
 

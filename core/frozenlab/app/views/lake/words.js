@@ -15,12 +15,12 @@ function explained({ action, node }, tree, told) {
   const free = node.verdict && !node.verdict.fault;
   if (action === "generated" && !node.constraint) {
     const root = `Every agent takes its own shortest path, as if it were alone. That is the root of the tree, with a ${measure} of ${node.cost}. `;
-    return root + (free ? "No two agents collide." : `But: ${conflict}`);
+    return root + (free ? "No two agents collide." : `But two agents collide. ${conflict}`);
   }
   if (action === "generated") {
     const more = node.cost - node.parent.cost;
     const paid = more ? `which makes the ${measure} ${node.cost}, ${more} more` : `which costs no more: the ${measure} stays ${node.cost}`;
-    const rest = free ? "No conflict is left, so this is a valid plan." : `What is left: ${conflict}`;
+    const rest = free ? "No conflict is left, so this is a valid plan." : `A conflict is left. ${conflict}`;
     return `Child of node ${node.parent.id}: ${forbids(node.constraint)}. It takes its next best path, ${paid}. ${rest}`;
   }
   if (action === "pruned") return `${forbids(node.constraint).replace("a", "A")} any more. No path to its goal is left, so this branch ends here.`;
