@@ -32,6 +32,8 @@ from frozenlab.tasks.lake.words import OUTCOMES
 
 MOST_SEARCHED = 60
 """Agents whose constraint tree the browser grows."""
+FEW = 2
+"""Boards that have room below them for the rule that the first plan breaks."""
 EIGHT_HELP = (
     "Plan 1 is for the board as it is. For the others the model read the board rotated or reflected, with its agents renumbered: its "
     "answer, word for word, is about what it read. Here all plans are shown on the board as it is. The shortest valid one counts."
@@ -71,7 +73,7 @@ def page() -> None:
         row = st.container(horizontal=True, vertical_alignment="center", key="play_below")
         save_menu(board, tracks, row)
         shows_search = search_toggle(row)
-        if (rule := broken_rule(tracks)) and state.play_mode != "watch":  # there it stands under the board
+        if (rule := broken_rule(tracks)) and (state.play_mode != "watch" or len(tracks) > FEW):  # else it stands under the board
             row.caption(f"**The rule.** {rule}")
         show_open_costs(solution)
         if state.play_planner == SEARCH:
@@ -137,7 +139,7 @@ def show_board(
         board, tracks, key=DESK, mode=state.play_mode, turn=state.play_turn, on_mode=take_turn, base=state.play_base,
         revision=state.play_revision, optimum=solution.makespan if solution else None, ghost=ghost, height=600,
         autoplay=(greets or len(tracks) > 1) and not busy, busy=busy, warning=warning, looks=state.get("play_looks", 0),
-        rule=broken_rule(tracks),
+        rule=broken_rule(tracks) if len(tracks) <= FEW else "",
     )  # fmt: skip
     if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)

@@ -209,6 +209,7 @@ class Player {
     this.width = this.find(".scrub").clientWidth;
     const cell = () => Math.max(1, ...this.views.map(({ stage }) => frameFor(stage.clientWidth, stage.clientHeight, rows, cols, margin).cell));
     this.arrange(cell);
+    this.makeRoom();
     this.zoom.limit(cell());
     for (const view of this.views) {
       const { clientWidth: width, clientHeight: height } = view.stage;
@@ -254,11 +255,23 @@ class Player {
   // Boards stand in two rows where they are larger so; on a phone many do, and two stand side by side that are small, on the desk where they are larger so.
   // `cell()`: how large their cells are as they stand.
   arrange(cell) {
+    const shape = [this.built, innerWidth, innerHeight, this.box.clientWidth].join();
+    if (shape === this.arranged) return; // they stay so whatever captions say: a page that is shorter for a moment jumps
+    this.arranged = shape;
     const count = this.views.length, { classList } = this.find(".tracks");
     const sized = (many) => (classList.toggle("many", many), cell());
     const larger = () => sized(true) > sized(false);
     const isPhone = matchMedia("(max-width: 639px)").matches, isMany = count > MOST_IN_A_ROW;
     classList.toggle("many", isPhone ? isMany || (count === 2 && (this.isOnDesk ? larger() : this.isSmall)) : isMany && larger());
+  }
+
+  // Captions of several lines have their room from the boards.
+  makeRoom() {
+    const { classList, style } = this.find(".tracks"), { views } = this;
+    const across = classList.contains("many") ? columnsOf(views.length) : views.length;
+    const rows = views.filter((_, i) => i % across === 0).map((_, row) => views.slice(row * across, (row + 1) * across));
+    const said = rows.map((row) => Math.max(...row.map(({ caption }) => caption.offsetHeight)));
+    style.setProperty("--said", `${said.reduce((sum, height) => sum + height)}px`);
   }
 
   get isOnDesk() {
