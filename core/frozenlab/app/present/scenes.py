@@ -67,7 +67,7 @@ SHOWN, FILM, REHEARSE, LIVE = "1", "film", "rehearse", "live"
 """How a talk is shown, in the address of its page: by hand, by itself until a key takes over, with the time of each scene kept, or the
 session as it trains."""
 SAID_LIVE = (
-    "The thin line is the share of valid plans among those that it writes while it trains, and each dot is an examination on boards that "
+    "The thin line is the share of valid plans among those that it writes while it trains, and each dot is a test on boards that "
     "it never trains on. At a dashed line the engineer chose a new mix of boards, so the thin line begins anew: easier boards lift it at "
     "once, and only the dots can be compared. While it measures nothing moves: ask the room how high the next dot will be."
 )
