@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -53,7 +53,7 @@ CLAIMS_SHOWN, KNOBS_SHOWN = 2, 6
 KNOBS_ON_STAGE = {"share": "share of boards", "hole_ratio": "cells that are holes", "wait_ratio": "boards where somebody must wait"}
 """For who does not know the knobs of the lab."""
 LINE = "Line: plans sampled in training (mean of five steps)."
-"""What is thin in a learning curve."""
+"""What the line of a learning curve is."""
 WALL = 9
 """Boards of a stage that show its mix."""
 TRIES_SHOWN, GROUPS_LOOKED_AT = 8, 40
@@ -420,12 +420,11 @@ def what_it_wrote(story: Story) -> Scene:
     record = moment.record
     assert record is not None and moment.stage is not None
     rows = moved_knobs(record)
-    after = record.config_after.cells
     configs = (record.config_before, record.config_after)
     was, now = (wall_of(moment.session, stage, config, view) for stage, config in enumerate(configs, moment.stage))
     spoken = is_spoken(moment)
     claims = foremost(moment)[:CLAIMS_SHOWN] if spoken else []
-    spoken_of, place = [None, *(claim.cell for claim in claims)], in_order(after)
+    spoken_of = [None, *(claim.cell for claim in claims)]
     furthest = {row.cell: row for row in reversed(rows)}
     knobs = sorted(rows, key=lambda row: (row.cell not in spoken_of, row is not furthest[row.cell]))  # a claim has its knob beside it
     knobs = knobs[: max(KNOBS_SHOWN, len(furthest))]
@@ -436,14 +435,7 @@ def what_it_wrote(story: Story) -> Scene:
         "heading": "It writes what comes next",
         "summary": "" if record.proposal is None else record.proposal.summary if spoken else summary_of(record.proposal, furthest),
         "claims": [own_words(claim) for claim in claims],
-        "knobs": [
-            {
-                "cell": cell_label(row.cell), "knob": knob_label(row.knob, record),
-                "failed": failed.get(row.cell, "") if row.knob == "share" else "",
-                "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
-            }
-            for row in sorted(knobs, key=lambda row: (row.knob, place.index(row.cell)))
-        ],
+        "knobs": on_stage(knobs, record, failed, spoken_of),
         "was": was,
         "boards": now,
         "mixes": [f"Boards of stage {moment.stage + number}" for number in (1, 2)],
@@ -500,6 +492,22 @@ def moved_knobs(record: ProposalRecord) -> list[KnobRow]:
     """The knobs of the proposal, the one that moves furthest first."""
     moved = [row for row in knob_rows(record) if row.before is not None and row.after is not None and round(row.change, 3)]
     return sorted(moved, key=lambda row: -abs(row.change))
+
+
+def on_stage(
+    knobs: Iterable[KnobRow], record: ProposalRecord, failed: Mapping[str, str], spoken_of: Sequence[str | None]
+) -> list[dict[str, Any]]:
+    """Knobs as the deck moves them, in the order of the config; ``failed``: what stands beside the share of a cell; ``spoken_of``: the cell
+    of each line of the answer, with which its knobs move, those of others with the first."""
+    place = in_order(record.config_after.cells)
+    return [
+        {
+            "cell": cell_label(row.cell), "knob": knob_label(row.knob, record),
+            "failed": failed.get(row.cell, "") if row.knob == "share" else "",
+            "before": row.before, "after": row.after, "line": spoken_of.index(row.cell) if row.cell in spoken_of else 0,
+        }
+        for row in sorted(knobs, key=lambda row: (row.knob, place.index(row.cell)))
+    ]  # fmt: skip
 
 
 def knob_label(name: str, record: ProposalRecord) -> str:
@@ -792,14 +800,9 @@ def newest_redesign(session: Session) -> dict[str, Any] | None:
     for stage in range(session.spec.stages - 2, -1, -1):
         record = session.proposal(stage)
         if record is not None and (rows := moved_knobs(record)[:KNOBS_SHOWN]):
-            place = in_order(record.config_after.cells)
             return {
                 "summary": f"After {stage_name(stage).lower()} the engineer wrote a new mix",
-                "knobs": [
-                    {"cell": cell_label(row.cell), "knob": knob_label(row.knob, record), "failed": "", "line": 0}
-                    | {"before": row.before, "after": row.after}
-                    for row in sorted(rows, key=lambda row: (row.knob, place.index(row.cell)))
-                ],
+                "knobs": on_stage(rows, record, failed={}, spoken_of=[]),
             }
     return None
 
