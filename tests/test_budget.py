@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST = {"lines of core": 65_396, "files of core": 398, "lines of tests": 38_376}
+MOST = {"lines of core": 65_396, "files of core": 398, "lines of tests": 38_386}
 
 
 def test_the_code_and_its_tests_are_no_longer_than_they_were() -> None:

@@ -29,6 +29,15 @@ SMALLEST = """() => {
 """Of the letters of a scene, in pixels."""
 
 
+CROSSED = """() => [...document.querySelectorAll('.own text')].filter((text) => {
+  const { x, y, width, height } = text.getBBox();
+  const lies = (point) => point.x > x && point.x < x + width && point.y > y + height / 5 && point.y < y + 0.8 * height;
+  const along = (line) => [...Array(200).keys()].map((at) => line.getPointAtLength((at * line.getTotalLength()) / 199));
+  return [...document.querySelectorAll('.steps')].some((line) => along(line).some(lies));
+}).map((text) => text.textContent)"""
+"""Figures of a curve through which its line goes."""
+
+
 def screens_of(scenes: list[Scene]) -> list[Scene]:
     """What each press leads to: a scene or a part of one, with the boards and the count of it."""
     found = []
@@ -80,6 +89,7 @@ def test_the_file_plays_every_scene_with_networking_off(
             assert high <= seen, f"{scene['heading']} is {high} of {seen} px high"
             if page.locator(".alone").count():
                 assert page.locator(".alone canvas").bounding_box()["height"] > 0.8 * screen[1]
+        assert page.evaluate(CROSSED) == [], "a figure is clear of the line"
         check_axe(page, scene["heading"])
         page.keyboard.press("Space" if number % 2 else "ArrowRight")
     page.keyboard.press("Home")

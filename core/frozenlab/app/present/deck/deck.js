@@ -595,7 +595,9 @@ class Deck {
       if (apart < 4 * size && at && at !== checks.at(-1).at) continue;
       const met = (side) => steps.some(([step, valid]) => Math.abs(x(step) - x(at) - 2 * side * size) < 2 * size && Math.abs(y(valid) - y(rate)) < 0.6 * size);
       const side = at && met(1) && !met(-1) ? -1 : 1; // clear of the line
-      drawn("text", { x: x(at) + (side * size) / 2, y: y(rate) + 0.35 * size, "text-anchor": side < 0 ? "end" : "start" }, group, label);
+      const near = steps.filter(([step]) => x(step) > x(at) && x(step) < x(at) + 4.5 * size).map(([, valid]) => valid);
+      const place = side > 0 && met(1) ? y(Math.min(least95, ...near)) + 1.1 * size : y(rate) + 0.35 * size; // below the line, where neither side is
+      drawn("text", { x: x(at) + (side * size) / 2, y: place, "text-anchor": side < 0 ? "end" : "start" }, group, label);
     }
   }
 
